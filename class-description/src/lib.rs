@@ -3,6 +3,7 @@
 //! `rewriter` reads views, `coverage` works on plain descriptions; this is the only place that knows both.
 #![forbid(unsafe_code)]
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
@@ -72,11 +73,19 @@ impl From<ReadError> for DescribeError {
 ///
 /// # Errors
 /// If the bytes are no class file, or one whose code cannot be followed.
-pub fn describe(bytes: &[u8]) -> Result<ClassDescription, DescribeError> {
+pub fn describe(bytes: &[u8]) -> Result<ClassDescription<'_>, DescribeError> {
+    describe_as(rewriter::fingerprint(bytes), bytes)
+}
+
+/// The same, where the id is known.
+///
+/// # Errors
+/// As [`describe`].
+pub fn describe_as(id: u64, bytes: &[u8]) -> Result<ClassDescription<'_>, DescribeError> {
     let class = ClassFile::read(bytes)?;
     let describer = Describer::new(&class);
     Ok(ClassDescription {
-        id: rewriter::fingerprint(bytes),
+        id,
         name: text(class.this_class()),
         super_name: class.super_class().map(text),
         interfaces: class.interfaces().map(text).collect(),
@@ -97,33 +106,16 @@ pub fn describe(bytes: &[u8]) -> Result<ClassDescription, DescribeError> {
     })
 }
 
-/// What an entry of the pool stands for: made when it is asked for first.
-fn shared<T: ?Sized>(
-    known: &[OnceCell<Arc<T>>],
-    index: PoolIndex,
-    make: impl FnOnce() -> Result<Arc<T>, Missing>,
-) -> Result<Arc<T>, Missing> {
-    let Some(place) = known.get(usize::from(index.0)) else {
-        return make();
-    };
-    if let Some(known) = place.get() {
-        return Ok(Arc::clone(known));
-    }
-    let made = make()?;
-    Ok(Arc::clone(place.get_or_init(|| made)))
-}
-
-fn text(text: Utf8<'_>) -> String {
-    text.to_str_lossless().into_owned()
+fn text(text: Utf8<'_>) -> Cow<'_, str> {
+    text.to_str_lossless()
 }
 
 struct Describer<'c, 'a> {
     pool: &'c ConstantPool<'a>,
-    bootstrap: Vec<(Arc<MemberRef>, Vec<PoolIndex>)>,
+    /// The handles of the bootstrap methods, with their arguments (JVMS 4.7.23).
+    bootstrap: Vec<(PoolIndex, Vec<PoolIndex>)>,
     /// Fields and methods that instructions have named, by their index in the pool.
-    members: Vec<OnceCell<Arc<MemberRef>>>,
-    /// Types that instructions have named, likewise.
-    types: Vec<OnceCell<Arc<str>>>,
+    members: Vec<OnceCell<Arc<MemberRef<'a>>>>,
     budget: Cell<usize>,
 }
 
@@ -137,27 +129,18 @@ enum Missing {
 impl<'c, 'a> Describer<'c, 'a> {
     fn new(class: &'c ClassFile<'a>) -> Self {
         let pool = class.pool();
-        let bootstrap = class.bootstrap_methods().map(|bootstrap| {
-            let handle = pool.method_handle(bootstrap.method_handle);
-            (
-                Arc::new(
-                    handle
-                        .map(|handle| member(handle.member))
-                        .unwrap_or_default(),
-                ),
-                bootstrap.arguments().collect(),
-            )
-        });
+        let bootstrap = class
+            .bootstrap_methods()
+            .map(|bootstrap| (bootstrap.method_handle, bootstrap.arguments().collect()));
         Self {
             pool,
             bootstrap: bootstrap.collect(),
             members: vec![OnceCell::new(); pool.count().into()],
-            types: vec![OnceCell::new(); pool.count().into()],
             budget: Cell::new(BUDGET),
         }
     }
 
-    fn method(&self, method: &Method<'_, '_>) -> Result<MethodDescription, DescribeError> {
+    fn method(&self, method: &Method<'_, 'a>) -> Result<MethodDescription<'a>, DescribeError> {
         let (name, descriptor) = (text(method.name()), text(method.descriptor()));
         let code = match method.code()? {
             Some(code) => Some(self.code(&code, || format!("{name}{descriptor}"))?),
@@ -176,10 +159,11 @@ impl<'c, 'a> Describer<'c, 'a> {
 
     fn code(
         &self,
-        code: &Code<'_, '_>,
+        code: &Code<'_, 'a>,
         method: impl Fn() -> String,
-    ) -> Result<CodeDescription, DescribeError> {
-        let mut instructions = Vec::new();
+    ) -> Result<CodeDescription<'a>, DescribeError> {
+        // An instruction has two bytes on average.
+        let mut instructions = Vec::with_capacity(code.bytes().len() / 2 + 1);
         for instruction in code.instructions() {
             let instruction = instruction?;
             let bci = instruction.bci.0;
@@ -216,7 +200,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    fn handlers(&self, code: &Code<'_, '_>) -> Vec<Handler> {
+    fn handlers(&self, code: &Code<'_, 'a>) -> Vec<Handler<'a>> {
         let handlers = code.exception_table().map(|entry| Handler {
             start: entry.start.0,
             end: entry.end,
@@ -226,7 +210,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         handlers.collect()
     }
 
-    fn operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+    fn operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {
         let immediate = || instruction.immediate().ok_or(Missing::Constant);
         Ok(match opcode::form(instruction.opcode) {
             Form::Slot(_) | Form::Local => {
@@ -255,19 +239,28 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    fn member_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+    fn member_operand(
+        &self,
+        instruction: &rewriter::Instruction<'_>,
+    ) -> Result<Operand<'a>, Missing> {
         let index = instruction.pool_index().ok_or(Missing::Constant)?;
-        let member = shared(&self.members, index, || {
-            let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
-            let member = member(found);
-            self.spend(member.owner.len() + member.name.len() + member.descriptor.len())?;
-            Ok(member.into())
-        });
-        member.map(Operand::Member)
+        let known = self.members.get(usize::from(index.0));
+        if let Some(member) = known.and_then(OnceCell::get) {
+            return Ok(Operand::Member(Arc::clone(member)));
+        }
+        let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
+        let member = Arc::new(self.member(found)?);
+        if let Some(known) = known {
+            let _ = known.set(Arc::clone(&member)); // only the first time gets here
+        }
+        Ok(Operand::Member(member))
     }
 
     /// A type (`new` and its like) or a constant (`ldc` and its like).
-    fn pool_operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+    fn pool_operand(
+        &self,
+        instruction: &rewriter::Instruction<'_>,
+    ) -> Result<Operand<'a>, Missing> {
         let index = instruction.pool_index().ok_or(Missing::Constant)?;
         if matches!(
             instruction.opcode,
@@ -275,15 +268,16 @@ impl<'c, 'a> Describer<'c, 'a> {
         ) {
             return Ok(Operand::Constant(self.constant(index, 0)?));
         }
-        let name = shared(&self.types, index, || {
-            let found = self.pool.class_name(index).ok_or(Missing::Constant)?;
-            Ok(self.spend_text(found)?.into())
-        });
-        name.map(Operand::Type)
+        let name = self.pool.class_name(index).ok_or(Missing::Constant)?;
+        self.text(name).map(Operand::Type)
     }
 
-    fn dynamic(&self, dynamic: rewriter::Dynamic<'_>, depth: usize) -> Result<Dynamic, Missing> {
-        let (bootstrap, indices) = self
+    fn dynamic(
+        &self,
+        dynamic: rewriter::Dynamic<'a>,
+        depth: usize,
+    ) -> Result<Dynamic<'a>, Missing> {
+        let (handle, indices) = self
             .bootstrap
             .get(usize::from(dynamic.bootstrap))
             .ok_or(Missing::Constant)?;
@@ -293,9 +287,12 @@ impl<'c, 'a> Describer<'c, 'a> {
             &[]
         };
         Ok(Dynamic {
-            name: self.spend_text(dynamic.name)?,
-            descriptor: self.spend_text(dynamic.descriptor)?,
-            bootstrap: Arc::clone(bootstrap),
+            name: self.text(dynamic.name)?,
+            descriptor: self.text(dynamic.descriptor)?,
+            bootstrap: match self.pool.method_handle(*handle) {
+                Some(handle) => self.member(handle.member)?,
+                None => MemberRef::default(),
+            },
             arguments: indices
                 .iter()
                 .map(|index| self.constant(*index, depth + 1))
@@ -303,21 +300,21 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    fn constant(&self, index: PoolIndex, depth: usize) -> Result<Constant, Missing> {
+    fn constant(&self, index: PoolIndex, depth: usize) -> Result<Constant<'a>, Missing> {
         self.spend(CONSTANT_COST)?;
         Ok(match self.pool.constant(index).ok_or(Missing::Constant)? {
             rewriter::LoadableConstant::Integer(value) => Constant::Int(value),
             rewriter::LoadableConstant::Float(value) => Constant::Float(value),
             rewriter::LoadableConstant::Long(value) => Constant::Long(value),
             rewriter::LoadableConstant::Double(value) => Constant::Double(value),
-            rewriter::LoadableConstant::String(value) => Constant::String(self.spend_text(value)?),
-            rewriter::LoadableConstant::Class(value) => Constant::Class(self.spend_text(value)?),
+            rewriter::LoadableConstant::String(value) => Constant::String(self.text(value)?),
+            rewriter::LoadableConstant::Class(value) => Constant::Class(self.text(value)?),
             rewriter::LoadableConstant::MethodType(value) => {
-                Constant::MethodType(self.spend_text(value)?)
+                Constant::MethodType(self.text(value)?)
             }
             rewriter::LoadableConstant::MethodHandle(handle) => Constant::MethodHandle {
                 kind: handle.kind,
-                member: Box::new(member(handle.member)),
+                member: Box::new(self.member(handle.member)?),
             },
             rewriter::LoadableConstant::Dynamic(dynamic) => {
                 Constant::Dynamic(Box::new(self.dynamic(dynamic, depth)?))
@@ -326,24 +323,28 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    fn spend_text(&self, value: Utf8<'_>) -> Result<String, Missing> {
-        self.spend(value.as_bytes().len())?;
-        Ok(text(value))
+    fn member(&self, member: rewriter::MemberRef<'a>) -> Result<MemberRef<'a>, Missing> {
+        Ok(MemberRef {
+            owner: self.text(member.owner)?,
+            name: self.text(member.name)?,
+            descriptor: self.text(member.descriptor)?,
+            interface: member.interface,
+        })
+    }
+
+    /// A text as it stands in the class file, or, where that is no UTF-8, a new one, which costs memory.
+    fn text(&self, value: Utf8<'a>) -> Result<Cow<'a, str>, Missing> {
+        let text = text(value);
+        if let Cow::Owned(made) = &text {
+            self.spend(made.len())?;
+        }
+        Ok(text)
     }
 
     fn spend(&self, cost: usize) -> Result<(), Missing> {
         let left = self.budget.get().checked_sub(cost).ok_or(Missing::Budget)?;
         self.budget.set(left);
         Ok(())
-    }
-}
-
-fn member(member: rewriter::MemberRef<'_>) -> MemberRef {
-    MemberRef {
-        owner: text(member.owner),
-        name: text(member.name),
-        descriptor: text(member.descriptor),
-        interface: member.interface,
     }
 }
 
@@ -435,7 +436,7 @@ fn target(bci: Option<Bci>) -> Result<u16, Missing> {
     bci.map(|bci| bci.0).ok_or(Missing::Target)
 }
 
-fn switch(instruction: &rewriter::Instruction<'_>) -> Result<Operand, Missing> {
+fn switch<'a>(instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {
     let switch = instruction.switch().ok_or(Missing::Target)?;
     let cases = switch.cases().map(|(key, to)| Ok((key, target(to)?)));
     Ok(Operand::Switch {

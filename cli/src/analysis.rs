@@ -3,8 +3,11 @@
 mod versions;
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+use std::thread;
 
-use class_description::describe;
+use class_description::describe_as;
 use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
 use coverage::class::ClassDescription;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
@@ -231,9 +234,17 @@ impl<'r> Analysis<'r> {
     fn place(&mut self, place: &str) -> Result<(), Problem> {
         self.progress.set_message(name(place).into_owned());
         let loader = self.recorded.loader.clone();
-        class_files::read(place, &loader, &mut |found| {
-            self.found(found);
-            Ok(())
+        let (read, batches) = mpsc::sync_channel(1);
+        // What is analysed was read while what was before it was analysed.
+        thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                class_files::read(place, &loader, &mut |found| {
+                    let _ = read.send(found); // of which nobody wants more after a panic alone
+                    Ok(())
+                })
+            });
+            batches.into_iter().for_each(|found| self.found(found));
+            reader.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
     }
 
@@ -359,9 +370,16 @@ fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> O
         return Outcome::LeftOut;
     };
     match bytes.inflate() {
-        Ok(bytes) => analyse(&class.name, &bytes, filter, None, |_| {
-            Executed::These(Some(&class.probes), lines)
-        }),
+        Ok(bytes) => {
+            let file = ClassBytes {
+                origin: &class.name,
+                id: class.id,
+                bytes: &bytes,
+            };
+            analyse(&file, filter, None, |_| {
+                Executed::These(Some(&class.probes), lines)
+            })
+        }
         Err(error) => Outcome::Failed(not_reported(&class.name, &error)),
     }
 }
@@ -373,23 +391,31 @@ fn analyse_found(
     filter: &Filter,
     carry_over: bool,
 ) -> Outcome {
-    analyse(
-        &found.origin,
-        &found.bytes,
-        filter,
-        Some(&found.origin),
-        |class| {
-            let carried = carry_over.then(|| versions::carry_over(class, recorded));
-            if let Some(carried) = carried.flatten() {
-                return Executed::Carried(carried);
-            }
-            match (recorded.by_id(id), recorded.ids_of(&class.name)) {
-                (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
-                (None, []) => Executed::These(None, &[]),
-                (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
-            }
-        },
-    )
+    let file = ClassBytes {
+        origin: &found.origin,
+        id,
+        bytes: &found.bytes,
+    };
+    analyse(&file, filter, Some(&found.origin), |class| {
+        let carried = carry_over.then(|| versions::carry_over(class, recorded));
+        if let Some(carried) = carried.flatten() {
+            return Executed::Carried(carried);
+        }
+        match (recorded.by_id(id), recorded.ids_of(&class.name)) {
+            (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
+            (None, []) => Executed::These(None, &[]),
+            (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
+        }
+    })
+}
+
+/// A class file that is analysed.
+struct ClassBytes<'b> {
+    /// Where it comes from.
+    origin: &'b str,
+    /// Its fingerprint.
+    id: u64,
+    bytes: &'b [u8],
 }
 
 /// What was executed of a class.
@@ -404,22 +430,21 @@ enum Executed<'p> {
 
 /// Analyses one class with the probes that `executed` finds for it.
 fn analyse<'p>(
-    origin: &str,
-    bytes: &[u8],
+    file: &ClassBytes<'_>,
     filter: &Filter,
     place: Option<&str>,
-    executed: impl FnOnce(&ClassDescription) -> Executed<'p>,
+    executed: impl FnOnce(&ClassDescription<'_>) -> Executed<'p>,
 ) -> Outcome {
-    let class = match describe(bytes) {
+    let class = match describe_as(file.id, file.bytes) {
         Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
         Ok(class) if filter.wants(&class, place) => class,
         Ok(class) => return Outcome::NotSelected(binary(&class.name)),
-        Err(error) => return Outcome::Failed(not_reported(origin, &error)),
+        Err(error) => return Outcome::Failed(not_reported(file.origin, &error)),
     };
     match executed(&class) {
         Executed::These(probes, lines) => match analyze_with_lines(&class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
-            Err(error) => Outcome::Failed(not_reported(origin, &error)),
+            Err(error) => Outcome::Failed(not_reported(file.origin, &error)),
         },
         Executed::Carried(carried) => {
             match analyze_with_lines(&class, Some(&carried.probes), &carried.lines) {
@@ -428,7 +453,7 @@ fn analyse<'p>(
                     coverage.carried_over = Some(carried.over);
                     Outcome::CarriedOver(Box::new(coverage), carried.over, carried.ran)
                 }
-                Err(error) => Outcome::Failed(not_reported(origin, &error)),
+                Err(error) => Outcome::Failed(not_reported(file.origin, &error)),
             }
         }
         Executed::Other(warning, ran) => {
@@ -442,7 +467,7 @@ fn analyse<'p>(
 }
 
 /// Methods that have no probes are not in the report; a warning says so.
-fn without_probes(class: &ClassDescription) -> Option<Warning> {
+fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
     let mut methods = unmeasured(class);
     let (first, _) = methods.next()?;
     let count = methods.count() + 1;
@@ -478,7 +503,7 @@ fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
 
 fn no_match(
     found: &Found,
-    class: &ClassDescription,
+    class: &ClassDescription<'_>,
     ids: &[u64],
     recorded: &ExecutionDataStore,
 ) -> Warning {

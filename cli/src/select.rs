@@ -77,7 +77,7 @@ impl Filter {
 
     /// Whether the report is about this class, whose file was found at `place`; none if the agent selected it.
     #[must_use]
-    pub fn wants(&self, class: &ClassDescription, place: Option<&str>) -> bool {
+    pub fn wants(&self, class: &ClassDescription<'_>, place: Option<&str>) -> bool {
         let selection = &self.selection;
         let name = class.name.as_bytes();
         let is_there = || match place.filter(|_| selection.asks_location()) {
@@ -98,7 +98,7 @@ impl Filter {
     #[must_use]
     pub fn wants_name(&self, class: &str) -> bool {
         let class = ClassDescription {
-            name: class.to_owned(),
+            name: class.into(),
             ..ClassDescription::default()
         };
         self.wants(&class, None)
@@ -123,7 +123,7 @@ pub fn location_of(place: &str) -> String {
     code_location::path(&path)
 }
 
-struct Facts<'a>(&'a ClassDescription);
+struct Facts<'a>(&'a ClassDescription<'a>);
 
 impl SelectableClass for Facts<'_> {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
@@ -149,11 +149,11 @@ mod tests {
     use super::*;
 
     fn wanted(selectors: &[&str], name: &str) -> bool {
-        let selectors: Vec<String> = selectors.iter().map(|text| (*text).to_owned()).collect();
+        let selectors: Vec<String> = selectors.iter().map(|text| (*text).into()).collect();
         let class = ClassDescription {
-            name: name.to_owned(),
-            super_name: Some("com/acme/Base".to_owned()),
-            annotations: vec!["Lcom/acme/Marked;".to_owned()],
+            name: name.into(),
+            super_name: Some("com/acme/Base".into()),
+            annotations: vec!["Lcom/acme/Marked;".into()],
             ..ClassDescription::default()
         };
         Filter::new(&selectors).unwrap().wants(&class, None)
@@ -178,15 +178,15 @@ mod tests {
 
     #[test]
     fn places_of_class_files_select() {
-        let selectors = ["location:target/classes".to_owned()];
+        let selectors = ["location:target/classes".into()];
         let filter = Filter::of_report(&selectors, true).unwrap();
         let class = ClassDescription {
-            name: "a/A".to_owned(),
+            name: "a/A".into(),
             ..ClassDescription::default()
         };
         assert!(filter.wants(&class, Some("core/target/classes/a/A.class")));
         assert!(!filter.wants(&class, Some("core/target/test-classes/a/A.class")));
-        let jar = Filter::of_report(&["location:core-*.jar".to_owned()], true).unwrap();
+        let jar = Filter::of_report(&["location:core-*.jar".into()], true).unwrap();
         assert!(jar.wants(&class, Some("/lib/core-1.jar!/a/A.class")));
     }
 

@@ -45,8 +45,7 @@ pub struct Executed {
 #[derive(Debug)]
 pub struct Class {
     number: usize,
-    /// What it consists of.
-    description: ClassDescription,
+    bytes: Vec<u8>,
     /// Its methods and lines, as not executed.
     pub all: ClassCoverage,
 }
@@ -100,11 +99,7 @@ impl Executed {
                 return None;
             }
             let all = analyze(&description, None).ok()?;
-            Some(Class {
-                number,
-                description,
-                all,
-            })
+            Some(Class { number, bytes, all })
         });
         found.collect()
     }
@@ -112,6 +107,9 @@ impl Executed {
     /// What each test hit of a class, and what is covered by that.
     #[must_use]
     pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
+        let Ok(description) = describe(&class.bytes) else {
+            return Vec::new(); // of which there is none: it was described before
+        };
         let mut known: HashMap<(&[u32], &[u32]), Rc<ClassCoverage>> = HashMap::new();
         let of_class = self.of_class.get(&class.number).into_iter().flatten();
         let mut found = Vec::new();
@@ -124,7 +122,10 @@ impl Executed {
                 hits_of(self.recorded.test_lines.get(*number), class.number),
             );
             let covered = known.get(&hits).cloned();
-            let covered = covered.or_else(|| self.covered(class, hits).map(Rc::new));
+            let covered = covered.or_else(|| {
+                let covered = self.covered(class.number, &description, hits);
+                covered.map(Rc::new)
+            });
             let Some(covered) = covered else { continue };
             known.insert(hits, Rc::clone(&covered));
             found.push((test, covered));
@@ -133,11 +134,16 @@ impl Executed {
     }
 
     /// What is covered by these probes and beginnings of lines.
-    fn covered(&self, class: &Class, (probes, lines): (&[u32], &[u32])) -> Option<ClassCoverage> {
-        let measured = self.recorded.classes.get(class.number)?;
+    fn covered(
+        &self,
+        class: usize,
+        description: &ClassDescription<'_>,
+        (probes, lines): (&[u32], &[u32]),
+    ) -> Option<ClassCoverage> {
+        let measured = self.recorded.classes.get(class)?;
         let probes = flags(probes, measured.probes.len())?;
         let lines = flags(lines, self.recorded.begun_lines(measured.id).len())?;
-        analyze_with_lines(&class.description, Some(&probes), &lines).ok()
+        analyze_with_lines(description, Some(&probes), &lines).ok()
     }
 
     /// The names of all tests.

@@ -36,17 +36,17 @@ class Shapes<T> implements Runnable {
 }
 ";
 
-fn shapes() -> ClassDescription {
+fn shapes() -> Vec<u8> {
     let compiled = Compiled::new(&[("a/Shapes.java", SHAPES)]);
-    describe(&compiled.class("a/Shapes")).unwrap()
+    compiled.class("a/Shapes")
 }
 
-fn code<'c>(class: &'c ClassDescription, name: &str) -> &'c CodeDescription {
+fn code<'c>(class: &'c ClassDescription<'_>, name: &str) -> &'c CodeDescription<'c> {
     let method = class.methods.iter().find(|method| method.name == name);
     method.unwrap().code.as_ref().unwrap()
 }
 
-fn operands(code: &CodeDescription) -> Vec<&Operand> {
+fn operands<'c>(code: &'c CodeDescription<'_>) -> Vec<&'c Operand<'c>> {
     code.instructions
         .iter()
         .map(|instruction| &instruction.operand)
@@ -55,9 +55,10 @@ fn operands(code: &CodeDescription) -> Vec<&Operand> {
 
 #[test]
 fn class_and_methods_are_named() {
-    let class = shapes();
+    let bytes = shapes();
+    let class = describe(&bytes).unwrap();
     assert_eq!(
-        (class.name.as_str(), class.super_name.as_deref()),
+        (&*class.name, class.super_name.as_deref()),
         ("a/Shapes", Some("java/lang/Object"))
     );
     assert_eq!(class.interfaces, ["java/lang/Runnable"]);
@@ -84,7 +85,8 @@ fn class_and_methods_are_named() {
 
 #[test]
 fn loop_has_its_jumps_increments_lines_and_variables() {
-    let class = shapes();
+    let bytes = shapes();
+    let class = describe(&bytes).unwrap();
     let sum = code(&class, "sum");
     assert!(operands(sum).contains(&&Operand::Iinc { local: 3, delta: 1 }));
     assert!(
@@ -115,7 +117,8 @@ fn loop_has_its_jumps_increments_lines_and_variables() {
 
 #[test]
 fn switch_constant_and_call_site_are_resolved() {
-    let class = shapes();
+    let bytes = shapes();
+    let class = describe(&bytes).unwrap();
     let name = code(&class, "name");
     let Some(Operand::Switch { cases, .. }) = operands(name)
         .into_iter()
@@ -140,7 +143,8 @@ fn switch_constant_and_call_site_are_resolved() {
 
 #[test]
 fn handler_cast_and_long_constant_are_resolved() {
-    let class = shapes();
+    let bytes = shapes();
+    let class = describe(&bytes).unwrap();
     let risky = code(&class, "risky");
     assert_eq!(
         risky.handlers[0].catch_type.as_deref(),
@@ -150,23 +154,17 @@ fn handler_cast_and_long_constant_are_resolved() {
     assert!(operands(risky).contains(&&Operand::Constant(Constant::Long(7))));
 }
 
-/// A class with one method of this code; pool entry 7 is a string of 65,535 letters, entry 9 a class name.
-fn class_with_code(code: &[u8]) -> Vec<u8> {
-    let utf8 = |text: &str| {
-        [
-            &[1][..],
-            &(text.len() as u16).to_be_bytes(),
-            text.as_bytes(),
-        ]
-        .concat()
-    };
+/// A class with one method of this code; pool entry 7 is a string of three bytes `text` over and over, entry 9 a class name.
+fn class_with_code(text: [u8; 3], code: &[u8]) -> Vec<u8> {
+    let text_entry = |text: &[u8]| [&[1][..], &(text.len() as u16).to_be_bytes(), text].concat();
+    let utf8 = |text: &str| text_entry(text.as_bytes());
     let pool = [
         utf8("A"),
         vec![7, 0, 1],
         utf8("m"),
         utf8("()V"),
         utf8("Code"),
-        utf8(&"x".repeat(65_535)),
+        text_entry(&text.repeat(65_535 / 3)),
         vec![8, 0, 6],
         utf8("java/lang/Object"),
         vec![7, 0, 8],
@@ -194,21 +192,25 @@ fn class_with_code(code: &[u8]) -> Vec<u8> {
 #[test]
 fn constant_named_over_and_over_does_not_fill_the_memory() {
     let ldc_pop = [0x12, 7, 0x57].repeat(20_000);
+    // Half a character of two, which a Rust string has to escape.
+    let surrogate = [0xED, 0xA0, 0x80];
     assert_eq!(
-        describe(&class_with_code(&ldc_pop)),
+        describe(&class_with_code(surrogate, &ldc_pop)),
         Err(DescribeError::TooLarge)
     );
-    assert!(describe(&class_with_code(&[0x12, 7, 0x57, 0xB1])).is_ok());
+    assert!(describe(&class_with_code(surrogate, &[0x12, 7, 0x57, 0xB1])).is_ok());
+    // What needs no escapes is not copied.
+    assert!(describe(&class_with_code(*b"xyz", &ldc_pop)).is_ok());
 }
 
 #[test]
 fn wrong_operand_is_named_with_method_and_bci() {
-    let error = describe(&class_with_code(&[0x00, 0xBB, 0, 7, 0xB1])).unwrap_err(); // new, of a string
+    let error = describe(&class_with_code(*b"xyz", &[0x00, 0xBB, 0, 7, 0xB1])).unwrap_err(); // new, of a string
     assert_eq!(
         error.to_string(),
         "the instruction at bci 1 of m()V has no constant of the right kind as its operand"
     );
-    let error = describe(&class_with_code(&[0xA7, 0x80, 0, 0xB1])).unwrap_err(); // goto, before the code
+    let error = describe(&class_with_code(*b"xyz", &[0xA7, 0x80, 0, 0xB1])).unwrap_err(); // goto, before the code
     assert!(
         error.to_string().contains("no bci within the code"),
         "{error}"

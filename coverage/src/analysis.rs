@@ -48,7 +48,7 @@ pub enum AnalysisError {
 /// # Errors
 /// [`AnalysisError::ProbeCount`] if the class has more or fewer probes.
 pub fn analyze(
-    class: &ClassDescription,
+    class: &ClassDescription<'_>,
     probes: Option<&[bool]>,
 ) -> Result<ClassCoverage, AnalysisError> {
     analyze_with_lines(class, probes, &[])
@@ -64,7 +64,7 @@ pub fn analyze(
 /// # Errors
 /// As [`analyze`].
 pub fn analyze_with_lines(
-    class: &ClassDescription,
+    class: &ClassDescription<'_>,
     probes: Option<&[bool]>,
     lines: &[bool],
 ) -> Result<ClassCoverage, AnalysisError> {
@@ -77,11 +77,15 @@ pub fn analyze_with_lines(
         labels: Labels::default(),
         inlined: Inlined::of(class),
     };
-    let mut coverage = ClassCoverage::new(class.id, class.name.as_str());
-    coverage.signature.clone_from(&class.signature);
-    coverage.super_name.clone_from(&class.super_name);
-    coverage.interfaces.clone_from(&class.interfaces);
-    coverage.source_file.clone_from(&class.source_file);
+    let mut coverage = ClassCoverage::new(class.id, &*class.name);
+    coverage.signature = class.signature.as_deref().map(str::to_owned);
+    coverage.super_name = class.super_name.as_deref().map(str::to_owned);
+    coverage.interfaces = class
+        .interfaces
+        .iter()
+        .map(|name| (**name).to_owned())
+        .collect();
+    coverage.source_file = class.source_file.as_deref().map(str::to_owned);
     for method in &class.methods {
         if let Some(code) = &method.code
             && let Ok(method) = analyzer.method(method, code)
@@ -92,7 +96,7 @@ pub fn analyze_with_lines(
     coverage.fragments = analyzer.inlined.fragments();
     let wrong = |expected, found| {
         Err(AnalysisError::ProbeCount {
-            class: class.name.clone(),
+            class: class.name.to_string(),
             id: class.id,
             expected,
             found,
@@ -111,23 +115,23 @@ pub fn analyze_with_lines(
 
 /// How many probes the methods of a class have.
 #[must_use]
-pub fn probe_count(class: &ClassDescription) -> usize {
+pub fn probe_count(class: &ClassDescription<'_>) -> usize {
     probe_ranges(class).last().map_or(0, |range| range.end)
 }
 
 /// The numbers of the probes of each method of a class.
-pub(crate) fn probe_ranges(class: &ClassDescription) -> Vec<Range<usize>> {
+pub(crate) fn probe_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
     ranges(class, input::probe_count)
 }
 
 /// The numbers of the beginnings of lines of each method of a class.
-pub(crate) fn line_ranges(class: &ClassDescription) -> Vec<Range<usize>> {
+pub(crate) fn line_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
     ranges(class, |labels, _| labels.line_starts().count())
 }
 
 fn ranges(
-    class: &ClassDescription,
-    count: impl Fn(&Labels, &CodeDescription) -> usize,
+    class: &ClassDescription<'_>,
+    count: impl Fn(&Labels, &CodeDescription<'_>) -> usize,
 ) -> Vec<Range<usize>> {
     let mut labels = Labels::default();
     let mut next = 0;
@@ -149,9 +153,9 @@ fn ranges(
 
 /// The methods that have no probes because they contain subroutines (`jsr`,
 /// `ret`; JVMS 6.5), with the place of the first.
-pub fn unmeasured(
-    class: &ClassDescription,
-) -> impl Iterator<Item = (&MethodDescription, Subroutine)> {
+pub fn unmeasured<'a>(
+    class: &'a ClassDescription<'a>,
+) -> impl Iterator<Item = (&'a MethodDescription<'a>, Subroutine)> {
     class.methods.iter().filter_map(|method| {
         let mut instructions = method.code.as_ref()?.instructions.iter();
         let first =
@@ -165,7 +169,7 @@ pub fn unmeasured(
 }
 
 struct Analyzer<'a> {
-    class: &'a ClassDescription,
+    class: &'a ClassDescription<'a>,
     probes: Option<&'a [bool]>,
     next_probe: usize,
     /// Which lines were begun.
@@ -178,19 +182,15 @@ struct Analyzer<'a> {
 impl Analyzer<'_> {
     fn method(
         &mut self,
-        method: &MethodDescription,
-        code: &CodeDescription,
+        method: &MethodDescription<'_>,
+        code: &CodeDescription<'_>,
     ) -> Result<MethodCoverage, Subroutine> {
         input::mark(&mut self.labels, code)?;
         let nodes = Nodes::new(code);
         let mut graph = Graph::new(code);
         self.next_probe = graph.walk(&nodes, &self.labels, self.probes, self.next_probe);
-        for bci in self.labels.line_starts() {
-            let begun = self.lines.get(self.next_line);
-            self.next_line += 1;
-            if begun.copied().unwrap_or_default() {
-                graph.begin_line(bci, &self.labels);
-            }
+        if !self.lines.is_empty() {
+            self.begin_lines(&mut graph);
         }
         let output = filter::apply_all(&FilterContext {
             class: self.class,
@@ -201,16 +201,28 @@ impl Analyzer<'_> {
         graph.merge(&output);
         graph.replace_branches(&output);
         let mut coverage = MethodCoverage::new(
-            method.name.as_str(),
-            method.descriptor.as_str(),
-            method.signature.clone(),
+            &*method.name,
+            &*method.descriptor,
+            method.signature.as_deref().map(str::to_owned),
         );
         graph.count(&output, &mut coverage);
-        for (line, covered) in graph.lines() {
-            self.inlined.add(line, covered);
+        if !self.inlined.is_empty() {
+            graph
+                .lines()
+                .for_each(|(line, covered)| self.inlined.add(line, covered));
         }
         coverage.close();
         Ok(coverage)
+    }
+
+    fn begin_lines(&mut self, graph: &mut Graph<'_>) {
+        for bci in self.labels.line_starts() {
+            let begun = self.lines.get(self.next_line);
+            self.next_line += 1;
+            if begun.copied().unwrap_or_default() {
+                graph.begin_line(bci, &self.labels);
+            }
+        }
     }
 }
 

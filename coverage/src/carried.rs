@@ -13,7 +13,7 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub struct Version<'r> {
     /// What it consists of.
-    pub class: ClassDescription,
+    pub class: ClassDescription<'r>,
     /// Its probes.
     pub probes: &'r [bool],
     /// Which of its lines were begun; none if that is not known.
@@ -23,13 +23,16 @@ pub struct Version<'r> {
 /// The probes of `into` that stand for what `versions` executed. What is said of a method is the sum of all versions
 /// that have its code.
 #[must_use]
-pub fn carry_over(versions: &[Version<'_>], into: &ClassDescription) -> (Vec<bool>, CarriedOver) {
+pub fn carry_over(
+    versions: &[Version<'_>],
+    into: &ClassDescription<'_>,
+) -> (Vec<bool>, CarriedOver) {
     sums(versions, into, |version| version.probes, probe_ranges)
 }
 
 /// The lines of `into` that are begun, in the same way; none if that is known of no version.
 #[must_use]
-pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription) -> Vec<bool> {
+pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription<'_>) -> Vec<bool> {
     if versions.iter().all(|version| version.lines.is_empty()) {
         return Vec::new();
     }
@@ -39,9 +42,9 @@ pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription) -> Ve
 /// What was hit of what `ranges` counts in each method, and of how many methods that is known.
 fn sums<'r>(
     versions: &[Version<'r>],
-    into: &ClassDescription,
+    into: &ClassDescription<'_>,
     hits: impl Fn(&Version<'r>) -> &'r [bool],
-    all_ranges: impl Fn(&ClassDescription) -> Vec<Range<usize>>,
+    all_ranges: impl Fn(&ClassDescription<'_>) -> Vec<Range<usize>>,
 ) -> (Vec<bool>, CarriedOver) {
     let ranges = all_ranges(into);
     let mut probes = vec![false; ranges.last().map_or(0, |range| range.end)];
@@ -74,7 +77,7 @@ fn sums<'r>(
 }
 
 /// Whether two methods have the same probes, which mean the same.
-fn is_unchanged(one: &MethodDescription, other: &MethodDescription) -> bool {
+fn is_unchanged(one: &MethodDescription<'_>, other: &MethodDescription<'_>) -> bool {
     (&one.name, &one.descriptor) == (&other.name, &other.descriptor)
         && match (&one.code, &other.code) {
             (Some(one), Some(other)) => is_same_code(one, other),
@@ -82,14 +85,14 @@ fn is_unchanged(one: &MethodDescription, other: &MethodDescription) -> bool {
         }
 }
 
-fn is_same_code(one: &CodeDescription, other: &CodeDescription) -> bool {
+fn is_same_code(one: &CodeDescription<'_>, other: &CodeDescription<'_>) -> bool {
     one.instructions == other.instructions
         && one.handlers == other.handlers
         && line_starts(one).eq(line_starts(other))
 }
 
 /// Where lines begin, as far as probes depend on it.
-fn line_starts(code: &CodeDescription) -> impl Iterator<Item = u16> {
+fn line_starts(code: &CodeDescription<'_>) -> impl Iterator<Item = u16> {
     let lines = code.lines.iter().filter(|line| line.number != 0);
     lines.map(|line| line.bci)
 }
@@ -101,7 +104,7 @@ mod tests {
     use jvms::opcode::{IFEQ, LCONST_0, LCONST_1, NOP, RETURN};
 
     /// A method of two lines and three probes, with an instruction of its own.
-    fn method(name: &str, own: u8, first_line: u16) -> MethodDescription {
+    fn method(name: &'static str, own: u8, first_line: u16) -> MethodDescription<'static> {
         let op = |bci, opcode, operand| Instruction {
             bci,
             opcode,
@@ -125,7 +128,7 @@ mod tests {
         }
     }
 
-    fn class(methods: Vec<MethodDescription>) -> ClassDescription {
+    fn class(methods: Vec<MethodDescription<'static>>) -> ClassDescription<'static> {
         ClassDescription {
             methods,
             ..ClassDescription::default()
@@ -135,7 +138,7 @@ mod tests {
     const RAN: &[bool] = &[true, false, true];
     const NOT: &[bool] = &[false; 3];
 
-    fn version(class: ClassDescription, probes: &[bool]) -> Version<'_> {
+    fn version<'r>(class: ClassDescription<'r>, probes: &'r [bool]) -> Version<'r> {
         Version {
             class,
             probes,
@@ -195,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_the_probes_depend_on_makes_another_method() {
-        let of = |change: &dyn Fn(&mut CodeDescription)| {
+        let of = |change: &dyn Fn(&mut CodeDescription<'_>)| {
             let mut changed = method("run", NOP, 1);
             change(changed.code.as_mut().unwrap());
             let old = class(vec![method("run", NOP, 1)]);

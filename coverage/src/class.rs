@@ -1,44 +1,45 @@
-//! A class as plain, owned values: what the analysis reads.
+//! A class as plain values: what the analysis reads.
 //!
-//! Whoever reads class files fills these structures; this crate reads none.
+//! Whoever reads class files fills these structures, whose texts may be those of the class file; this crate reads none.
 //! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
 //! into the `code` array (JVMS 4.7.3).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jvms::access_flags::ACC_MODULE;
 
 /// One class file (JVMS 4.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClassDescription {
+pub struct ClassDescription<'a> {
     /// CRC-64 of the class file: JaCoCo's class id.
     pub id: u64,
     /// Internal name, e.g. `java/util/List`.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Internal name of the super class; none for `java/lang/Object` and modules.
-    pub super_name: Option<String>,
+    pub super_name: Option<Cow<'a, str>>,
     /// Internal names of the direct super interfaces.
-    pub interfaces: Vec<String>,
+    pub interfaces: Vec<Cow<'a, str>>,
     /// `access_flags` (JVMS table 4.1-B); ACC_SYNTHETIC is also set for a
     /// `Synthetic` attribute (JVMS 4.7.8).
     pub access_flags: u16,
     /// `major_version`.
     pub major_version: u16,
     /// The `Signature` attribute (JVMS 4.7.9).
-    pub signature: Option<String>,
+    pub signature: Option<Cow<'a, str>>,
     /// The `SourceFile` attribute (JVMS 4.7.10).
-    pub source_file: Option<String>,
+    pub source_file: Option<Cow<'a, str>>,
     /// The `SourceDebugExtension` attribute (JVMS 4.7.11).
-    pub source_debug_extension: Option<String>,
+    pub source_debug_extension: Option<Cow<'a, str>>,
     /// Descriptors of the annotations of the class, visible at run time or not.
-    pub annotations: Vec<String>,
+    pub annotations: Vec<Cow<'a, str>>,
     /// Names of the attributes of the class.
-    pub attributes: Vec<String>,
+    pub attributes: Vec<Cow<'a, str>>,
     /// The methods, in the order of the file.
-    pub methods: Vec<MethodDescription>,
+    pub methods: Vec<MethodDescription<'a>>,
 }
 
-impl ClassDescription {
+impl ClassDescription<'_> {
     /// Whether the Kotlin compiler made this.
     pub(crate) fn is_kotlin(&self) -> bool {
         let mut annotations = self.annotations.iter();
@@ -54,31 +55,31 @@ impl ClassDescription {
 
 /// One `method_info` (JVMS 4.6).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MethodDescription {
+pub struct MethodDescription<'a> {
     /// Unqualified name, e.g. `<init>`.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Method descriptor (JVMS 4.3.3).
-    pub descriptor: String,
+    pub descriptor: Cow<'a, str>,
     /// The `Signature` attribute (JVMS 4.7.9).
-    pub signature: Option<String>,
+    pub signature: Option<Cow<'a, str>>,
     /// `access_flags` (JVMS table 4.6-A); ACC_SYNTHETIC is also set for a
     /// `Synthetic` attribute (JVMS 4.7.8).
     pub access_flags: u16,
     /// Descriptors of the annotations of the method, visible at run time or not.
-    pub annotations: Vec<String>,
+    pub annotations: Vec<Cow<'a, str>>,
     /// Those of them that are invisible at run time (JVMS 4.7.17).
-    pub invisible_annotations: Vec<String>,
+    pub invisible_annotations: Vec<Cow<'a, str>>,
     /// The `Code` attribute; none for abstract and native methods.
-    pub code: Option<CodeDescription>,
+    pub code: Option<CodeDescription<'a>>,
 }
 
 /// A `Code` attribute (JVMS 4.7.3).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CodeDescription {
+pub struct CodeDescription<'a> {
     /// The instructions in order of their bcis.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<Instruction<'a>>,
     /// The exception table, in order.
-    pub handlers: Vec<Handler>,
+    pub handlers: Vec<Handler<'a>>,
     /// All `LineNumberTable` entries (JVMS 4.7.12), in order.
     pub lines: Vec<Line>,
     /// Where the variables of the `LocalVariableTable` (JVMS 4.7.13) have values, in order.
@@ -89,7 +90,7 @@ pub struct CodeDescription {
 
 /// An entry of the exception table (JVMS 4.7.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Handler {
+pub struct Handler<'a> {
     /// First bci of the range.
     pub start: u16,
     /// First bci behind the range.
@@ -97,7 +98,7 @@ pub struct Handler {
     /// First bci of the handler.
     pub target: u16,
     /// Internal name of the class caught; none for everything.
-    pub catch_type: Option<String>,
+    pub catch_type: Option<Cow<'a, str>>,
 }
 
 /// An entry of a `LineNumberTable` (JVMS 4.7.12).
@@ -120,20 +121,20 @@ pub struct VariableRange {
 
 /// One instruction (JVMS 6.5).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instruction {
+pub struct Instruction<'a> {
     /// Index of the instruction in the code array.
     pub bci: u16,
     /// Opcode; that of the inner instruction for a `wide`.
     pub opcode: u8,
     /// What follows the opcode.
-    pub operand: Operand,
+    pub operand: Operand<'a>,
 }
 
-impl Eq for Instruction {}
+impl Eq for Instruction<'_> {}
 
 /// The operand of an [`Instruction`], with what the constant pool says inlined.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operand {
+pub enum Operand<'a> {
     /// No operand, or one that is part of the opcode other than a local variable.
     None,
     /// `bipush`, `sipush`, `newarray`.
@@ -158,45 +159,45 @@ pub enum Operand {
         cases: Vec<(i32, u16)>,
     },
     /// A field or method; instructions share what the constant pool says once.
-    Member(Arc<MemberRef>),
+    Member(Arc<MemberRef<'a>>),
     /// `invokedynamic`.
-    Dynamic(Box<Dynamic>),
+    Dynamic(Box<Dynamic<'a>>),
     /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an
-    /// internal name or array descriptor, shared as members are.
-    Type(Arc<str>),
+    /// internal name or array descriptor.
+    Type(Cow<'a, str>),
     /// `ldc`, `ldc_w`, `ldc2_w`.
-    Constant(Constant),
+    Constant(Constant<'a>),
 }
 
 /// A field or method reference (JVMS 4.4.2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MemberRef {
+pub struct MemberRef<'a> {
     /// Internal name of the class, or an array descriptor.
-    pub owner: String,
+    pub owner: Cow<'a, str>,
     /// Name of the member.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Its descriptor.
-    pub descriptor: String,
+    pub descriptor: Cow<'a, str>,
     /// Whether it is an `InterfaceMethodref`.
     pub interface: bool,
 }
 
 /// A dynamically computed call site or constant (JVMS 4.4.10).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dynamic {
+pub struct Dynamic<'a> {
     /// Name of the call site or constant.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Its descriptor.
-    pub descriptor: String,
+    pub descriptor: Cow<'a, str>,
     /// The bootstrap method.
-    pub bootstrap: Arc<MemberRef>,
+    pub bootstrap: MemberRef<'a>,
     /// The static arguments of the bootstrap method.
-    pub arguments: Vec<Constant>,
+    pub arguments: Vec<Constant<'a>>,
 }
 
 /// A loadable constant (JVMS table 4.4-C).
 #[derive(Debug, Clone, PartialEq)]
-pub enum Constant {
+pub enum Constant<'a> {
     /// `CONSTANT_Integer`.
     Int(i32),
     /// `CONSTANT_Long`.
@@ -206,18 +207,18 @@ pub enum Constant {
     /// `CONSTANT_Double`.
     Double(f64),
     /// `CONSTANT_String`.
-    String(String),
+    String(Cow<'a, str>),
     /// `CONSTANT_Class`: an internal name or array descriptor.
-    Class(String),
+    Class(Cow<'a, str>),
     /// `CONSTANT_MethodType`: a method descriptor.
-    MethodType(String),
+    MethodType(Cow<'a, str>),
     /// `CONSTANT_MethodHandle`.
     MethodHandle {
         /// `reference_kind` (JVMS table 5.4.3.5-A).
         kind: u8,
         /// The field or method.
-        member: Box<MemberRef>,
+        member: Box<MemberRef<'a>>,
     },
     /// `CONSTANT_Dynamic`.
-    Dynamic(Box<Dynamic>),
+    Dynamic(Box<Dynamic<'a>>),
 }

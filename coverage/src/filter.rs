@@ -54,14 +54,11 @@ enum Classes {
 }
 
 impl Filter {
-    fn run(&self, context: &FilterContext<'_>, output: &mut FilterOutput) {
-        let applies = match self.classes {
+    fn is_for(&self, kotlin: bool) -> bool {
+        match self.classes {
             Classes::Any => true,
-            Classes::Kotlin => context.class.is_kotlin(),
-            Classes::NotKotlin => !context.class.is_kotlin(),
-        };
-        if applies {
-            (self.apply)(context, output);
+            Classes::Kotlin => kotlin,
+            Classes::NotKotlin => !kotlin,
         }
     }
 }
@@ -77,8 +74,9 @@ impl std::fmt::Debug for Filter {
 /// Applies every filter to one method.
 pub(crate) fn apply_all(context: &FilterContext<'_>) -> FilterOutput {
     let mut output = FilterOutput::new(context.code.instructions.len());
-    for filter in ALL {
-        filter.run(context, &mut output);
+    let kotlin = context.class.is_kotlin();
+    for filter in ALL.iter().filter(|filter| filter.is_for(kotlin)) {
+        (filter.apply)(context, &mut output);
     }
     output
 }
@@ -87,14 +85,14 @@ pub(crate) fn apply_all(context: &FilterContext<'_>) -> FilterOutput {
 #[derive(Debug, Clone, Copy)]
 pub struct Finding<'a> {
     /// The method.
-    pub method: &'a MethodDescription,
+    pub method: &'a MethodDescription<'a>,
     /// The filter.
     pub filter: &'static Filter,
 }
 
 /// Which filters leave out something of which methods of a class.
 #[must_use]
-pub fn findings(class: &ClassDescription) -> Vec<Finding<'_>> {
+pub fn findings<'a>(class: &'a ClassDescription<'a>) -> Vec<Finding<'a>> {
     let mut findings = Vec::new();
     for method in &class.methods {
         let Some(code) = &method.code else {
@@ -107,9 +105,10 @@ pub fn findings(class: &ClassDescription) -> Vec<Finding<'_>> {
             code,
             nodes,
         };
-        for filter in ALL {
+        let kotlin = class.is_kotlin();
+        for filter in ALL.iter().filter(|filter| filter.is_for(kotlin)) {
             let mut output = FilterOutput::new(code.instructions.len());
-            filter.run(&context, &mut output);
+            (filter.apply)(&context, &mut output);
             if !output.is_empty() {
                 findings.push(Finding { method, filter });
             }

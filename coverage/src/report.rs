@@ -68,8 +68,8 @@ pub struct ExecutionData {
     pub probes: Vec<bool>,
 }
 
-/// Where the text of source files comes from.
-pub trait SourceLookup {
+/// Where the text of source files comes from. Pages are made by several threads.
+pub trait SourceLookup: Sync {
     /// The text of `file`, e.g. `Account.java`, in `package`, an internal name
     /// that may be empty; none when there is no such file. Bytes that are no
     /// UTF-8 are replaced.

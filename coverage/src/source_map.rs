@@ -19,13 +19,13 @@ impl Mapping<'_> {
     }
 
     /// Whether the lines are those of the class itself.
-    fn is_own(&self, class: &ClassDescription) -> bool {
+    fn is_own(&self, class: &ClassDescription<'_>) -> bool {
         self.class == class.name && self.input == self.output
     }
 }
 
 /// The lines that come from elsewhere, in the order of the map; none if the class is not Kotlin's.
-pub(crate) fn foreign(class: &ClassDescription) -> Vec<Mapping<'_>> {
+pub(crate) fn foreign<'a>(class: &'a ClassDescription<'_>) -> Vec<Mapping<'a>> {
     let mut mappings = match &class.source_debug_extension {
         Some(map) if class.is_kotlin() => mappings(map).unwrap_or_default(),
         _ => Vec::new(),
@@ -35,7 +35,7 @@ pub(crate) fn foreign(class: &ClassDescription) -> Vec<Mapping<'_>> {
 }
 
 /// Lines from this one on are no lines of the class's source file.
-pub(crate) fn first_foreign_line(class: &ClassDescription) -> Option<u32> {
+pub(crate) fn first_foreign_line(class: &ClassDescription<'_>) -> Option<u32> {
     foreign(class).iter().map(|mapping| mapping.output).min()
 }
 
@@ -73,7 +73,7 @@ fn mapping<'a>(block: &str, files: &[(&str, &'a str)]) -> Option<Mapping<'a>> {
 mod tests {
     use super::*;
 
-    fn class(map: &str) -> ClassDescription {
+    fn class(map: &str) -> ClassDescription<'_> {
         ClassDescription {
             name: "p/Callsite".into(),
             annotations: vec!["Lkotlin/Metadata;".into()],

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use class_description::describe;
+use class_description::describe_as;
 use coverage::carried::{self, Version};
 use coverage::class::ClassDescription;
 use coverage::model::CarriedOver;
 use trace::numbers::counted;
 
-use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
+use crate::inputs::execution_data::ExecutionDataStore;
 
 /// What is known of a class by other versions of it.
 pub(super) struct Carried {
@@ -27,15 +27,28 @@ pub(super) struct Carried {
 /// What the recorded versions of a class executed of its methods as they are now; none if no other version ran, or no
 /// class file of it is kept, as of `.exec` files.
 pub(super) fn carry_over(
-    class: &ClassDescription,
+    class: &ClassDescription<'_>,
     recorded: &ExecutionDataStore,
 ) -> Option<Carried> {
     let exact = recorded.by_id(class.id);
     let ids = recorded.ids_of(&class.name).iter().copied();
     let ran: Vec<u64> = ids.filter(|id| *id != class.id).collect();
-    let versions: Vec<_> = ran
+    let kept: Vec<_> = ran
         .iter()
-        .filter_map(|id| described(recorded.by_id(*id)?, recorded.begun_lines(*id)))
+        .filter_map(|id| {
+            let measured = recorded.by_id(*id)?;
+            Some((measured, measured.bytes.as_ref()?.inflate().ok()?))
+        })
+        .collect();
+    let versions: Vec<_> = kept
+        .iter()
+        .filter_map(|(measured, bytes)| {
+            Some(Version {
+                class: describe_as(measured.id, bytes).ok()?,
+                probes: &measured.probes,
+                lines: recorded.begun_lines(measured.id),
+            })
+        })
         .collect();
     if versions.is_empty() {
         return None;
@@ -66,15 +79,6 @@ pub(super) fn carry_over(
 fn unite(mine: &mut [bool], theirs: &[bool]) {
     let all = mine.iter_mut().zip(theirs);
     all.for_each(|(mine, hit)| *mine |= hit);
-}
-
-fn described<'r>(class: &'r MeasuredClass, lines: &'r [bool]) -> Option<Version<'r>> {
-    let bytes = class.bytes.as_ref()?.inflate().ok()?;
-    Some(Version {
-        class: describe(&bytes).ok()?,
-        probes: &class.probes,
-        lines,
-    })
 }
 
 /// What was carried over into all classes.

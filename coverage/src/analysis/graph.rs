@@ -6,14 +6,19 @@ use super::input::targets;
 use crate::class::{CodeDescription, Constant, Instruction, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
-use crate::model::{Counter, MethodCoverage};
+use crate::model::{Counter, LineCoverage, MethodCoverage};
 use jvms::opcode;
 
 /// A set of branch numbers.
 #[derive(Debug, Clone, Default)]
 struct Branches {
     low: u64,
-    high: Vec<u64>,
+    /// Those from 64 on.
+    #[expect(
+        clippy::box_collection,
+        reason = "next to no instruction has them, and each has room for this"
+    )]
+    high: Option<Box<Vec<u64>>>,
 }
 
 impl Branches {
@@ -23,34 +28,44 @@ impl Branches {
             return;
         }
         let word = branch as usize / 64 - 1;
-        if self.high.len() <= word {
-            self.high.resize(word + 1, 0);
+        let high = self.high.get_or_insert_default();
+        if high.len() <= word {
+            high.resize(word + 1, 0);
         }
-        self.high[word] |= 1 << (branch % 64);
+        high[word] |= 1 << (branch % 64);
     }
 
     fn has(&self, branch: u32) -> bool {
         let word = match branch / 64 {
             0 => Some(&self.low),
-            word => self.high.get(word as usize - 1),
+            word => self.high().get(word as usize - 1),
         };
         word.is_some_and(|word| word & (1 << (branch % 64)) != 0)
     }
 
+    fn high(&self) -> &[u64] {
+        self.high.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.iter().all(|&word| word == 0)
+        self.low == 0 && self.high.is_none()
     }
 
     fn len(&self) -> u32 {
-        self.low.count_ones() + self.high.iter().map(|word| word.count_ones()).sum::<u32>()
+        let high = self.high().iter().map(|word| word.count_ones());
+        self.low.count_ones() + high.sum::<u32>()
     }
 
     fn add(&mut self, other: &Self) {
         self.low |= other.low;
-        if self.high.len() < other.high.len() {
-            self.high.resize(other.high.len(), 0);
+        if other.high.is_none() {
+            return;
         }
-        for (word, other) in self.high.iter_mut().zip(&other.high) {
+        let high = self.high.get_or_insert_default();
+        if high.len() < other.high().len() {
+            high.resize(other.high().len(), 0);
+        }
+        for (word, other) in high.iter_mut().zip(other.high()) {
             *word |= other;
         }
     }
@@ -64,7 +79,7 @@ struct Covered {
     /// It was executed, whatever became of it.
     begun: bool,
     /// The instruction, and its branch, that leads here without a probe.
-    predecessor: Option<(usize, u32)>,
+    predecessor: Option<(u32, u32)>,
 }
 
 impl Covered {
@@ -75,7 +90,7 @@ impl Covered {
 
 /// All instructions of a method.
 pub(super) struct Graph<'a> {
-    code: &'a CodeDescription,
+    code: &'a CodeDescription<'a>,
     instructions: Vec<Covered>,
 }
 
@@ -101,7 +116,7 @@ impl Walk<'_> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(code: &'a CodeDescription) -> Self {
+    pub(super) fn new(code: &'a CodeDescription<'a>) -> Self {
         Self {
             code,
             instructions: vec![Covered::default(); code.instructions.len()],
@@ -130,6 +145,7 @@ impl<'a> Graph<'a> {
                 Node::Label => self.visit_label(nodes, at, &mut walk),
                 Node::Line(number) => line = Some(number),
                 Node::Instruction(index) => {
+                    let index = index as usize;
                     self.instructions[index].line = line;
                     if let Some(previous) = walk.current {
                         self.connect(previous, 0, index);
@@ -220,7 +236,7 @@ impl<'a> Graph<'a> {
 
     fn connect(&mut self, source: usize, branch: u32, target: usize) {
         self.instructions[source].branches += 1;
-        self.instructions[target].predecessor = Some((source, branch));
+        self.instructions[target].predecessor = Some((source as u32, branch));
         if !self.instructions[target].covered.is_empty() {
             self.cover(source, branch);
         }
@@ -240,7 +256,8 @@ impl<'a> Graph<'a> {
             let instruction = &mut self.instructions[at];
             let first = instruction.covered.is_empty();
             instruction.covered.set(branch);
-            next = instruction.predecessor.filter(|_| first);
+            let before = instruction.predecessor.filter(|_| first);
+            next = before.map(|(at, branch)| (at as usize, branch));
         }
     }
 
@@ -252,7 +269,7 @@ impl<'a> Graph<'a> {
             return;
         };
         if let Some((source, branch)) = self.instructions[first].predecessor {
-            self.cover(source, branch);
+            self.cover(source as usize, branch);
         }
         let rest = self.instructions.iter_mut().zip(&code.instructions);
         for (at, instruction) in rest.skip(first) {
@@ -309,28 +326,34 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Counts what no filter has left out.
+    /// Counts what no filter has left out, instructions of a line that follow one another together.
     pub(super) fn count(&self, output: &FilterOutput, coverage: &mut MethodCoverage) {
+        let (mut line, mut run) = (None, LineCoverage::default());
         for (index, instruction) in self.instructions.iter().enumerate() {
             if output.is_ignored(index) {
                 continue;
             }
-            let executed = match instruction.is_executed() {
-                true => Counter::COVERED,
-                false => Counter::MISSED,
-            };
-            let covered = instruction.covered.len();
-            let branches = match instruction.branches {
-                0 | 1 => Counter::EMPTY,
-                all => Counter::new(all.saturating_sub(covered), covered),
-            };
-            coverage.increment(executed, branches, instruction.line.map(u32::from));
+            if line != instruction.line {
+                coverage.add_run(line.map(u32::from), std::mem::take(&mut run));
+                line = instruction.line;
+            }
+            match instruction.is_executed() {
+                true => run.instructions.covered += 1,
+                false => run.instructions.missed += 1,
+            }
+            if instruction.branches > 1 {
+                let covered = instruction.covered.len();
+                let branches = Counter::new(instruction.branches.saturating_sub(covered), covered);
+                run.branches += branches;
+                coverage.add_decision(branches);
+            }
         }
+        coverage.add_run(line.map(u32::from), run);
     }
 }
 
 /// Whether an instruction that is executed always goes on to the next one: neither branches nor throws (JVMS 6.5).
-fn completes(instruction: &Instruction) -> bool {
+fn completes(instruction: &Instruction<'_>) -> bool {
     match instruction.opcode {
         opcode::NOP..=opcode::SIPUSH
         | opcode::ILOAD..=opcode::ALOAD_3

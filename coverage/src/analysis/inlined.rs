@@ -13,7 +13,7 @@ pub(super) struct Inlined<'a> {
 }
 
 impl<'a> Inlined<'a> {
-    pub(super) fn of(class: &'a ClassDescription) -> Self {
+    pub(super) fn of(class: &'a ClassDescription<'a>) -> Self {
         let mappings = source_map::foreign(class);
         // Also of a class of whose lines no instruction is left.
         let classes = mappings.iter().map(|mapping| mapping.class);
@@ -21,6 +21,11 @@ impl<'a> Inlined<'a> {
             lines: classes.map(|class| (class, BTreeMap::new())).collect(),
             mappings,
         }
+    }
+
+    /// Whether the class has no copies.
+    pub(super) fn is_empty(&self) -> bool {
+        self.mappings.is_empty()
     }
 
     /// An instruction of this line of the class file.

@@ -4,7 +4,7 @@ use crate::class::{CodeDescription, Instruction, Operand};
 use crate::flow::{Kind, Labels, Subroutine};
 
 /// Finds the labels of `code`.
-pub(super) fn mark(labels: &mut Labels, code: &CodeDescription) -> Result<(), Subroutine> {
+pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<(), Subroutine> {
     let last = code.instructions.last();
     let mut marking = labels.begin(last.map_or(0, |last| usize::from(last.bci) + 1));
     for line in code.lines.iter().filter(|line| line.number != 0) {
@@ -44,7 +44,7 @@ pub(super) fn targets(
 }
 
 /// How many probes `code` has, whose labels are marked.
-pub(super) fn probe_count(labels: &Labels, code: &CodeDescription) -> usize {
+pub(super) fn probe_count(labels: &Labels, code: &CodeDescription<'_>) -> usize {
     let mut count = 0;
     for at in &code.instructions {
         count += usize::from(labels.at(at.bci).needs_probe());

@@ -4,7 +4,7 @@ use super::*;
 use crate::class::{Instruction, Line, Operand};
 use crate::model::Counter;
 
-fn op(bci: u16, opcode: u8) -> Instruction {
+fn op(bci: u16, opcode: u8) -> Instruction<'static> {
     Instruction {
         bci,
         opcode,
@@ -12,7 +12,7 @@ fn op(bci: u16, opcode: u8) -> Instruction {
     }
 }
 
-fn jump(bci: u16, opcode: u8, target: u16) -> Instruction {
+fn jump(bci: u16, opcode: u8, target: u16) -> Instruction<'static> {
     Instruction {
         bci,
         opcode,
@@ -20,7 +20,7 @@ fn jump(bci: u16, opcode: u8, target: u16) -> Instruction {
     }
 }
 
-fn switch(bci: u16, default: u16, cases: &[u16]) -> Instruction {
+fn switch(bci: u16, default: u16, cases: &[u16]) -> Instruction<'static> {
     let cases = (0..).zip(cases.iter().copied()).collect();
     Instruction {
         bci,
@@ -29,7 +29,10 @@ fn switch(bci: u16, default: u16, cases: &[u16]) -> Instruction {
     }
 }
 
-fn class(instructions: Vec<Instruction>, lines: &[(u16, u16)]) -> ClassDescription {
+fn class(
+    instructions: Vec<Instruction<'static>>,
+    lines: &[(u16, u16)],
+) -> ClassDescription<'static> {
     let lines = lines
         .iter()
         .map(|&(bci, number)| Line { bci, number })
@@ -55,7 +58,7 @@ fn class(instructions: Vec<Instruction>, lines: &[(u16, u16)]) -> ClassDescripti
 
 /// Instructions, branches and the covered of each line, as `line:covered/all`.
 fn check(
-    class: &ClassDescription,
+    class: &ClassDescription<'_>,
     probes: &[u8],
     instructions: (u32, u32),
     branches: (u32, u32),
@@ -89,7 +92,7 @@ fn check(
     assert_eq!(found.join(" "), lines);
 }
 
-fn diamond() -> ClassDescription {
+fn diamond() -> ClassDescription<'static> {
     let code = vec![
         op(0, NOP),
         jump(1, IFEQ, 5),
@@ -186,7 +189,7 @@ fn methods_with_subroutines_are_left_out_and_can_be_listed() {
     let coverage = analyze(&class, Some(&[])).expect("there are no probes");
     assert!(coverage.methods.is_empty());
     let left_out: Vec<_> = unmeasured(&class)
-        .map(|(method, subroutine)| (method.name.as_str(), subroutine))
+        .map(|(method, subroutine)| (&*method.name, subroutine))
         .collect();
     assert_eq!(
         left_out,
@@ -208,7 +211,7 @@ fn probes_are_counted_through_all_methods() {
 }
 
 /// Three lines, of which the second calls what may throw: JaCoCo's probes are behind it.
-fn dividing() -> ClassDescription {
+fn dividing() -> ClassDescription<'static> {
     let code = vec![
         op(0, NOP),
         op(1, NOP),
@@ -220,7 +223,7 @@ fn dividing() -> ClassDescription {
     class(code, &[(0, 1), (1, 2), (4, 3)])
 }
 
-fn line_statuses(class: &ClassDescription, probes: &[bool], lines: &[bool]) -> String {
+fn line_statuses(class: &ClassDescription<'_>, probes: &[bool], lines: &[bool]) -> String {
     let coverage = analyze_with_lines(class, Some(probes), lines).expect("the numbers fit");
     let found = coverage.methods[0].lines.iter().map(|(number, line)| {
         let Counter { missed, covered } = line.instructions;

@@ -9,13 +9,15 @@ use super::output::FilterOutput;
 const FIELD: &str = "$assertionsDisabled";
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    let initialiser = context.method.name == "<clinit>";
-    for (node, _) in context.nodes.iter() {
-        if initialiser {
+    let nodes = context.nodes;
+    if context.method.name == "<clinit>" && nodes.has(opcode::PUTSTATIC) {
+        for (node, _) in nodes.iter() {
             ignore_initialisation(context, node, output);
         }
-        // Most instructions read no field: those alone are looked at that do.
-        if node > 0 && context.nodes.opcode(node) == Some(opcode::GETSTATIC) {
+    }
+    if nodes.has(opcode::GETSTATIC) {
+        let reads = |node: &usize| nodes.opcode(*node) == Some(opcode::GETSTATIC);
+        for node in (1..nodes.len()).filter(reads) {
             ignore_test(context, node - 1, output);
         }
     }

@@ -6,9 +6,9 @@ use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 
 /// The method that a filter examines, and its class.
 pub(crate) struct FilterContext<'a> {
-    pub(crate) class: &'a ClassDescription,
-    pub(crate) method: &'a MethodDescription,
-    pub(crate) code: &'a CodeDescription,
+    pub(crate) class: &'a ClassDescription<'a>,
+    pub(crate) method: &'a MethodDescription<'a>,
+    pub(crate) code: &'a CodeDescription<'a>,
     pub(crate) nodes: &'a Nodes<'a>,
 }
 

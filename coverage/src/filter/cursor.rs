@@ -1,7 +1,5 @@
 //! Walks over a method and compares what it finds with a pattern.
 
-use std::collections::HashMap;
-
 use jvms::opcode;
 
 use super::nodes::Nodes;
@@ -10,14 +8,47 @@ use crate::class::{Constant, MemberRef, Operand};
 /// Names for things a pattern mentions more than once.
 pub(crate) type Name = (&'static str, u32);
 
+/// What has a name: a few things.
+struct Named<T>(Vec<(Name, T)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy + PartialEq> Named<T> {
+    fn get(&self, name: Name) -> Option<T> {
+        let mut all = self.0.iter();
+        all.find(|(of, _)| *of == name).map(|&(_, named)| named)
+    }
+
+    /// Gives the name to `what`, whatever had it.
+    fn set(&mut self, name: Name, what: T) {
+        self.0.retain(|(of, _)| *of != name);
+        self.0.push((name, what));
+    }
+
+    /// Whether the name is that of `what`; an unknown one is given to it.
+    fn is(&mut self, name: Name, what: T) -> bool {
+        match self.get(name) {
+            Some(named) => named == what,
+            None => {
+                self.0.push((name, what));
+                true
+            }
+        }
+    }
+}
+
 /// A place in a method. Once an expectation fails it stands nowhere, and every
 /// later expectation fails too.
 pub(crate) struct Cursor<'a> {
     nodes: &'a Nodes<'a>,
     at: Option<usize>,
-    locals: HashMap<Name, u16>,
-    labels: HashMap<Name, usize>,
-    owners: HashMap<Name, &'a str>,
+    locals: Named<u16>,
+    labels: Named<usize>,
+    owners: Named<&'a str>,
 }
 
 impl<'a> Cursor<'a> {
@@ -25,9 +56,9 @@ impl<'a> Cursor<'a> {
         Self {
             nodes,
             at: None,
-            locals: HashMap::new(),
-            labels: HashMap::new(),
-            owners: HashMap::new(),
+            locals: Named::default(),
+            labels: Named::default(),
+            owners: Named::default(),
         }
     }
 
@@ -63,7 +94,7 @@ impl<'a> Cursor<'a> {
     /// Gives a name to the local variable of the instruction at `at`.
     pub(crate) fn name_local(&mut self, name: Name, at: usize) {
         if let Some(Operand::Local(local)) = self.nodes.instruction(at).map(|at| &at.operand) {
-            self.locals.insert(name, *local);
+            self.locals.set(name, *local);
         }
     }
 
@@ -82,7 +113,7 @@ impl<'a> Cursor<'a> {
         self.nodes.opcode(self.at? + 1)
     }
 
-    fn keep_if(&mut self, opcode: u8, fits: impl FnOnce(&'a Operand) -> bool) {
+    fn keep_if(&mut self, opcode: u8, fits: impl FnOnce(&'a Operand<'a>) -> bool) {
         self.at = self.at.filter(|&at| {
             self.nodes.opcode(at) == Some(opcode)
                 && self
@@ -182,7 +213,8 @@ impl<'a> Cursor<'a> {
             self.at = None;
             return;
         };
-        if *self.locals.entry(name).or_insert(*local) != *local {
+        let local = *local;
+        if !self.locals.is(name, local) {
             self.at = None;
         }
     }
@@ -194,14 +226,14 @@ impl<'a> Cursor<'a> {
             self.at = None;
             return;
         };
-        if *self.labels.entry(name).or_insert(label) != label {
+        if !self.labels.is(name, label) {
             self.at = None;
         }
     }
 
     /// The very next node is the label with this name.
     pub(crate) fn next_is_label(&mut self, name: Name) {
-        let expected = self.labels.get(&name).copied();
+        let expected = self.labels.get(name);
         self.at = self.at.map(|at| at + 1).filter(|at| Some(*at) == expected);
     }
 
@@ -218,8 +250,8 @@ impl<'a> Cursor<'a> {
         }
         match self.member() {
             Some(member) if member.name == "close" && member.descriptor == "()V" => {
-                let owner = member.owner.as_str();
-                if *self.owners.entry(resource).or_insert(owner) != owner {
+                let owner = &*member.owner;
+                if !self.owners.is(resource, owner) {
                     self.at = None;
                 }
             }
@@ -227,13 +259,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(crate) fn operand(&self) -> Option<&'a Operand> {
+    pub(crate) fn operand(&self) -> Option<&'a Operand<'a>> {
         self.nodes
             .instruction(self.at?)
             .map(|instruction| &instruction.operand)
     }
 
-    pub(crate) fn member(&self) -> Option<&'a MemberRef> {
+    pub(crate) fn member(&self) -> Option<&'a MemberRef<'a>> {
         self.nodes.member(self.at?)
     }
 }

@@ -1,7 +1,7 @@
 //! The copies of a `finally` block (JVMS 3.13): what one of them has covered,
 //! all have.
 
-use std::collections::HashSet;
+use std::ops::Range;
 
 use jvms::opcode;
 
@@ -26,29 +26,24 @@ struct Block<'a, 's> {
     start: usize,
     /// Number of instructions of the block.
     size: usize,
-    /// Nodes in the ranges of the handler.
-    inside: HashSet<usize>,
+    /// The ranges of the handler, in nodes.
+    inside: Vec<Range<usize>>,
 }
 
 impl<'a, 's> Block<'a, 's> {
     fn of(
         context: &'s FilterContext<'a>,
-        handler: &Handler,
+        handler: &Handler<'_>,
         output: &'s mut FilterOutput,
     ) -> Option<()> {
         let nodes = context.nodes;
         let start = nodes.next_instruction(nodes.label(handler.target)?)?;
         let size = size(nodes, start).filter(|&size| size > 0)?;
         let handlers = &context.code.handlers;
-        let ranges = || {
-            handlers
-                .iter()
-                .filter(|other| other.target == handler.target)
-        };
-        let inside = ranges()
-            .filter_map(|range| nodes_of(nodes, range))
-            .flatten()
-            .collect();
+        let ranges = handlers
+            .iter()
+            .filter(|other| other.target == handler.target);
+        let inside = ranges.filter_map(|range| nodes_of(nodes, range)).collect();
         let mut block = Self {
             nodes,
             output,
@@ -71,7 +66,7 @@ impl<'a, 's> Block<'a, 's> {
     }
 
     /// A range is left by jumps and by falling out of its end.
-    fn leave_range(&mut self, range: &Handler) -> Option<()> {
+    fn leave_range(&mut self, range: &Handler<'_>) -> Option<()> {
         let mut falls_through = false;
         let nodes = self.nodes;
         for at in nodes_of(nodes, range)? {
@@ -97,7 +92,7 @@ impl<'a, 's> Block<'a, 's> {
     }
 
     /// A `catch` without statements is followed by a copy of the block.
-    fn leave_catch(&mut self, catch: &Handler) -> Option<()> {
+    fn leave_catch(&mut self, catch: &Handler<'_>) -> Option<()> {
         let store = self
             .nodes
             .next_instruction(self.nodes.label(catch.target)?)?;
@@ -106,7 +101,8 @@ impl<'a, 's> Block<'a, 's> {
     }
 
     fn merge_outside(&mut self, at: Option<usize>) {
-        if !at.is_some_and(|at| self.inside.contains(&at)) && self.is_copy(at) {
+        let is_inside = |at| self.inside.iter().any(|range| range.contains(&at));
+        if !at.is_some_and(is_inside) && self.is_copy(at) {
             self.merge(at);
         }
     }
@@ -174,12 +170,12 @@ fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
     (nodes.opcode(throw) == Some(opcode::ATHROW)).then_some(size)
 }
 
-fn nodes_of(nodes: &Nodes<'_>, range: &Handler) -> Option<std::ops::Range<usize>> {
+fn nodes_of(nodes: &Nodes<'_>, range: &Handler<'_>) -> Option<Range<usize>> {
     Some(nodes.label(range.start)?..end_of(nodes, range)?)
 }
 
 /// The label of the end of a range; the end of the code has none.
-fn end_of(nodes: &Nodes<'_>, range: &Handler) -> Option<usize> {
+fn end_of(nodes: &Nodes<'_>, range: &Handler<'_>) -> Option<usize> {
     match nodes.label(range.end) {
         Some(end) => Some(end),
         None => {

@@ -3,6 +3,8 @@
 //! Where a label or a new line stands between two instructions, some filters
 //! do not see them as neighbours, so the list has to have them.
 
+use std::borrow::Cow;
+
 use jvms::opcode;
 
 use crate::class::{CodeDescription, Instruction, MemberRef, Operand};
@@ -15,24 +17,26 @@ pub(crate) enum Node {
     /// A line starts here.
     Line(u16),
     /// The instruction with this index.
-    Instruction(usize),
+    Instruction(u32),
 }
 
 /// The nodes of one method, and where each label is.
 pub(crate) struct Nodes<'a> {
-    code: &'a CodeDescription,
+    code: &'a CodeDescription<'a>,
     nodes: Vec<Node>,
     /// For each bci with a label, the node of the label.
     labels: Vec<u32>,
     /// The nodes of `tableswitch` and `lookupswitch`, in their order.
     switches: Vec<usize>,
+    /// Which opcodes there are, a bit for each.
+    opcodes: [u64; 4],
 }
 
 const NO_LABEL: u32 = u32::MAX;
 const LABEL: u32 = 0;
 
 impl<'a> Nodes<'a> {
-    pub(crate) fn new(code: &'a CodeDescription) -> Self {
+    pub(crate) fn new(code: &'a CodeDescription<'a>) -> Self {
         let length = code
             .instructions
             .last()
@@ -42,6 +46,7 @@ impl<'a> Nodes<'a> {
             nodes: Vec::with_capacity(code.instructions.len() + 2 * code.lines.len()),
             labels: vec![NO_LABEL; length],
             switches: Vec::new(),
+            opcodes: [0; 4],
         };
         nodes.mark_labels();
         nodes.list();
@@ -84,10 +89,13 @@ impl<'a> Nodes<'a> {
     }
 
     fn list(&mut self) {
-        let mut lines = self.code.lines.clone();
-        lines.sort_by_key(|line| line.bci);
-        let mut lines = lines.into_iter().peekable();
+        let mut lines = Cow::Borrowed(self.code.lines.as_slice());
+        if !lines.is_sorted_by_key(|line| line.bci) {
+            lines.to_mut().sort_by_key(|line| line.bci);
+        }
+        let mut lines = lines.iter().peekable();
         for (index, instruction) in self.code.instructions.iter().enumerate() {
+            self.opcodes[usize::from(instruction.opcode >> 6)] |= 1 << (instruction.opcode & 63);
             let at = usize::from(instruction.bci);
             if self.labels.get(at).is_some_and(|&label| label == LABEL) {
                 self.labels[at] = self.nodes.len() as u32;
@@ -100,7 +108,7 @@ impl<'a> Nodes<'a> {
             if matches!(instruction.operand, Operand::Switch { .. }) {
                 self.switches.push(self.nodes.len());
             }
-            self.nodes.push(Node::Instruction(index));
+            self.nodes.push(Node::Instruction(index as u32));
         }
     }
 
@@ -121,6 +129,11 @@ impl<'a> Nodes<'a> {
         &self.switches
     }
 
+    /// Whether an instruction has this opcode, short and wide forms apart.
+    pub(crate) fn has(&self, opcode: u8) -> bool {
+        self.opcodes[usize::from(opcode >> 6)] & (1 << (opcode & 63)) != 0
+    }
+
     /// The line that the instruction at this node belongs to.
     pub(crate) fn line(&self, at: usize) -> Option<u16> {
         let before = self.nodes.get(..at)?.iter().rev();
@@ -139,9 +152,9 @@ impl<'a> Nodes<'a> {
     }
 
     /// The instruction at this node.
-    pub(crate) fn instruction(&self, at: usize) -> Option<&'a Instruction> {
+    pub(crate) fn instruction(&self, at: usize) -> Option<&'a Instruction<'a>> {
         match self.get(at)? {
-            Node::Instruction(index) => self.code.instructions.get(index),
+            Node::Instruction(index) => self.code.instructions.get(index as usize),
             _ => None,
         }
     }
@@ -149,7 +162,7 @@ impl<'a> Nodes<'a> {
     /// Index of the instruction at this node.
     pub(crate) fn instruction_index(&self, at: usize) -> Option<usize> {
         match self.get(at)? {
-            Node::Instruction(index) => Some(index),
+            Node::Instruction(index) => Some(index as usize),
             _ => None,
         }
     }
@@ -181,7 +194,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// The field or method that the instruction at this node names.
-    pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef> {
+    pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef<'a>> {
         match &self.instruction(at)?.operand {
             Operand::Member(member) => Some(member.as_ref()),
             _ => None,

@@ -32,8 +32,8 @@ impl Replacement {
 #[derive(Debug, Default)]
 pub(crate) struct FilterOutput {
     ignored: Vec<bool>,
+    /// Of which instruction each is a copy; empty as long as none is.
     merged: Vec<Option<usize>>,
-    any_merged: bool,
     replacements: Vec<(usize, Replacement)>,
 }
 
@@ -41,7 +41,6 @@ impl FilterOutput {
     pub(crate) fn new(instructions: usize) -> Self {
         Self {
             ignored: vec![false; instructions],
-            merged: vec![None; instructions],
             ..Self::default()
         }
     }
@@ -59,11 +58,12 @@ impl FilterOutput {
     pub(crate) fn merge(&mut self, of: usize, copy: usize) {
         let of = self.representative(of);
         let copy = self.representative(copy);
-        if of != copy
-            && let Some(merged) = self.merged.get_mut(copy)
-        {
+        if of == copy {
+            return;
+        }
+        self.merged.resize(self.ignored.len(), None);
+        if let Some(merged) = self.merged.get_mut(copy) {
             *merged = Some(of);
-            self.any_merged = true;
         }
     }
 
@@ -79,17 +79,13 @@ impl FilterOutput {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        !self.any_merged && self.replacements.is_empty() && !self.ignored.contains(&true)
+        self.merged.is_empty() && self.replacements.is_empty() && !self.ignored.contains(&true)
     }
 
     /// Pairs of a copy and the instruction that stands for it.
     pub(crate) fn merges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let all = if self.any_merged {
-            self.merged.as_slice()
-        } else {
-            &[]
-        };
-        all.iter()
+        self.merged
+            .iter()
             .enumerate()
             .filter(|(_, merged)| merged.is_some())
             .map(|(copy, _)| (copy, self.representative(copy)))

@@ -11,7 +11,7 @@ use crate::model::Counter;
 /// One instruction per line, `name operand…`; its bci is ten times its number
 /// in the text. A number behind a jump is the number of an instruction, and
 /// `line N` in front gives the next instruction a line.
-fn code(text: &str) -> CodeDescription {
+fn code(text: &str) -> CodeDescription<'_> {
     let mut code = CodeDescription::default();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -28,7 +28,7 @@ fn code(text: &str) -> CodeDescription {
     code
 }
 
-fn instruction(bci: u16, name: &str, operands: &[&str]) -> Instruction {
+fn instruction<'a>(bci: u16, name: &str, operands: &[&'a str]) -> Instruction<'a> {
     let number = |index: usize| operands[index].parse::<u16>().expect("a number");
     let member = || {
         Operand::Member(Arc::new(MemberRef {
@@ -61,7 +61,7 @@ fn instruction(bci: u16, name: &str, operands: &[&str]) -> Instruction {
 }
 
 /// Start, end and target as numbers of instructions.
-fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handler {
+fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handler<'_> {
     Handler {
         start: 10 * start,
         end: 10 * end,
@@ -70,12 +70,12 @@ fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handl
     }
 }
 
-fn method(
-    name: &str,
-    descriptor: &str,
+fn method<'a>(
+    name: &'a str,
+    descriptor: &'a str,
     access_flags: u16,
-    code: CodeDescription,
-) -> MethodDescription {
+    code: CodeDescription<'a>,
+) -> MethodDescription<'a> {
     MethodDescription {
         name: name.into(),
         descriptor: descriptor.into(),
@@ -85,7 +85,7 @@ fn method(
     }
 }
 
-fn class(super_name: &str, method: MethodDescription) -> ClassDescription {
+fn class<'a>(super_name: &'a str, method: MethodDescription<'a>) -> ClassDescription<'a> {
     ClassDescription {
         name: "p/C".into(),
         super_name: Some(super_name.into()),
@@ -94,12 +94,12 @@ fn class(super_name: &str, method: MethodDescription) -> ClassDescription {
     }
 }
 
-fn run(code: CodeDescription) -> ClassDescription {
+fn run(code: CodeDescription<'_>) -> ClassDescription<'_> {
     class("java/lang/Object", method("run", "()V", 0, code))
 }
 
 /// These filters and no others find something, and this is left.
-fn check(class: &ClassDescription, filters: &[&str], instructions: u32, branches: u32) {
+fn check(class: &ClassDescription<'_>, filters: &[&str], instructions: u32, branches: u32) {
     let found: Vec<_> = findings(class)
         .iter()
         .map(|finding| finding.filter.name)
@@ -167,10 +167,10 @@ fn flags_leave_out_whole_methods() {
 }
 
 /// A method of a class of Kotlin that fills in default arguments, and begins its line where it returns.
-fn overload(leave: &str) -> ClassDescription {
+fn overload(leave: &str) -> ClassDescription<'static> {
     let text =
         format!("aload_0\niconst_1\naconst_null\ninvokestatic p/C f$default (I)V\nline 3\n{leave}");
-    let mut class = class("java/lang/Object", method("f", "()V", 0, code(&text)));
+    let mut class = class("java/lang/Object", method("f", "()V", 0, code(text.leak())));
     class.annotations = vec!["Lkotlin/Metadata;".into()];
     class.source_file = Some("C.kt".into());
     class
@@ -333,7 +333,7 @@ fn resource_closed_as_javac_8_does() {
         close(1, 6, 38),
         close(22, 7, 36),
     );
-    let mut text = code(&text);
+    let mut text = code(text.leak());
     text.handlers = vec![
         handler(0, 1, 16, Some("java/lang/Throwable")),
         handler(0, 1, 21, None),

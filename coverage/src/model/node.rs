@@ -130,9 +130,7 @@ impl Lines {
 
     /// Adds all lines of `other`.
     pub(super) fn merge(&mut self, other: &Self, counter: &mut Counter) {
-        if self.lines.is_empty() {
-            self.lines.reserve(other.lines.len());
-        }
+        self.lines.reserve(other.lines.len());
         for &(number, line) in &other.lines {
             self.add(number, line, counter);
         }
@@ -215,18 +213,25 @@ impl MethodCoverage {
     /// Adds an instruction, its branches (none unless it has two or more) and its
     /// line, if known.
     pub fn increment(&mut self, instructions: Counter, branches: Counter, line: Option<u32>) {
+        let added = LineCoverage {
+            instructions,
+            branches,
+        };
+        self.add_run(line, added);
+        self.add_decision(branches);
+    }
+
+    /// Adds the sums of several instructions of one line, but not what they decide.
+    pub(crate) fn add_run(&mut self, line: Option<u32>, added: LineCoverage) {
         if let Some(number) = line {
-            self.lines.add(
-                number,
-                LineCoverage {
-                    instructions,
-                    branches,
-                },
-                &mut self.counters.line,
-            );
+            self.lines.add(number, added, &mut self.counters.line);
         }
-        self.counters.instruction += instructions;
-        self.counters.branch += branches;
+        self.counters.instruction += added.instructions;
+        self.counters.branch += added.branches;
+    }
+
+    /// Adds to the complexity what an instruction with these branches decides.
+    pub(crate) fn add_decision(&mut self, branches: Counter) {
         if branches.total() > 1 {
             let covered = branches.covered.saturating_sub(1);
             let missed = branches.total().saturating_sub(covered).saturating_sub(1);

@@ -21,6 +21,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use self::links::Links;
 use self::page::{Crumb, Page, text};
 use self::rows::{Columns, Row};
@@ -63,9 +65,8 @@ fn write_module<'a>(
     };
     std::fs::write(folder.join("index.html"), pages.index())?;
     write_shared(report, &bundle.name, &pages.search_data(""), folder)?;
-    for package in &bundle.packages {
-        pages.write_package(package, module.sources, folder)?;
-    }
+    let packages = bundle.packages.par_iter();
+    packages.try_for_each(|package| pages.write_package(package, module.sources, folder))?;
     Ok(pages)
 }
 

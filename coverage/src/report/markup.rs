@@ -17,6 +17,19 @@ pub(super) struct Markup<W: Write> {
     text: String,
 }
 
+impl Markup<Vec<u8>> {
+    /// What `content` writes, to be [appended](Self::append) to a document.
+    pub(super) fn part(content: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<Vec<u8>> {
+        let mut part = Self {
+            out: Vec::new(),
+            text: String::new(),
+        };
+        content(&mut part)?;
+        part.hand_on()?;
+        Ok(part.out)
+    }
+}
+
 impl<W: Write> Markup<W> {
     /// Begins a document with its declaration and document type.
     pub(super) fn new(out: W, standalone: Option<&str>, doctype: &str) -> Self {
@@ -27,6 +40,12 @@ impl<W: Write> Markup<W> {
         let parts = [declaration, &standalone, "?><!DOCTYPE ", doctype, ">"];
         push_all(&mut text, parts);
         Self { out, text }
+    }
+
+    /// A part that was made apart from the document.
+    pub(super) fn append(&mut self, part: &[u8]) -> io::Result<()> {
+        self.hand_on()?;
+        self.out.write_all(part)
     }
 
     /// An element with the content that `content` writes.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use rayon::prelude::*;
+
 use super::markup::Markup;
 use super::{Report, Session};
 use crate::model::{ClassCoverage, Counter, CounterKind, Counters, MethodCoverage};
@@ -29,16 +31,13 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
             );
         }
         for module in &report.modules {
-            let write_packages = |xml: &mut Markup<_>| {
-                let mut packages = module.bundle.packages.iter();
-                packages.try_for_each(|package| write_package(xml, package))
-            };
+            let packages = &module.bundle.packages;
             if !report.is_group {
-                write_packages(xml)?;
+                write_packages(xml, packages)?;
                 continue;
             }
             xml.element("group", &[("name", &module.bundle.name)], |xml| {
-                write_packages(xml)?;
+                write_packages(xml, packages)?;
                 write_counters(xml, &module.bundle.counters);
                 Ok(())
             })?;
@@ -47,6 +46,20 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         Ok(())
     })?;
     xml.finish()
+}
+
+/// Packages at a time, which several threads write: few enough for memory.
+const AT_A_TIME: usize = 64;
+
+fn write_packages<W: Write>(xml: &mut Markup<W>, packages: &[PackageCoverage]) -> io::Result<()> {
+    for some in packages.chunks(AT_A_TIME) {
+        let parts = some.par_iter();
+        let parts: Vec<io::Result<Vec<u8>>> = parts
+            .map(|package| Markup::part(|xml| write_package(xml, package)))
+            .collect();
+        parts.into_iter().try_for_each(|part| xml.append(&part?))?;
+    }
+    Ok(())
 }
 
 fn write_package<W: Write>(xml: &mut Markup<W>, package: &PackageCoverage) -> io::Result<()> {

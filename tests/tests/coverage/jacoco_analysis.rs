@@ -17,12 +17,12 @@ use jacoco_files::{ClassKey, Execution};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The classes of a folder that reports are made of.
-pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription> {
+/// The classes of a folder that reports are made of, whose files stay in memory.
+pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription<'static>> {
     let files = javac::files_with_extension(folder, "class");
     let classes = files.iter().map(|file| {
         let bytes = std::fs::read(file).expect("a class file can be read");
-        describe(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        describe(bytes.leak()).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     });
     classes
         .filter(|class| !class.is_module_or_package())
@@ -41,7 +41,7 @@ pub(super) enum Hits {
 }
 
 impl Hits {
-    fn of(self, class: &ClassDescription) -> Vec<bool> {
+    fn of(self, class: &ClassDescription<'_>) -> Vec<bool> {
         let mut state = match self {
             Self::None | Self::All => 0,
             Self::Mixed(seed) => {
@@ -71,11 +71,11 @@ impl Hits {
     }
 }
 
-pub(super) fn execution(classes: &[ClassDescription], hits: Hits) -> Execution {
+pub(super) fn execution(classes: &[ClassDescription<'_>], hits: Hits) -> Execution {
     let keyed = classes.iter().map(|class| {
         (
             ClassKey {
-                name: class.name.clone(),
+                name: class.name.to_string(),
                 id: class.id,
             },
             hits.of(class),
@@ -84,11 +84,11 @@ pub(super) fn execution(classes: &[ClassDescription], hits: Hits) -> Execution {
     Execution(keyed.filter(|(_, probes)| !probes.is_empty()).collect())
 }
 
-fn bundle(classes: &[ClassDescription], execution: &Execution) -> BundleCoverage {
+fn bundle(classes: &[ClassDescription<'_>], execution: &Execution) -> BundleCoverage {
     let mut builder = BundleBuilder::default();
     for class in classes {
         let key = ClassKey {
-            name: class.name.clone(),
+            name: class.name.to_string(),
             id: class.id,
         };
         let coverage = analyze(class, execution.0.get(&key).map(Vec::as_slice))

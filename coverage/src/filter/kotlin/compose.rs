@@ -20,7 +20,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
         let Some(member) = nodes.member(at) else {
             continue;
         };
-        match (member.owner.as_str(), member.name.as_str()) {
+        match (&*member.owner, &*member.name) {
             (COMPOSER, "getSkipping") => ignore_skipping(context, at, output),
             (COMPOSER, "shouldExecute") => ignore_comparisons(context, at, output),
             (COMPOSER, "endRestartGroup") => ignore_restart(context, at, output),

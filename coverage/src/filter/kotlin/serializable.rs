@@ -21,7 +21,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 
 fn is_synthetic_member(context: &FilterContext<'_>) -> bool {
     let (name, descriptor) = (&context.method.name, &context.method.descriptor);
-    match name.as_str() {
+    match &**name {
         "<init>" => descriptor.ends_with(MARKER),
         CACHED => descriptor == SERIALIZER,
         _ if name.starts_with("write$Self$") => true,
@@ -52,7 +52,7 @@ fn is_serializer(context: &FilterContext<'_>) -> bool {
 
 /// Where the class has a serializer of its own: a method that is written has another line, unless all of it is in one.
 fn is_line_of_constructor(context: &FilterContext<'_>) -> bool {
-    let line = |method: &MethodDescription| Some(method.code.as_ref()?.lines.first()?.number);
+    let line = |method: &MethodDescription<'_>| Some(method.code.as_ref()?.lines.first()?.number);
     let mut methods = context.class.methods.iter();
     let constructor = methods.find(|method| method.name == "<init>");
     constructor.is_some_and(|constructor| line(constructor) == line(context.method))
