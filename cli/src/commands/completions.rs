@@ -1,11 +1,38 @@
 //! `classhook completions`: what a shell completes behind `classhook`.
 
-use clap::{Args, Command, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Command, ValueEnum, ValueHint};
 use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
 
+use super::profile::Heap;
 use crate::problem::Problem;
 use crate::show::show;
+
+/// Behind `--` stands a command of its own, which is completed as such.
+const BASH_COMMAND: &str = r#"
+_classhook_or_command() {
+    local at
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        [[ ${COMP_WORDS[at]} == -- ]] || continue
+        COMPREPLY=()
+        if declare -F _command_offset > /dev/null; then
+            _command_offset $((at + 1))
+        elif ((at + 1 == COMP_CWORD)); then
+            mapfile -t COMPREPLY < <(compgen -c -f -- "$2" | sort -u)
+        fi
+        return 0
+    done
+    _classhook "$@"
+}
+complete -F _classhook_or_command -o nosort -o bashdefault -o default classhook 2> /dev/null ||
+    complete -F _classhook_or_command -o bashdefault -o default classhook
+"#;
+/// How zsh completes such a command as the script is generated, and as if it stood alone.
+const ZSH_COMMAND: (&str, &str) = (
+    "behind `--`:_default' \\\n&& ret=0",
+    "behind `--`:_normal' \\\n&& ret=0",
+);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -40,8 +67,8 @@ impl Completions {
     /// If standard output cannot be written.
     pub fn run(&self, classhook: &Command) -> Result<u8, Problem> {
         let script = match self.shell {
-            Shell::Bash => script(Bash, classhook),
-            Shell::Zsh => script(Zsh, classhook),
+            Shell::Bash => script(Bash, classhook) + BASH_COMMAND,
+            Shell::Zsh => script(Zsh, classhook).replace(ZSH_COMMAND.0, ZSH_COMMAND.1),
             Shell::Fish => script(Fish, classhook),
         };
         show(&script).map(|()| 0)
@@ -50,7 +77,13 @@ impl Completions {
 
 fn script(shell: impl Generator, classhook: &Command) -> String {
     let shown = classhook.get_subcommands().filter(|one| !one.is_hide_set());
-    let mut shown = Command::new("classhook").subcommands(shown.cloned());
+    let shown = Command::new("classhook").subcommands(shown.cloned());
+    let mut shown = shown.mut_subcommand("profile", |profile| {
+        profile.mut_arg("heap", |heap| {
+            let forms = PossibleValuesParser::new(Heap::FORMS);
+            heap.value_parser(forms).value_hint(ValueHint::Other)
+        })
+    });
     let mut script = Vec::new();
     generate(shell, &mut shown, "classhook", &mut script);
     String::from_utf8_lossy(&script).into_owned()

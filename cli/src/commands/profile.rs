@@ -189,6 +189,11 @@ pub enum Heap {
     Retainers,
 }
 
+impl Heap {
+    /// How they begin, for shells to complete.
+    pub const FORMS: [&str; 4] = ["histogram", "retainers", "dump=", "path="];
+}
+
 impl FromStr for Heap {
     type Err = String;
 

@@ -118,8 +118,9 @@ fn bash_completes_commands_and_options() {
         let last = before.split(' ').count();
         let shell = format!(
             "source '{}'; COMP_WORDS=({words}); COMP_CWORD={last}; \
-             _classhook classhook '{word}' ''; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-            script.display()
+             _classhook_or_command classhook '{word}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            script.display(),
+            before.rsplit(' ').next().unwrap_or_default(),
         );
         let bash = Java::program("/bin/bash".into());
         let run = bash.arguments(&["-c", &shell]).run();
@@ -129,6 +130,9 @@ fn bash_completes_commands_and_options() {
     assert_eq!(completed("classhook cov"), "coverage\n");
     assert_eq!(completed("classhook report --car"), "--carry-over\n");
     assert_eq!(completed("classhook gua"), "\n", "what is hidden stays so");
+    assert_eq!(completed("classhook profile 1 --heap d"), "dump=\n");
+    let commands = completed("classhook profile --gc -- bas");
+    assert!(commands.lines().any(|line| line == "bash"), "{commands}");
     for shell in ["zsh", "fish"] {
         let made = command(&["completions", shell]);
         made.assert_success();
