@@ -3,6 +3,7 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 
 /**
@@ -22,6 +23,8 @@ public class Events {
             case "allocations" -> () -> sink = new long[3];
             case "exceptions" -> Events::throwAndCatch;
             case "monitors" -> Events::await;
+            case "contention" -> new Contention()::enter;
+            case "collections" -> System::gc;
             default -> throw new IllegalArgumentException(arguments[0]);
         };
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
@@ -56,6 +59,42 @@ public class Events {
             throw THROWN;
         } catch (RuntimeException caught) {
             sink = caught;
+        }
+    }
+
+    /** Has another thread, as deep, wait to enter a monitor that this one holds, and enter it. */
+    static class Contention {
+        final Object monitor = new Object();
+        final Thread other = new Thread(() -> deep(DEPTH, this::follow, 1), "other");
+        volatile boolean wanted;
+
+        Contention() {
+            other.setDaemon(true);
+            other.start();
+        }
+
+        void enter() {
+            synchronized (monitor) {
+                wanted = true;
+                LockSupport.unpark(other);
+                while (other.getState() != Thread.State.BLOCKED) {
+                    LockSupport.parkNanos(20_000);
+                }
+            }
+            while (wanted) {
+                LockSupport.parkNanos(20_000);
+            }
+        }
+
+        void follow() {
+            while (true) {
+                while (!wanted) {
+                    LockSupport.park();
+                }
+                synchronized (monitor) {
+                    wanted = false;
+                }
+            }
         }
     }
 

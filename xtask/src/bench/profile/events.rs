@@ -18,10 +18,12 @@ const PROGRAM: &str = include_str!("Events.java");
 
 /// A kind of event: what the program calls it, what is recorded of it, and how many come in a round, for which there must be
 /// room where they wait to be read.
-const KINDS: [(&str, &str, u32); 3] = [
+const KINDS: [(&str, &str, u32); 5] = [
     ("allocations", "allocations:0", 20_000),
     ("exceptions", "exceptions", 20_000),
     ("monitors", "monitors", 1_000),
+    ("contention", "monitors", 1_000),
+    ("collections", "collections", 50),
 ];
 /// Without an agent, with one that nobody asks, and with a recording.
 const VARIANTS: usize = 3;
@@ -124,10 +126,13 @@ impl<'a> Kind<'a> {
         let (rows, number) = match self.name {
             "allocations" => ("allocations", "samples"),
             "exceptions" => ("exceptions", "count"),
+            "contention" => ("contended", "count"),
+            "collections" => ("collections", ""),
             _ => ("waits", "count"),
         };
         let rows = recording[rows].as_array().into_iter().flatten();
-        let found: u64 = rows.filter_map(|row| row[number].as_u64()).sum();
+        // Each collection is a row of its own.
+        let found: u64 = rows.map(|row| row[number].as_u64().unwrap_or(1)).sum();
         let lost = recording["lost"]["events"].as_u64();
         let caused = u64::from(rounds) * u64::from(self.count);
         if lost != Some(0) || found < caused {
