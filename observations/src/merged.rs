@@ -219,10 +219,11 @@ mod tests {
                 method: if number == 0 { *name } else { "run" }.to_owned(),
                 ..Frame::default()
             };
+            let thread = recorder.thread(name);
             let origin = Origin {
-                thread: recorder.thread(name),
+                thread,
                 class: recorder.class(name),
-                node: recorder.stack(&[(0, name.len() as i64), (1, 0)], frame),
+                node: recorder.stack(thread, &[(0, name.len() as i64), (1, 0)], frame),
             };
             let caught = recorder.frame((9, 9), Frame::default);
             recorder.contended(origin, nanos);

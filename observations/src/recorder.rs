@@ -15,6 +15,8 @@ const MOST_ROWS: usize = 1 << 18;
 const MOST_MOMENTS: usize = 1 << 17;
 /// Most collections that are kept one by one.
 const MOST_COLLECTIONS: usize = 1 << 16;
+/// Threads whose last stack is remembered; of more, some share the memory for one.
+const MOST_LAST: usize = 1 << 10;
 
 /// A frame as the JVM tells it: a method and a bytecode index.
 pub type Place = (u64, i64);
@@ -30,6 +32,27 @@ pub struct Origin {
     pub node: Option<u32>,
 }
 
+/// The stack that a thread had last: the next one mostly has the same outer part, whose nodes are known.
+#[derive(Debug, Default)]
+struct LastStack {
+    /// The outermost place first.
+    places: Vec<Place>,
+    /// The node of each place, and of fewer where the tree was full.
+    nodes: Vec<u32>,
+}
+
+impl LastStack {
+    /// Keeps of it what a stack, whose innermost place comes first, has as well, and takes over the rest.
+    fn become_stack(&mut self, places: &[Place]) {
+        let pairs = self.places.iter().zip(places.iter().rev());
+        let common = pairs.take_while(|(old, new)| old == new).count();
+        self.nodes.truncate(common);
+        self.places.truncate(common);
+        let (inner, _) = places.split_at(places.len() - common);
+        self.places.extend(inner.iter().rev());
+    }
+}
+
 /// Adds up what is observed in one JVM.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -37,6 +60,8 @@ pub struct Recorder {
     stacks: StackBuilder,
     /// Asked for each frame of each stack.
     frames: HashMap<Place, u32, FxBuildHasher>,
+    /// Of threads, by their numbers.
+    last: Vec<LastStack>,
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: HashMap<(u32, Option<u32>), usize>,
@@ -81,16 +106,31 @@ impl Recorder {
             .or_insert_with(|| builder.frame(stacks, resolve()))
     }
 
-    /// The node of a stack, whose innermost place comes first.
+    /// The node of a stack of a thread, whose innermost place comes first.
     pub fn stack(
         &mut self,
+        thread: u32,
         places: &[Place],
         mut resolve: impl FnMut(Place) -> Frame,
     ) -> Option<u32> {
-        let frames = places.iter();
-        let frames = frames.map(|place| self.frame(*place, || resolve(*place)));
-        let frames: Vec<u32> = frames.collect();
-        self.stacks.node(&mut self.recorded.stacks, &frames)
+        let at = thread as usize % MOST_LAST;
+        self.last
+            .resize_with(self.last.len().max(at + 1), Default::default);
+        let mut last = std::mem::take(&mut self.last[at]);
+        last.become_stack(places);
+        let known = last.nodes.len();
+        for place in &last.places[known..] {
+            let frame = self.frame(*place, || resolve(*place));
+            let (caller, stacks) = (last.nodes.last().copied(), &mut self.recorded.stacks);
+            let Some(node) = self.stacks.below(stacks, caller, frame) else {
+                stacks.cut += 1;
+                break;
+            };
+            last.nodes.push(node);
+        }
+        let node = last.nodes.last().copied();
+        self.last[at] = last;
+        node
     }
 
     /// The threads were looked at; so many looks before were left out, as it was too late for them.
@@ -339,7 +379,7 @@ mod tests {
         Origin {
             thread: recorder.thread("main"),
             class: recorder.class("a.B"),
-            node: recorder.stack(&[(1, 2), (3, 4)], |_| Frame::default()),
+            node: recorder.stack(0, &[(1, 2), (3, 4)], |_| Frame::default()),
         }
     }
 
@@ -369,6 +409,39 @@ mod tests {
             .map(|row| (row.objects, row.bytes))
             .collect();
         assert_eq!(rows, [(1000.0, 24_000.0)]);
+    }
+
+    #[test]
+    fn stacks_are_the_same_whatever_a_thread_had_before() {
+        let stacks: [&[Place]; 8] = [
+            &[(3, 1), (2, 1), (1, 1)],
+            &[(3, 2), (2, 1), (1, 1)],
+            &[(2, 1), (1, 1)],
+            &[],
+            &[(1, 1)],
+            &[(9, 9), (3, 1), (2, 1), (1, 1)],
+            &[(2, 1), (1, 2)],
+            &[(3, 1), (2, 1), (1, 1)],
+        ];
+        let resolve = |(method, line): Place| Frame {
+            method: method.to_string(),
+            line: line as i32,
+            ..Frame::default()
+        };
+        let mut recorder = recorder(0);
+        let one = stacks.map(|stack| recorder.stack(0, stack, resolve));
+        let others = stacks.map(|stack| {
+            recorder.stack(1, &[(7, 7), (8, 8)], resolve);
+            recorder.stack(1, stack, |_| panic!("known"))
+        });
+        assert_eq!(one, others);
+        assert_eq!(one[0], one[7]);
+        let recorded = recorder.recorded(1, true);
+        for (stack, node) in stacks.iter().zip(one) {
+            let path = recorded.stacks.path(node);
+            let path = path.map(|frame| (frame.method.parse().unwrap(), i64::from(frame.line)));
+            assert_eq!(path.collect::<Vec<Place>>(), *stack);
+        }
     }
 
     #[test]

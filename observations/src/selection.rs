@@ -69,8 +69,9 @@ mod tests {
         };
         let [jdk, acme] =
             ["java/util/List", "com/acme/A"].map(|class| builder.frame(&mut stacks, frame(class)));
-        let mut node = |frames: &[u32]| builder.node(&mut stacks, frames);
-        let nodes = [node(&[jdk, acme]), node(&[jdk]), None];
+        let mut below = |caller, frame| builder.below(&mut stacks, caller, frame);
+        let caller = below(None, acme);
+        let nodes = [below(caller, jdk), below(None, jdk), None];
         let row = |thread, node| Cpu {
             thread,
             node,

@@ -65,19 +65,6 @@ impl StackBuilder {
         })
     }
 
-    /// The node of the innermost of these frames, given as places from the innermost outwards; none without a frame.
-    pub fn node(&mut self, stacks: &mut Stacks, frames: &[u32]) -> Option<u32> {
-        let mut caller = None;
-        for frame in frames.iter().rev() {
-            let Some(found) = self.below(stacks, caller, *frame) else {
-                stacks.cut += 1;
-                break;
-            };
-            caller = Some(found);
-        }
-        caller
-    }
-
     /// The node of a frame below that of its caller; none if there is no room.
     pub fn below(&mut self, stacks: &mut Stacks, caller: Option<u32>, frame: u32) -> Option<u32> {
         let node = Node { caller, frame };
@@ -141,11 +128,11 @@ mod tests {
         let mut frame = |name| builder.frame(&mut stacks, frame(name));
         let [main, a, b] = ["main", "a", "b"].map(&mut frame);
         assert_eq!(frame("a"), a);
-        let mut node = |frames: &[u32]| builder.node(&mut stacks, frames);
-        let one = node(&[a, main]);
-        let two = node(&[b, a, main]);
-        assert_eq!(node(&[a, main]), one);
-        assert_eq!(node(&[]), None);
+        let mut below = |caller, frame| builder.below(&mut stacks, caller, frame);
+        let outer = below(None, main);
+        let one = below(outer, a);
+        let two = below(one, b);
+        assert_eq!(below(outer, a), one);
         assert_eq!(stacks.nodes.len(), 3);
         let names = |node| stacks.path(node).map(|frame| frame.method.as_str());
         assert_eq!(names(two).collect::<Vec<_>>(), ["b", "a", "main"]);

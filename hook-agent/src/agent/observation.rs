@@ -65,6 +65,8 @@ pub(crate) struct Running {
     freed: Option<Freed>,
     objects: AtomicI64,
     threads: AtomicI64,
+    /// Platform threads that have started or ended.
+    thread_changes: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -274,6 +276,7 @@ impl Observation {
             freed,
             objects: AtomicI64::new(1),
             threads: AtomicI64::new(FIRST_THREAD),
+            thread_changes: AtomicU64::new(0),
             state: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -317,6 +320,16 @@ impl Running {
     /// A tag for a thread.
     pub fn thread_tag(&self) -> i64 {
         self.threads.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A platform thread has started or ends.
+    pub fn threads_change(&self) {
+        self.thread_changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often platform threads have started or ended so far.
+    pub fn thread_changes(&self) -> u64 {
+        self.thread_changes.load(Ordering::Acquire)
     }
 
     /// A tag for a monitor.

@@ -98,6 +98,18 @@ impl<'a> Local<'a> {
         })
     }
 
+    /// What a global reference refers to, which outlives the result.
+    pub fn of_global<'b>(self, global: &'b GlobalRef) -> LocalRef<'b>
+    where
+        'a: 'b,
+    {
+        LocalRef {
+            local: self,
+            raw: global.0,
+            owned: false,
+        }
+    }
+
     /// Whether both refer to the same object.
     pub fn is_same(self, local: &LocalRef<'_>, global: &GlobalRef) -> bool {
         jni!(self, v1_1.IsSameObject, local.as_raw(), global.as_raw())

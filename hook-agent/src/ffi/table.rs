@@ -387,9 +387,6 @@ pub(crate) type HeapReference = unsafe extern "system" fn(
     user_data: *mut c_void,
 ) -> jint;
 
-/// `JVMTI_THREAD_STATE_RUNNABLE`.
-pub(crate) const THREAD_STATE_RUNNABLE: jint = 0x4;
-
 /// `JVMTI_HEAP_FILTER_UNTAGGED`.
 pub(crate) const HEAP_FILTER_UNTAGGED: jint = 0x8;
 /// `JVMTI_HEAP_FILTER_CLASS_UNTAGGED`.

@@ -167,7 +167,7 @@ fn needed(group: Group) -> &'static [Named] {
 /// The events of a group.
 fn events(group: Group) -> &'static [Event] {
     match group {
-        Group::Samples | Group::Unloads => &[],
+        Group::Unloads => &[],
         Group::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
         Group::Frees => &[Event::SAMPLED_OBJECT_ALLOC, Event::OBJECT_FREE],
         Group::Catches => &[Event::EXCEPTION_CATCH],
@@ -183,7 +183,7 @@ fn events(group: Group) -> &'static [Event] {
             Event::GARBAGE_COLLECTION_START,
             Event::GARBAGE_COLLECTION_FINISH,
         ],
-        Group::Threads => &[Event::THREAD_START, Event::THREAD_END],
+        Group::Samples | Group::Threads => &[Event::THREAD_START, Event::THREAD_END],
         Group::Classes => &[Event::CLASS_PREPARE],
         Group::Compilations => &[Event::COMPILED_METHOD_LOAD, Event::COMPILED_METHOD_UNLOAD],
         Group::Natives => &[Event::NATIVE_METHOD_BIND],

@@ -20,6 +20,11 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
     let Some(running) = agent.observation.of(jvm.jvmti) else {
         return;
     };
+    if let Observed::Starts { is_virtual } | Observed::Ends { is_virtual } = event
+        && !is_virtual
+    {
+        running.threads_change();
+    }
     let noted = match event {
         Observed::WaitsToEnter { object } => {
             return wait_begins(jvm, &running, thread, (&object, WaitKind::ToEnter));

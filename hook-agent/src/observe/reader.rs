@@ -53,14 +53,30 @@ impl Reader {
         self.recorder.thread(name)
     }
 
-    /// The node of a stack.
-    fn node(&mut self, jvm: Jvm<'_>, frames: &[StackFrame]) -> Option<u32> {
+    /// The node of a stack of a thread.
+    fn node(&mut self, jvm: Jvm<'_>, thread: u32, frames: &[StackFrame]) -> Option<u32> {
         let methods = &mut self.methods;
         let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
-        self.recorder.stack(&places, |wanted| {
+        self.recorder.stack(thread, &places, |wanted| {
             let frame = frames.iter().find(|frame| place(frame) == wanted);
             frame.map_or_else(Default::default, |frame| methods.frame(jvm, *frame))
         })
+    }
+
+    /// What is of a thread, a class by its signature, and a stack.
+    fn origin(
+        &mut self,
+        jvm: Jvm<'_>,
+        thread: &str,
+        class: &[u8],
+        frames: &[StackFrame],
+    ) -> Origin {
+        let thread = self.thread(thread);
+        Origin {
+            thread,
+            class: self.recorder.class(&class_name(class)),
+            node: self.node(jvm, thread, frames),
+        }
     }
 
     fn frame(&mut self, jvm: Jvm<'_>, frame: StackFrame) -> u32 {
@@ -84,11 +100,7 @@ impl Reader {
         let unfinished = unfinished::find(jvm, running);
         self.recorder.lose(unfinished.left_out, 0);
         for one in unfinished.waits {
-            let origin = Origin {
-                thread: self.thread(&one.thread),
-                class: self.recorder.class(&class_name(&one.class)),
-                node: self.node(jvm, &one.frames),
-            };
+            let origin = self.origin(jvm, &one.thread, &one.class, &one.frames);
             let nanos = end.saturating_duration_since(one.wait.begun).as_nanos();
             let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
             let what = match one.wait.kind {
@@ -104,10 +116,13 @@ impl Reader {
             self.recorder.moment(what, now, nanos, origin);
         }
         for circle in unfinished.deadlocks {
-            let stuck = circle.into_iter().map(|one| Stuck {
-                thread: self.thread(&one.thread),
-                class: self.recorder.class(&class_name(&one.class)),
-                node: self.node(jvm, &one.frames),
+            let stuck = circle.into_iter().map(|one| {
+                let origin = self.origin(jvm, &one.thread, &one.class, &one.frames);
+                Stuck {
+                    thread: origin.thread,
+                    class: origin.class,
+                    node: origin.node,
+                }
             });
             let threads = stuck.collect();
             self.recorder.deadlock(Deadlock { threads });
@@ -150,7 +165,8 @@ impl Sightings for Reader {
     }
 
     fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64) {
-        let (thread, node) = (self.thread(thread), self.node(jvm, frames));
+        let thread = self.thread(thread);
+        let node = self.node(jvm, thread, frames);
         self.recorder.cpu(thread, node, nanos);
         let origin = Origin {
             thread,
@@ -169,11 +185,7 @@ impl Sightings for Reader {
 
 impl Sink for Reader {
     fn event(&mut self, jvm: Jvm<'_>, event: Event) {
-        let origin = Origin {
-            thread: self.thread(&event.thread),
-            class: self.recorder.class(&class_name(&event.class)),
-            node: self.node(jvm, &event.frames),
-        };
+        let origin = self.origin(jvm, &event.thread, &event.class, &event.frames);
         let at = self.inbox.since_begin(event.at);
         let (what, amount) = match event.kind {
             Kind::Allocated { size, tag } => {

@@ -4,7 +4,7 @@ use super::identity::{is_ours, thread_tag};
 use crate::agent::observation::Running;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
-use crate::ffi::refs::LocalRef;
+use crate::ffi::refs::{GlobalRef, LocalRef};
 use observations::Group;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,9 +12,15 @@ use std::time::{Duration, Instant};
 /// Threads for which there is room among the local references of one look.
 const CAPACITY: i32 = 4096;
 
-/// Of so many looks at a thread that waits, one asks for its CPU time, which costs two calls of the system; what it used
+/// Of so many looks at a thread that waits, one asks for its CPU time, which costs a call of the system; what it used
 /// counts where it is seen running next, so that nothing is lost by that but with a thread that ends meanwhile.
 const ASLEEP: u64 = 10;
+/// A thread in native code that used no CPU time between so many looks waits there, as one that waits for a request does,
+/// though the JVM says that it runs.
+const QUIET: u64 = 3;
+/// `JVMTI_THREAD_STATE_RUNNABLE` and `JVMTI_THREAD_STATE_IN_NATIVE`.
+const RUNNABLE: u32 = 0x4;
+const IN_NATIVE: u32 = 0x40_0000;
 
 /// Takes what is seen of threads.
 pub(super) trait Sightings {
@@ -28,12 +34,15 @@ pub(super) trait Sightings {
     fn unseen(&mut self, thread: &str, nanos: u64);
 }
 
+/// The class of threads that carry virtual ones: no other is asked which it carries, as the JVM keeps all virtual threads
+/// from moving for each answer.
+const CARRIER: &[u8] = b"Ljdk/internal/misc/CarrierThread;";
+
 /// A thread that has used CPU time, and runs.
 struct Seen<'a> {
-    tag: i64,
-    /// What it used since its stack was taken.
-    nanos: u64,
-    thread: &'a LocalRef<'a>,
+    /// Its place among those that are known.
+    at: usize,
+    is_in_native: bool,
     /// The virtual thread that it carries.
     within: Option<LocalRef<'a>>,
 }
@@ -43,25 +52,32 @@ struct Seen<'a> {
 pub(super) struct Threads {
     interval: Option<Duration>,
     due: Instant,
-    /// By their tags.
-    known: HashMap<i64, Thread>,
+    known: Vec<Thread>,
+    /// How often threads had started or ended when these were asked for.
+    changes: u64,
     looks: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
-    /// Stacks that are taken at one look, of the threads that used most since theirs was: as many as can run at a time.
+    /// Most stacks that are taken at one look, of the threads that used most since theirs was: as many as can run at a time.
     most: usize,
+    /// CPU time of all threads for which no stack has been taken: each takes an interval of it.
+    credit_ns: u64,
 }
 
 #[derive(Debug)]
 struct Thread {
+    tag: i64,
+    thread: GlobalRef,
     /// Its name; none for one of the agent, and one that is not wanted.
     name: Option<String>,
     cpu_ns: u64,
-    /// What it used while it was not seen running.
+    /// What it used since its stack was taken.
     unseen_ns: u64,
-    /// The last look at which it was there.
-    look: u64,
-    /// Whether it was seen with a virtual thread: the JVM has such a carrier wait, whatever its virtual thread does.
+    /// How many times in a row it had used nothing.
+    quiet: u64,
+    /// Whether its stack was taken.
+    was_seen: bool,
+    /// Whether it may carry a virtual thread: the JVM has such a carrier wait, whatever its virtual thread does.
     is_carrier: bool,
 }
 
@@ -70,11 +86,13 @@ impl Threads {
         Self {
             interval: running.wish(Group::Samples).map(|wish| wish.interval),
             due: Instant::now(),
-            known: HashMap::new(),
+            known: Vec::new(),
+            changes: 0,
             looks: 0,
             last: Instant::now(),
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
             most: std::thread::available_parallelism().map_or(1, usize::from),
+            credit_ns: 0,
         }
     }
 
@@ -94,61 +112,102 @@ impl Threads {
         self.due += interval * (late + 1);
         sink.turn(u64::from(late));
         self.looks += 1;
-        jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, sink));
-        let look = self.looks;
-        let gone = self.known.extract_if(|_, thread| thread.look != look);
-        gone.for_each(|(_, thread)| thread.leave(sink));
+        jvm.with_frame(CAPACITY, |jvm| {
+            self.meet(jvm, running, sink);
+            self.visit(jvm, running, sink);
+        });
         self.last = now;
     }
 
-    fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+    /// Asks which threads there are, if some have started or ended, and once in a while.
+    fn meet(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+        let changes = running.thread_changes();
+        let is_due = self.looks == 1 || self.looks.is_multiple_of(ASLEEP);
+        if changes == self.changes && !is_due {
+            return;
+        }
         let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
             return;
         };
-        let mut seen: Vec<Seen<'_>> = Vec::new();
+        self.changes = changes;
+        let known = self.known.drain(..).map(|thread| (thread.tag, thread));
+        let mut known: HashMap<i64, Thread> = known.collect();
         for thread in &threads {
-            let Some((tag, nanos)) = self.used(jvm, running, thread, sink) else {
+            let Some(tag) = thread_tag(jvm, running, thread) else {
                 continue;
             };
-            let function = self.virtual_thread;
-            let within = function.and_then(|function| {
-                jvm.jvmti
-                    .virtual_thread(jvm.live, jvm.local, function, thread)
-            });
-            let Some(known) = self.known.get_mut(&tag) else {
+            let there = known.remove(&tag);
+            let there = there.or_else(|| self.new_thread(jvm, (tag, thread), sink));
+            self.known.extend(there);
+        }
+        known
+            .into_values()
+            .for_each(|thread| thread.leave(jvm, sink));
+    }
+
+    /// One that was not known; none if it has ended.
+    fn new_thread(
+        &self,
+        jvm: Jvm<'_>,
+        (tag, thread): (i64, &LocalRef<'_>),
+        sink: &impl Sightings,
+    ) -> Option<Thread> {
+        let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
+        let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
+        let name = name.unwrap_or_default();
+        // One that came since the last look used no more, whatever its native thread had used before it was Java's.
+        let since = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Some(Thread {
+            tag,
+            thread: jvm.local.globalize(thread)?,
+            name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
+            // What a thread used before the recording began is not of it.
+            cpu_ns: match self.looks {
+                1 => cpu_ns,
+                _ => cpu_ns.saturating_sub(since),
+            },
+            unseen_ns: 0,
+            quiet: 0,
+            was_seen: false,
+            is_carrier: self.virtual_thread.is_some() && is_carrier(jvm, thread),
+        })
+    }
+
+    fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+        let asks_all = self.looks.is_multiple_of(ASLEEP);
+        let mut seen: Vec<Seen<'_>> = Vec::new();
+        for (at, known) in self.known.iter_mut().enumerate() {
+            let Some((used, its_state)) = known.used(jvm, asks_all) else {
                 continue;
             };
-            known.is_carrier |= within.is_some();
+            self.credit_ns += used;
+            known.unseen_ns += used;
+            let within = known.carried(jvm, self.virtual_thread);
+            let state = match &within {
+                Some(within) => state(jvm, within),
+                None => its_state,
+            };
             // What it used before it began to wait was used elsewhere than where it waits.
-            match jvm
-                .jvmti
-                .is_runnable(jvm.live, within.as_ref().unwrap_or(thread))
-            {
-                false => known.unseen_ns += nanos,
-                true => seen.push(Seen {
-                    tag,
-                    nanos,
-                    thread,
+            if state & RUNNABLE != 0 {
+                let is_in_native = state & IN_NATIVE != 0;
+                seen.push(Seen {
+                    at,
+                    is_in_native,
                     within,
-                }),
+                });
             }
         }
-        seen.sort_by_key(|one| std::cmp::Reverse(one.nanos));
-        for (place, one) in seen.iter().enumerate() {
-            match place < self.most {
-                true => self.take_stack(jvm, running, one, sink),
-                false => self.keep(one),
-            }
+        // Where there is one processor, nothing runs beside this thread.
+        if self.most > 1 {
+            seen.retain(|one| !one.is_in_native || self.known[one.at].goes_on(jvm));
+        }
+        seen.sort_by_key(|one| std::cmp::Reverse(self.known[one.at].unseen_ns));
+        for one in seen.iter().take(self.most) {
+            self.take_stack(jvm, running, one, sink);
         }
     }
 
-    /// What a thread used counts with the next stack that is taken of it.
-    fn keep(&mut self, one: &Seen<'_>) {
-        if let Some(known) = self.known.get_mut(&one.tag) {
-            known.unseen_ns += one.nanos;
-        }
-    }
-
+    /// Takes the stack of a thread, if it is the first or all threads have used an interval of CPU time since the last.
     fn take_stack(
         &mut self,
         jvm: Jvm<'_>,
@@ -156,87 +215,103 @@ impl Threads {
         one: &Seen<'_>,
         sink: &mut impl Sightings,
     ) {
-        let depth = running.wish(Group::Samples).map_or(0, |wish| wish.frames);
-        let shown = one.within.as_ref().unwrap_or(one.thread);
+        let Some(wish) = running.wish(Group::Samples) else {
+            return;
+        };
+        let interval = u64::try_from(wish.interval.as_nanos()).unwrap_or(u64::MAX);
+        let known = &mut self.known[one.at];
+        if known.was_seen && self.credit_ns < interval {
+            return;
+        }
+        let carrier = jvm.local.of_global(&known.thread);
+        let shown = one.within.as_ref().unwrap_or(&carrier);
         // A thread that has ended meanwhile has no stack.
-        let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), depth) else {
+        let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), wish.frames) else {
             return;
         };
         let name = match &one.within {
-            None => self
-                .known
-                .get(&one.tag)
-                .and_then(|known| known.name.clone()),
+            None => known.name.clone(),
             Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),
         };
-        sink.seen(jvm, &name.unwrap_or_default(), &frames, one.nanos);
-    }
-
-    /// The tag of a thread and the CPU time that it used since the last look; none if it used none, or is not looked at.
-    fn used(
-        &mut self,
-        jvm: Jvm<'_>,
-        running: &Running,
-        thread: &LocalRef<'_>,
-        sink: &mut impl Sightings,
-    ) -> Option<(i64, u64)> {
-        let tag = thread_tag(jvm, running, thread)?;
-        if self.sleeps(jvm, tag, thread) {
-            return None;
-        }
-        let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
-        let is_first = self.looks == 1;
-        // One that came since used no more, whatever its native thread had used before it was Java's.
-        let since = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let known = self.known.entry(tag).or_insert_with(|| {
-            let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
-            let name = name.unwrap_or_default();
-            Thread {
-                name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
-                // What a thread used before the recording began is not of it.
-                cpu_ns: if is_first {
-                    cpu_ns
-                } else {
-                    cpu_ns.saturating_sub(since)
-                },
-                unseen_ns: 0,
-                look: 0,
-                is_carrier: false,
-            }
-        });
-        known.look = self.looks;
-        let used = cpu_ns.saturating_sub(std::mem::replace(&mut known.cpu_ns, cpu_ns));
-        (used > 0 && known.name.is_some())
-            .then(|| (tag, used + std::mem::take(&mut known.unseen_ns)))
-    }
-
-    /// Whether a thread waits, or is not looked at, and its CPU time is not asked for this time.
-    fn sleeps(&mut self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> bool {
-        let Some(known) = self.known.get_mut(&tag) else {
-            return false;
-        };
-        known.look = self.looks;
-        let is_due = known.is_carrier || self.looks.is_multiple_of(ASLEEP);
-        known.name.is_none() || !(is_due || jvm.jvmti.is_runnable(jvm.live, thread))
+        let nanos = std::mem::take(&mut known.unseen_ns);
+        known.was_seen = true;
+        // What more was used than stacks can be taken for is not caught up with.
+        let most = interval.saturating_mul(self.most as u64);
+        self.credit_ns = self.credit_ns.min(most).saturating_sub(interval);
+        sink.seen(jvm, &name.unwrap_or_default(), &frames, nanos);
     }
 
     /// Looks once more, and tells what threads used that were not seen running since.
     pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         if self.interval.is_some() {
             self.looks = (self.looks / ASLEEP + 1) * ASLEEP; // asks those that wait, too
-            jvm.with_frame(CAPACITY, |jvm| self.visit(jvm, running, sink));
+            jvm.with_frame(CAPACITY, |jvm| {
+                self.meet(jvm, running, sink);
+                self.visit(jvm, running, sink);
+            });
         }
         self.known
-            .drain()
-            .for_each(|(_, thread)| thread.leave(sink));
+            .drain(..)
+            .for_each(|thread| thread.leave(jvm, sink));
     }
 }
 
 impl Thread {
+    /// The CPU time that it used since the last look, and its state; none if it used none, or is not asked.
+    fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<(u64, u32)> {
+        self.name.as_ref()?;
+        let state = state(jvm, &jvm.local.of_global(&self.thread));
+        let waits = state & RUNNABLE == 0 || (state & IN_NATIVE != 0 && self.quiet >= QUIET);
+        if waits && !asks_all && !self.is_carrier {
+            return None;
+        }
+        let used = self.used_since_asked(jvm)?;
+        if used == 0 {
+            self.quiet += 1;
+            return None;
+        }
+        self.quiet = 0;
+        Some((used, state))
+    }
+
+    /// The CPU time that it used since it was asked for that; none if it has ended.
+    fn used_since_asked(&mut self, jvm: Jvm<'_>) -> Option<u64> {
+        let thread = jvm.local.of_global(&self.thread);
+        let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, &thread).ok()?;
+        Some(cpu_ns.saturating_sub(std::mem::replace(&mut self.cpu_ns, cpu_ns)))
+    }
+
+    /// Whether it uses CPU time at this moment: of one in native code the JVM does not know whether it waits there.
+    fn goes_on(&mut self, jvm: Jvm<'_>) -> bool {
+        let used = self.used_since_asked(jvm).unwrap_or(0);
+        self.unseen_ns += used;
+        used > 0
+    }
+
+    /// The virtual thread that it carries.
+    fn carried<'a>(&self, jvm: Jvm<'a>, function: Option<VirtualThreadOf>) -> Option<LocalRef<'a>> {
+        let function = function.filter(|_| self.is_carrier)?;
+        let carrier = jvm.local.of_global(&self.thread);
+        jvm.jvmti
+            .virtual_thread(jvm.live, jvm.local, function, &carrier)
+    }
+
     /// It is not there any more.
-    fn leave(self, sink: &mut impl Sightings) {
+    fn leave(self, jvm: Jvm<'_>, sink: &mut impl Sightings) {
         if let Some(name) = self.name.filter(|_| self.unseen_ns > 0) {
             sink.unseen(&name, self.unseen_ns);
         }
+        jvm.local.release(self.thread);
     }
+}
+
+fn is_carrier(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> bool {
+    let class = jvm.local.object_class(thread);
+    let signature = class.and_then(|class| jvm.jvmti.class_signature(&class).ok());
+    signature.is_some_and(|signature| signature == CARRIER)
+}
+
+/// The state of a thread (JVM TI, GetThreadState); 0, as that of one that has not started, if the JVM does not tell it.
+fn state(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> u32 {
+    jvm.jvmti.thread_state(jvm.live, thread).unwrap_or(0)
 }

@@ -119,6 +119,30 @@ fn numbers_of_a_recording_are_those_that_the_program_knows() {
 }
 
 #[test]
+fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
+    let (jdk, folder) = (jdks::newest(), scratch());
+    let source = workspace::test_file("java/profile/Pings.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "11"]);
+    let file = folder.path().join("rows.jsonl");
+    let (program, classes) = (jdk.tool("java"), classes.to_string_lossy().into_owned());
+    let (program, file_name) = (program.to_string_lossy(), file.to_string_lossy());
+    let options = ["profile", "--cpu", "samples", "--json-lines", &file_name];
+    let command = [
+        "--thread", "serves", "--", &program, "-cp", &classes, "Pings",
+    ];
+    classhook(&[&options[..], &command].concat()).assert_success();
+    let rows = rows(&file);
+    let of = |method: &str| -> u64 {
+        let there = rows
+            .iter()
+            .filter(|row| row["stack"].to_string().contains(method));
+        there.filter_map(|row| row["cpu_ns"].as_u64()).sum()
+    };
+    let (computed, read) = (of("Pings.compute"), of(".read"));
+    assert!(computed > 4 * read, "{computed} and {read} ns: {rows:?}");
+}
+
+#[test]
 fn part_of_a_recording_is_asked_for_and_files_are_written() {
     let jdk = jdks::newest();
     let folder = scratch();

@@ -5,7 +5,7 @@ use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
     Event, ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
-    ObserverCallbacks, THREAD_STATE_RUNNABLE,
+    ObserverCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -82,13 +82,6 @@ impl Jvmti {
         let mut nanos = 0;
         call!(self.GetThreadCpuTime(thread.as_raw(), &raw mut nanos))?;
         Ok(nanos.cast_unsigned())
-    }
-
-    /// Whether a thread runs, or would if a processor were free: not one that waits for something.
-    pub fn is_runnable(self, _: Live, thread: &LocalRef<'_>) -> bool {
-        let mut state = 0;
-        call!(self.GetThreadState(thread.as_raw(), &raw mut state)).is_ok()
-            && state & THREAD_STATE_RUNNABLE != 0
     }
 
     /// The tag that this environment gave an object; 0 if none.
