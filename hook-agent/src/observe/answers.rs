@@ -2,7 +2,7 @@
 
 use super::environment;
 use super::frames::{Methods, place};
-use super::identity::is_ours;
+use super::identity::{is_ours, monitor_signature};
 use super::paths::paths;
 use crate::agent::Agent;
 use crate::agent::observation::Running;
@@ -177,8 +177,7 @@ impl Answers<'_> {
             }
             known => known,
         };
-        let class = jvm.local.object_class(object)?;
-        let signature = jvm.jvmti.class_signature(&class).unwrap_or_default();
+        let signature = monitor_signature(jvm, object)?;
         Some(Event {
             thread: self.names.text(thread),
             class: self.names.text(&class_name(&signature)),

@@ -1,6 +1,6 @@
 //! Events on the threads that cause them: what is needed of each is copied, and the thread goes on.
 
-use super::identity::{is_ours, thread_tag};
+use super::identity::{class_within, is_ours, monitor_signature, thread_tag};
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Listener, Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
@@ -39,22 +39,22 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
         } => {
             let tag = followed(jvm, &running, &object);
             follow_to_the_end(jvm, &running, &object, &class);
-            Some((Kind::Allocated { size, tag }, Some(class)))
+            Some((Kind::Allocated { size, tag }, signature(jvm, &class)))
         }
         Observed::Throws { exception, caught } => {
             let class = jvm.local.object_class(&exception);
-            class.map(|class| (Kind::Threw { caught }, Some(class)))
+            class.map(|class| (Kind::Threw { caught }, signature(jvm, &class)))
         }
         Observed::Catches { exception, at } => {
             let class = jvm.local.object_class(&exception);
-            class.map(|class| (Kind::Caught { at }, Some(class)))
+            class.map(|class| (Kind::Caught { at }, signature(jvm, &class)))
         }
         Observed::Entered { object } => waited(jvm, &running, thread, &object, Kind::Entered),
         Observed::Waited { object } => waited(jvm, &running, thread, &object, Kind::Waited),
-        Observed::Starts { is_virtual } => Some((Kind::ThreadStarted { is_virtual }, None)),
-        Observed::Ends { is_virtual } => Some((Kind::ThreadEnded { is_virtual }, None)),
-        Observed::Prepared { class } => Some((Kind::ClassPrepared, Some(class))),
-        Observed::Bound { method } => Some((Kind::NativeBound { method }, None)),
+        Observed::Starts { is_virtual } => Some((Kind::ThreadStarted { is_virtual }, Vec::new())),
+        Observed::Ends { is_virtual } => Some((Kind::ThreadEnded { is_virtual }, Vec::new())),
+        Observed::Prepared { class } => Some((Kind::ClassPrepared, signature(jvm, &class))),
+        Observed::Bound { method } => Some((Kind::NativeBound { method }, Vec::new())),
     };
     if let Some((kind, class)) = noted {
         push(agent, jvm, &running, (thread, kind, class));
@@ -109,11 +109,16 @@ fn write_files(agent: &Agent) {
     }
 }
 
+/// The signature of a class; empty if the JVM does not tell it.
+fn signature(jvm: Jvm<'_>, class: &LocalRef<'_>) -> Vec<u8> {
+    jvm.jvmti.class_signature(class).unwrap_or_default()
+}
+
 fn push(
     agent: &Agent,
     jvm: Jvm<'_>,
     running: &Running,
-    (thread, kind, class): (&LocalRef<'_>, Kind, Option<LocalRef<'_>>),
+    (thread, kind, class): (&LocalRef<'_>, Kind, Vec<u8>),
 ) {
     let Jvm { jvmti, live, local } = jvm;
     let Some(wish) = running.wish(group(&kind)) else {
@@ -123,10 +128,16 @@ fn push(
     if is_ours(&name) || !wish.takes_thread(&name) {
         return;
     }
-    let class = class.and_then(|class| jvmti.class_signature(&class).ok());
-    let class = class.unwrap_or_default();
-    if !class.is_empty() && !wish.takes_all_classes() && !wish.takes_class(&class_name(&class)) {
-        return;
+    if !class.is_empty() && !wish.takes_all_classes() {
+        let name = class_name(&class);
+        let names = [Some(name.as_str()), class_within(&name)];
+        if !names
+            .into_iter()
+            .flatten()
+            .any(|name| wish.takes_class(name))
+        {
+            return;
+        }
     }
     let frames = match wish.frames {
         0 => None,
@@ -218,17 +229,17 @@ fn monitor_tag(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option
     Some(new)
 }
 
-/// The kind of an event that ends a wait, with the class of the monitor; none if it was too short.
-fn waited<'a>(
-    jvm: Jvm<'a>,
+/// The kind of an event that ends a wait, with the signature of the monitor's class; none if it was too short.
+fn waited(
+    jvm: Jvm<'_>,
     running: &Running,
     thread: &LocalRef<'_>,
     object: &LocalRef<'_>,
     kind: impl FnOnce(u64) -> Kind,
-) -> Option<(Kind, Option<LocalRef<'a>>)> {
+) -> Option<(Kind, Vec<u8>)> {
     let nanos = running.wait_ends(thread_tag(jvm, running, thread)?)?;
     if nanos < running.wish(Group::Monitors)?.at_least {
         return None;
     }
-    Some((kind(nanos), Some(jvm.local.object_class(object)?)))
+    Some((kind(nanos), monitor_signature(jvm, object)?))
 }

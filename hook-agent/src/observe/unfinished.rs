@@ -1,6 +1,6 @@
 //! The waits for monitors that go on when a recording ends, and the deadlocks among them.
 
-use super::identity::{is_ours, thread_tag};
+use super::identity::{is_ours, monitor_signature, thread_tag};
 use crate::agent::observation::{Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
@@ -75,11 +75,10 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
             0 => None,
             _ => jvmti.stack(live, Some(thread), DEPTH).ok(),
         };
-        let class = local.object_class(monitor)?;
         let waiting = Waiting {
             wait: *wait,
             thread: name,
-            class: jvmti.class_signature(&class).unwrap_or_default(),
+            class: monitor_signature(jvm, monitor)?,
             frames: frames.unwrap_or_default(),
         };
         Some((*tag, waiting))

@@ -65,6 +65,11 @@ public class Told {
         return begun;
     }
 
+    /** Waits for the monitor of a class. */
+    static synchronized void waitForClass() throws Exception {
+        Told.class.wait(20);
+    }
+
     /** Has a native method bound that nothing else needs, asks for more memory than any JVM has, and runs a virtual thread. */
     static void rare() throws Exception {
         sink = java.util.TimeZone.getDefault();
@@ -106,6 +111,7 @@ public class Told {
             waited.wait(20);
             waited.wait(20);
         }
+        waitForClass();
         System.gc();
         rare();
         Thread spinner = new Thread(() -> {

@@ -99,6 +99,8 @@ fn numbers_of_a_recording_are_those_that_the_program_knows() {
         );
         assert_eq!(of("wait", "Told$Gate", "main", "count"), 2.0, "{jdk}");
         assert!(of("wait", "Told$Gate", "main", "total_ns") >= 40e6, "{jdk}");
+        let of_class = of("wait", "java.lang.Class<Told>", "waitForClass", "count");
+        assert_eq!(of_class, 1.0, "{jdk}");
         let spun = of("cpu", "", "spin", "cpu_ns");
         let cpu: f64 = rows.iter().filter_map(|row| row["cpu_ns"].as_f64()).sum();
         assert!(spun > 0.0 && spun <= cpu, "{spun} of {cpu}, {jdk}");
