@@ -18,6 +18,7 @@ pub mod lcov;
 pub mod markdown;
 mod markup;
 pub mod names;
+mod processors;
 pub mod sonar;
 pub mod table;
 pub mod xml;

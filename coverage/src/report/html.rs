@@ -21,13 +21,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use self::links::Links;
 use self::page::{Crumb, Page, text};
 use self::rows::{Columns, Row};
 use super::table::percent;
-use super::{Module, Report, SourceLookup, names};
+use super::{Module, Report, SourceLookup, names, processors};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report into `folder`, which exists; it begins at `index.html`.
@@ -65,8 +63,9 @@ fn write_module<'a>(
     };
     std::fs::write(folder.join("index.html"), pages.index())?;
     write_shared(report, &bundle.name, &pages.search_data(""), folder)?;
-    let packages = bundle.packages.par_iter();
-    packages.try_for_each(|package| pages.write_package(package, module.sources, folder))?;
+    processors::share(bundle.packages.len(), &|number| {
+        pages.write_package(&bundle.packages[number], module.sources, folder)
+    })?;
     Ok(pages)
 }
 

@@ -1,11 +1,10 @@
 //! JaCoCo's XML report (`-//JACOCO//DTD Report 1.1//EN`).
 
 use std::io::{self, Write};
-
-use rayon::prelude::*;
+use std::sync::OnceLock;
 
 use super::markup::Markup;
-use super::{Report, Session};
+use super::{Report, Session, processors};
 use crate::model::{ClassCoverage, Counter, CounterKind, Counters, MethodCoverage};
 use crate::model::{PackageCoverage, SourceFileCoverage};
 
@@ -53,11 +52,14 @@ const AT_A_TIME: usize = 64;
 
 fn write_packages<W: Write>(xml: &mut Markup<W>, packages: &[PackageCoverage]) -> io::Result<()> {
     for some in packages.chunks(AT_A_TIME) {
-        let parts = some.par_iter();
-        let parts: Vec<io::Result<Vec<u8>>> = parts
-            .map(|package| Markup::part(|xml| write_package(xml, package)))
-            .collect();
-        parts.into_iter().try_for_each(|part| xml.append(&part?))?;
+        let parts: Vec<OnceLock<Vec<u8>>> = some.iter().map(|_| OnceLock::new()).collect();
+        processors::share(some.len(), &|number| {
+            let part = Markup::part(|xml| write_package(xml, &some[number]))?;
+            parts[number].get_or_init(|| part);
+            Ok(())
+        })?;
+        let mut parts = parts.iter().filter_map(OnceLock::get);
+        parts.try_for_each(|part| xml.append(part))?;
     }
     Ok(())
 }
