@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 
 /**
@@ -77,12 +78,15 @@ public class Events {
             synchronized (monitor) {
                 wanted = true;
                 LockSupport.unpark(other);
-                while (other.getState() != Thread.State.BLOCKED) {
-                    LockSupport.parkNanos(20_000);
-                }
+                until(() -> other.getState() == Thread.State.BLOCKED);
             }
-            while (wanted) {
-                LockSupport.parkNanos(20_000);
+            until(() -> !wanted);
+        }
+
+        /** Looks rarely, as on a busy machine the other thread may not run for long. */
+        static void until(BooleanSupplier holds) {
+            for (long nanos = 20_000; !holds.getAsBoolean(); nanos *= 2) {
+                LockSupport.parkNanos(nanos);
             }
         }
 
