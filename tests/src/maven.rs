@@ -19,7 +19,14 @@ pub struct File {
 /// If a line is not a digest and a path.
 pub fn files() -> Vec<File> {
     let text = std::fs::read_to_string(test_file("maven-repository.sha256"));
-    let text = text.expect("tests/maven-repository.sha256 is there");
+    listed(&text.expect("tests/maven-repository.sha256 is there"))
+}
+
+/// The files of such a list.
+///
+/// # Panics
+/// If a line is not a digest and a path.
+pub fn listed(text: &str) -> Vec<File> {
     let file = |line: &str| {
         let (sha256, path) = line.split_once("  ").expect("a digest and a path");
         File {

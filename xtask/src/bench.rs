@@ -6,11 +6,13 @@ pub mod coverage;
 pub mod figures;
 mod folder;
 pub mod instrument;
+pub mod maven;
 pub mod plugins;
 pub mod profile;
 pub mod report;
 pub mod rewriter;
 pub mod startup;
+mod three_ways;
 pub mod trace;
 mod usage;
 
@@ -48,6 +50,8 @@ enum What {
     Change(change::Options),
     /// Programs that have been running for a while: no agent, JaCoCo, Classhook with its probes and without those of hot code
     Coverage(coverage::Options),
+    /// The tests of libraries under Maven and their reports: no agent, JaCoCo's plugin, Classhook's; every counter compared
+    Maven(maven::Options),
     /// A server that is profiled: no agent, Classhook, the JVM's own recorder, async-profiler
     Profile(profile::Options),
     /// A recorded call: Classhook's counts, sums and events against a ByteBuddy advice and the JVM's own recorder
@@ -57,7 +61,7 @@ enum What {
 /// Every measurement beside a peer.
 #[derive(Args)]
 struct All {
-    /// Fewer rounds: half an hour instead of two
+    /// Fewer rounds: half an hour instead of three hours
     #[arg(long)]
     brief: bool,
 }
@@ -84,6 +88,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         What::Attach(options) => keep(attach::run(workspace, options)?),
         What::Change(options) => change::run(workspace, options),
         What::Coverage(options) => keep(coverage::run(workspace, options)?),
+        What::Maven(options) => keep(maven::run(workspace, options)?),
         What::Profile(options) => keep(profile::run(workspace, options)?),
         What::Trace(options) => keep(trace::run(workspace, options)?),
     }
@@ -100,6 +105,10 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     keep(report::run(workspace, &parsed(few(&["--rounds=1"]))?)?)?;
     keep(attach::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
     keep(coverage::run(workspace, &parsed(coverage)?)?)?;
+    keep(maven::run(
+        workspace,
+        &parsed(few(&["--rounds=1", "--library=commons-cli"]))?,
+    )?)?;
     keep(trace::run(workspace, &parsed(few(&["--processes=1"]))?)?)?;
     let profile = few(&["--rounds=15", "--warm-up=10"]);
     keep(profile::run(workspace, &parsed(profile)?)?)?;

@@ -52,7 +52,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     jvms::fetch_extra(workspace)?;
     debian_jvms::fetch(workspace, 8);
     artifacts::fetch_all()?;
-    maven_repository::fill()?;
+    maven_repository::fill(&e2e_tests::maven::files())?;
     tmux::require()?;
     clang::fetch(workspace)?;
     list_jdks()
@@ -82,6 +82,15 @@ pub fn for_building(workspace: &Workspace) -> Result<()> {
 pub fn artifact(workspace: &Workspace, name: &str) -> Result<std::path::PathBuf> {
     let _lock = lock(workspace)?;
     artifacts::fetch_named(name)
+}
+
+/// Fetches the files of a list into the local repository of Maven: in each line a digest and a path below the root of Maven
+/// Central.
+pub fn maven_files(workspace: &Workspace, list: &str) -> Result<()> {
+    let _lock = lock(workspace)?;
+    artifacts::fetch_named("maven")?;
+    maven_repository::fill(&e2e_tests::maven::files())?;
+    maven_repository::fill(&e2e_tests::maven::listed(list))
 }
 
 /// Held while something is fetched, so that two runs do not do the same work twice.

@@ -100,6 +100,11 @@ impl XmlReport {
         Some(value.parse().expect("a number"))
     }
 
+    /// Where the elements stand.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// How many elements there are.
     pub fn count(&self) -> usize {
         self.0.len()

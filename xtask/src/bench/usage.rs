@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
-use std::process::{Child, Command, Stdio};
+use std::fs::DirEntry;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a process, and the processes it waited for, have used.
@@ -14,10 +15,15 @@ pub struct Usage {
     pub wall: Duration,
     /// The most memory that the process itself had at a time, in bytes.
     pub peak: u64,
+    /// The most that one of the processes below it had, in bytes.
+    pub peak_below: u64,
 }
 
 /// How often a running process is asked for its memory. The kernel keeps the most, so only the last moments are missed.
 const LOOK: Duration = Duration::from_millis(2);
+
+/// Every so many looks the processes below it are looked for, which takes longer.
+const LOOKS_BELOW: u32 = 25;
 
 /// Runs a program to its end.
 ///
@@ -33,9 +39,15 @@ pub fn of(command: &mut Command) -> Result<Usage> {
         .stderr(errors.reopen()?)
         .spawn()
         .with_context(|| format!("failed to start {}", crate::workspace::shown(command)))?;
-    let mut peak = 0;
+    let (mut peak, mut peak_below) = (0, 0);
+    let mut looks = 0_u32;
     let status = loop {
-        peak = peak.max(most_memory(&child).unwrap_or(0));
+        peak = peak.max(most_memory(child.id()).unwrap_or(0));
+        if looks.is_multiple_of(LOOKS_BELOW) {
+            let memory = below(child.id()).into_iter().filter_map(most_memory);
+            peak_below = memory.fold(peak_below, u64::max);
+        }
+        looks = looks.wrapping_add(1);
         if let Some(status) = child.try_wait()? {
             break status;
         }
@@ -47,17 +59,48 @@ pub fn of(command: &mut Command) -> Result<Usage> {
         let errors = std::fs::read(errors.path())?;
         bail!("ended with {status}: {}", String::from_utf8_lossy(&errors));
     }
-    Ok(Usage { cpu, wall, peak })
+    Ok(Usage {
+        cpu,
+        wall,
+        peak,
+        peak_below,
+    })
 }
 
 /// `VmHWM` of proc(5), in bytes; none of a process that has ended.
-fn most_memory(child: &Child) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+fn most_memory(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes * 1024)
+}
+
+/// The processes that were started by this one, and by those.
+fn below(pid: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = processes().unwrap_or_default();
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        let children = parents.iter().filter(|(_, of)| *of == parent);
+        found.extend(children.map(|(child, _)| *child));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// Each process of the machine with its parent, of `stat` in proc(5).
+fn processes() -> Result<Vec<(u32, u32)>> {
+    let process = |entry: std::io::Result<DirEntry>| {
+        let entry = entry.ok()?;
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (_, behind_name) = stat.rsplit_once(')')?;
+        let parent = behind_name.split_whitespace().nth(1)?.parse().ok()?;
+        Some((pid, parent))
+    };
+    Ok(std::fs::read_dir("/proc")?.filter_map(process).collect())
 }
 
 /// The CPU time of all children waited for so far.
@@ -74,6 +117,7 @@ fn children() -> Result<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader};
 
     #[test]
     fn cpu_time_and_memory_of_a_child_are_counted() {
@@ -81,6 +125,22 @@ mod tests {
         let busy = of(Command::new("sh").args(["-c", loop_of_sh])).expect("sh runs");
         assert!(busy.cpu > Duration::ZERO && busy.peak > 100_000, "{busy:?}");
         assert!(busy.wall > Duration::ZERO);
+    }
+
+    #[test]
+    fn processes_that_a_child_starts_are_found() {
+        let mut sh = Command::new("sh");
+        let sh = sh.args(["-c", "sleep 60 & echo $!; wait"]);
+        let mut child = sh.stdout(Stdio::piped()).spawn().expect("sh runs");
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        output.read_line(&mut line).expect("a line");
+        let sleep: u32 = line.trim().parse().expect("a process");
+        assert_eq!(below(child.id()), [sleep]);
+        assert!(below(std::process::id()).contains(&sleep));
+        let pid = nix::unistd::Pid::from_raw(sleep.cast_signed());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("our own process");
+        child.wait().expect("it ends");
     }
 
     #[test]

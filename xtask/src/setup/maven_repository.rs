@@ -1,16 +1,16 @@
-//! The local repository of the builds that the tests run with Maven: `tests/maven-repository.sha256`.
+//! The local repository of the builds that tests and measurements run with Maven: `tests/maven-repository.sha256`, and
+//! `xtask/src/bench/maven/repository.sha256`.
 
 use super::artifacts::{MAVEN_CENTRAL, digest};
 use crate::workspace::{in_path, output_of, say};
 use anyhow::{Context, Result, bail};
-use e2e_tests::maven::{File, files, local_repository};
+use e2e_tests::maven::{File, local_repository};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 /// Fetches what is not there yet, all in one call, and keeps only what has the right digest.
-pub fn fill() -> Result<()> {
-    let list = files();
+pub fn fill(list: &[File]) -> Result<()> {
     let repository = local_repository();
     let is_missing = |file: &&File| {
         let path = repository.join(&file.path);

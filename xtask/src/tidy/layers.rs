@@ -208,7 +208,7 @@ const LAYERS: [Layer; 29] = [
     },
     Layer {
         name: "xtask",
-        product: &["e2e-tests"],
+        product: &["e2e-tests", "jacoco-files"],
         tests: &["coverage"],
     },
 ];

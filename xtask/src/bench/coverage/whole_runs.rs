@@ -1,7 +1,8 @@
 //! Whole runs, from the start of a JVM to its end: javac over hundreds of sources, and the tests of a library with the
 //! report of them. Without an agent, with JaCoCo and with Classhook, in turn.
 
-use crate::bench::figures::{Cost, Figure};
+use crate::bench::figures::Figure;
+use crate::bench::three_ways::{Column, Runs, Subject, VARIANTS, Variant};
 use crate::bench::usage::{self, Usage};
 use crate::bench::{folder, startup};
 use crate::jdks::Jdk;
@@ -92,20 +93,6 @@ fn tests(workspace: &Workspace) -> Result<Program> {
     })
 }
 
-/// What is put into the JVM.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    None,
-    Jacoco,
-    Classhook,
-}
-
-const VARIANTS: [(Variant, &str); 3] = [
-    (Variant::None, "no agent"),
-    (Variant::Jacoco, "JaCoCo 0.8.15"),
-    (Variant::Classhook, "Classhook"),
-];
-
 /// The tools on one JDK.
 pub struct Bench<'a> {
     pub workspace: &'a Workspace,
@@ -119,10 +106,7 @@ struct Used {
     report: Option<Usage>,
 }
 
-/// A column of the table: its unit, and its value in a run.
-type Column = (&'static str, &'static str, fn(&Used) -> Option<f64>);
-
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column<Used>; 4] = [
     ("CPU time", "s", |used| Some(used.run.cpu.as_secs_f64())),
     ("time", "s", |used| Some(used.run.wall.as_secs_f64())),
     ("most memory", "MB", |used| Some(used.run.peak as f64 / 1e6)),
@@ -137,7 +121,7 @@ impl Bench<'_> {
     /// # Errors
     /// If a run fails, or records nothing.
     pub fn measure(&self, program: &Program, rounds: u32) -> Result<Vec<Figure>> {
-        let mut used: [Vec<Used>; VARIANTS.len()] = Default::default();
+        let mut used: Runs<Used> = Default::default();
         self.once(program, Variant::None)?; // the files that it reads are in memory from now on
         for _ in 0..rounds {
             for ((variant, title), used) in VARIANTS.iter().zip(&mut used) {
@@ -145,34 +129,12 @@ impl Bench<'_> {
                 used.push(found.with_context(|| format!("{}, {title}", program.title))?);
             }
         }
-        println!("\n{} on JDK {}", program.title, self.jdk.feature);
-        let costs = COLUMNS.map(|(column, unit, value)| {
-            let cost =
-                |(title, used): (&str, &Vec<Used>)| Cost::of(title, used.iter().filter_map(value));
-            let titles = VARIANTS.map(|(_, title)| title);
-            let costs: Vec<Cost> = titles.into_iter().zip(&used).map(cost).collect();
-            print_column(column, unit, &costs);
-            costs
-        });
-        Ok(self.figures(program, &costs))
-    }
-
-    fn figures(&self, program: &Program, costs: &[Vec<Cost>; COLUMNS.len()]) -> Vec<Figure> {
-        let of_column = |((column, unit, _), costs): (&Column, &Vec<Cost>)| {
-            let [_, peer, ours] = costs.as_slice() else {
-                return None;
-            };
-            let figure = Figure {
-                bench: "coverage".to_owned(),
-                jdk: self.jdk.feature,
-                what: format!("{}: {column}", program.title),
-                unit: (*unit).to_owned(),
-                ours: ours.clone(),
-                peer: peer.clone(),
-            };
-            peer.median.is_finite().then_some(figure)
+        let subject = Subject {
+            bench: "coverage",
+            title: program.title,
+            jdk: self.jdk.feature,
         };
-        COLUMNS.iter().zip(costs).filter_map(of_column).collect()
+        Ok(subject.compare(&COLUMNS, &used))
     }
 
     fn once(&self, program: &Program, variant: Variant) -> Result<Used> {
@@ -230,21 +192,5 @@ impl Bench<'_> {
         command.arg("--xml").arg(file("report.xml"));
         command.arg("--csv").arg(file("report.csv"));
         Some(usage::of(&mut command))
-    }
-}
-
-fn print_column(column: &str, unit: &str, costs: &[Cost]) {
-    let base = costs.first().map_or(f64::NAN, |none| none.median);
-    for cost in costs.iter().filter(|cost| cost.median.is_finite()) {
-        let ratio = match cost.median / base {
-            ratio if ratio.is_finite() => format!("{ratio:.3}"),
-            _ => String::new(),
-        };
-        let quartiles = format!("{:.2} to {:.2}", cost.low, cost.high);
-        let what = format!("{column}, {unit}");
-        println!(
-            "{what:<26}{:<16}{:>9.2}{quartiles:>20}{ratio:>8}",
-            cost.tool, cost.median
-        );
     }
 }
