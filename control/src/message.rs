@@ -247,11 +247,11 @@ pub enum HugeMethods {
     CompiledByUs,
 }
 
-/// Classes in numbers, since the agent began to work.
+/// Classes in numbers, since the agent began to work; each counts once, however often it is changed or retransformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassCounts {
-    /// Shown to the agent.
+    /// Loaded since, or loaded before and wanted by a plugin.
     pub seen: u64,
     /// Wanted by a plugin.
     pub selected: u64,

@@ -231,24 +231,24 @@ impl Agent {
         self.started.elapsed()
     }
 
-    /// Counts a class that the hook received.
+    /// Counts a class that was loaded, or that was loaded earlier and is now selected.
     pub fn count_seen(&self) {
         self.seen.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many classes the hook received.
+    /// How many classes were loaded, or loaded earlier and selected.
     pub fn seen(&self) -> u64 {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Counts a class that holds edits and was instrumented again.
+    /// Counts a class that plugins were asked about again, and whether it was changed again.
     pub fn count_again(&self, is_changed: bool) {
         self.again.fetch_add(1, Ordering::Relaxed);
         self.changed_again
             .fetch_add(is_changed.into(), Ordering::Relaxed);
     }
 
-    /// How many classes were instrumented again that held edits, and how many of these were changed.
+    /// How often plugins were asked about a class again, and how often it was changed again.
     pub fn again(&self) -> (u64, u64) {
         let counts = [&self.again, &self.changed_again];
         let [again, changed] = counts.map(|count| count.load(Ordering::Relaxed));

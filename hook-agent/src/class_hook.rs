@@ -22,7 +22,9 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     if dry_run::intercept(load) {
         return;
     }
-    agent.count_seen();
+    if load.class_being_redefined.is_none() {
+        agent.count_seen();
+    }
     let Some(name) = load.name.or_else(|| name_in(load.class_data)) else {
         return;
     };
@@ -162,9 +164,7 @@ fn transform(
     if set.pipeline.has_huge_methods() {
         agent.huge_methods.crossed();
     }
-    if load.class_being_redefined.is_some() && holds_edits(agent, load, request.name) {
-        agent.count_again(outcome.is_changed());
-    }
+    count(agent, load, request.name, outcome.is_changed());
     let failures = outcome.failures().iter();
     failures.for_each(|failure| agent.failures.class_failed(failure));
     let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
@@ -184,12 +184,21 @@ fn transform(
     })
 }
 
-/// Whether a loaded class holds edits of plugins.
-fn holds_edits(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> bool {
+/// Counts a class that plugins were asked about: once, however often it is retransformed or redefined.
+fn count(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], is_changed: bool) {
     let loader = load.loader.as_ref();
-    let loader = agent.loaders.identify(agent.jvmti, load.local, loader);
-    let edits = loader.and_then(|loader| agent.instrumented.find(name, loader));
-    edits.is_some_and(|edits| !edits.plugins.is_empty())
+    let Some(loader) = agent.loaders.identify(agent.jvmti, load.local, loader) else {
+        return; // no memory, which is reported where edits are noted
+    };
+    let is_load = load.class_being_redefined.is_none();
+    let before = agent
+        .instrumented
+        .count_selected(name, loader, is_load, is_changed);
+    if before.selected {
+        agent.count_again(before.changed && is_changed);
+    } else if !is_load {
+        agent.count_seen(); // loaded before the agent came, or before a plugin selected it
+    }
 }
 
 /// Whether this is a redefinition or retransformation that is not the agent's.

@@ -24,7 +24,7 @@ impl Numbers {
         let failures = agent.failures.counts();
         let (again, changed_again) = agent.again();
         let summary = Summary {
-            seen: agent.seen().saturating_sub(again),
+            seen: agent.seen(),
             selected: plugins.classes.saturating_sub(again),
             transformed: plugins.changed.saturating_sub(changed_again),
             failed: plugins.failed + failures.retransform,

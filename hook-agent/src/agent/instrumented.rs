@@ -1,20 +1,37 @@
-//! Which classes hold edits now, and from which plugins.
+//! Which classes hold edits now, and from which plugins, and which are counted already.
 //!
 //! A class is identified by its name and its loader: when the hook receives a class that is being loaded, there is
 //! nothing else yet.
 
 use crate::agent::loaders::LoaderId;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The classes that hold edits.
+/// The classes that plugins select, or that hold edits.
 #[derive(Debug, Default)]
 pub(crate) struct Instrumented {
     classes: Mutex<Classes>,
 }
 
 /// By internal name and loader.
-type Classes = HashMap<(Box<[u8]>, LoaderId), Edits>;
+type Classes = HashMap<(Box<[u8]>, LoaderId), Known>;
+
+/// What is known of a class.
+#[derive(Debug, Default)]
+struct Known {
+    edits: Option<Edits>,
+    counted: Counted,
+}
+
+/// As what a class is counted, for as long as it is loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// Plugins selected it.
+    pub selected: bool,
+    /// It was changed.
+    pub changed: bool,
+}
 
 /// The edits that a class holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,37 +52,70 @@ impl Instrumented {
     pub fn note(&self, name: &[u8], loader: LoaderId, edits: Option<Edits>) {
         let key = (name.into(), loader);
         let mut classes = self.classes();
-        match edits {
-            Some(mut edits) => {
-                let before = classes.get(&key);
-                edits.changed_by_others |= before.is_some_and(|before| before.changed_by_others);
-                classes.insert(key, edits);
+        if let Some(mut edits) = edits {
+            let known = classes.entry(key).or_default();
+            let before = known.edits.as_ref();
+            edits.changed_by_others |= before.is_some_and(|before| before.changed_by_others);
+            known.edits = Some(edits);
+        } else if let Entry::Occupied(mut known) = classes.entry(key) {
+            known.get_mut().edits = None;
+            if known.get().counted == Counted::default() {
+                known.remove();
             }
-            None => drop(classes.remove(&key)),
         }
+    }
+
+    /// Counts a class that plugins select, when it is loaded or changed again later; as what it was counted before.
+    pub fn count_selected(
+        &self,
+        name: &[u8],
+        loader: LoaderId,
+        is_load: bool,
+        is_changed: bool,
+    ) -> Counted {
+        let mut classes = self.classes();
+        let known = classes.entry((name.into(), loader)).or_default();
+        let before = match is_load {
+            true => Counted::default(),
+            false => known.counted,
+        };
+        known.counted = Counted {
+            selected: true,
+            changed: before.changed || is_changed,
+        };
+        before
     }
 
     /// Notes that a class holds what this plugin set would make of it.
     pub fn renew(&self, name: &[u8], loader: LoaderId, revision: u32) {
-        if let Some(edits) = self.classes().get_mut(&(name.into(), loader)) {
+        let mut classes = self.classes();
+        let known = classes.get_mut(&(name.into(), loader));
+        if let Some(edits) = known.and_then(|known| known.edits.as_mut()) {
             edits.revision = revision;
         }
     }
 
     /// What a class holds.
     pub fn find(&self, name: &[u8], loader: LoaderId) -> Option<Edits> {
-        self.classes().get(&(name.into(), loader)).cloned()
+        let classes = self.classes();
+        let known = classes.get(&(name.into(), loader))?;
+        known.edits.clone()
     }
 
     /// How many classes hold edits of this kind.
     pub fn count(&self, is_counted: impl Fn(&Edits) -> bool) -> usize {
         let classes = self.classes();
-        classes.values().filter(|edits| is_counted(edits)).count()
+        let edits = classes.values().filter_map(|known| known.edits.as_ref());
+        edits.filter(|edits| is_counted(edits)).count()
     }
 
     /// Forgets classes, by name and edits, because they are not in the JVM any more.
     pub fn forget(&self, gone: impl Fn(&[u8], &Edits) -> bool) {
-        self.classes().retain(|(name, _), edits| !gone(name, edits));
+        let stays = |name: &[u8], known: &Known| {
+            let edits = known.edits.as_ref();
+            edits.is_none_or(|edits| !gone(name, edits))
+        };
+        self.classes().retain(|(name, _), known| stays(name, known));
     }
 
     /// Forgets the classes of loaders.
@@ -109,5 +159,29 @@ mod tests {
         assert_eq!(instrumented.count(|_| true), 1);
         instrumented.forget_loaders(|loader| loader == one);
         assert_eq!(instrumented.count(|_| true), 0);
+    }
+
+    #[test]
+    fn class_is_counted_once_until_another_of_its_name_is_loaded() {
+        let instrumented = Instrumented::default();
+        let count = |is_load, is_changed| {
+            let before = instrumented.count_selected(b"a/A", LoaderId(7), is_load, is_changed);
+            (before.selected, before.changed)
+        };
+        let patched = Edits {
+            revision: 0,
+            plugins: vec!["hot patch 1".to_owned()],
+            without_spent: false,
+            changed_by_others: false,
+        };
+        instrumented.note(b"a/A", LoaderId(7), Some(patched));
+        assert_eq!(count(false, false), (false, false));
+        assert_eq!(count(false, true), (true, false));
+        instrumented.note(b"a/A", LoaderId(7), None);
+        assert_eq!(count(false, true), (true, true));
+        assert_eq!(instrumented.count(|_| true), 0);
+        assert_eq!(count(true, true), (false, false));
+        instrumented.forget_loaders(|_| true);
+        assert_eq!(count(false, true), (false, false));
     }
 }

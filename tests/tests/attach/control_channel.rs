@@ -152,6 +152,11 @@ fn plugin_is_taken_out_of_loaded_classes_and_put_back() {
         attach(&servant, folder.path(), &[]).assert_success();
         let measured = servant.ask(&bodies);
         assert_ne!(measured, before);
+        let counts = || {
+            let classes = &json(&["status", &pid])["classes"];
+            ["seen", "selected", "changed"].map(|what| classes[what].clone())
+        };
+        let counted = counts();
         let told = classhook(&["disable", &pid, "coverage"]);
         told.assert_success();
         assert!(
@@ -164,6 +169,7 @@ fn plugin_is_taken_out_of_loaded_classes_and_put_back() {
         servant.ask("steps b");
         assert_eq!(hits(&dump(&servant, folder.path(), "off"), STEPS).0, 0);
         classhook(&["enable", &pid, "coverage"]).assert_success();
+        assert_eq!(counts(), counted, "a class counts once: {jdk}");
         assert_eq!(servant.ask(&bodies), measured, "{jdk}");
         servant.ask("steps c");
         assert_eq!(hits(&dump(&servant, folder.path(), "on"), STEPS).0, 1);
