@@ -143,6 +143,25 @@ fn merged_snapshot_is_the_sum_of_all_files() {
 }
 
 #[test]
+fn merge_of_loaders_that_are_not_all_apart_says_that_it_unites_them() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let apart = Meta {
+        per_loader: true,
+        ..meta(1)
+    };
+    let hits = [(class.as_slice(), Hits::Only(&[0]))];
+    snapshot(&bank.path("one"), apart, true, &hits);
+    snapshot(&bank.path("two"), meta(2), true, &hits);
+    let ran = classhook(&bank, &["merge", "one", "two", "--to", "all.hook"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    ran.says(&["warning[H0675]", "for all loaders together"]);
+    let ran = classhook(&bank, &["merge", "one", "--to", "all.hook"]);
+    assert_eq!((ran.code, ran.error.as_str()), (Some(0), ""));
+    classhook(&bank, &["report", "all.hook", "--per-loader"]).well();
+}
+
+#[test]
 fn rule_about_nothing_that_was_measured_does_not_hold() {
     let bank = support::bank();
     snapshot(&bank.path("out"), meta(1), true, &[]);

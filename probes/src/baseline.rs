@@ -12,7 +12,7 @@ use crate::snapshot::{write_class, write_hits};
 use crate::table::PendingClass;
 use crate::test_hits::{self, Taken, TestHits};
 
-/// Where the probes of a class lie in it.
+/// Where the probes of a class lie in a snapshot that a [`BaselineWriter`] writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     array: u16,
@@ -28,6 +28,7 @@ pub struct BaselineWriter<W: Write> {
     /// The first free element of the array.
     next: u32,
     classes: u64,
+    loader: String,
 }
 
 impl<W: Write> BaselineWriter<W> {
@@ -42,10 +43,16 @@ impl<W: Write> BaselineWriter<W> {
             array: 0,
             next: 0,
             classes: 0,
+            loader: "static".to_owned(),
         };
         write_header(&mut writer.record, MAGIC);
         writer.write(Kind::Meta, |out| write_json(out, meta))?;
         Ok(writer)
+    }
+
+    /// The classes that are added from now on are those of this loader.
+    pub fn of_loader(&mut self, loader: &str) {
+        loader.clone_into(&mut self.loader);
     }
 
     /// Adds a class with the number of probes of each plugin, and its class file.
@@ -70,7 +77,7 @@ impl<W: Write> BaselineWriter<W> {
             let class = PendingClass {
                 name: name.to_owned(),
                 fingerprint,
-                loader: "static".to_owned(),
+                loader: self.loader.clone(),
                 plugin: plugin.to_owned(),
                 array: self.array,
                 base: u16::try_from(self.next).unwrap_or_default(), // only without probes can it be 32,768

@@ -48,7 +48,7 @@ pub mod table;
 pub mod test_hits;
 
 pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
-pub use baseline::BaselineWriter;
+pub use baseline::{BaselineWriter, Place};
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use file_name::FileName;

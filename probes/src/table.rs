@@ -279,8 +279,14 @@ impl ProbeTable {
 
     /// From now on classes are written to another snapshot: each is pending again once it is registered
     /// again, with the range that it has, or another if it needs more.
+    ///
+    /// Where loaders are kept apart, every class gets another range: the numbers of loaders begin anew, and methods that
+    /// were entered before may still store into the range of the loader that had the number.
     pub fn begin_again(&self) {
         let mut state = self.state();
+        if state.per_loader {
+            state.newest.clear();
+        }
         state.snapshot += 1;
         state.pending.clear();
         state.spent.clear();
@@ -641,9 +647,13 @@ mod tests {
         let pending = table.take_pending().into_iter();
         let loaders: Vec<String> = pending.map(|class| class.loader).collect();
         assert_eq!(loaders, ["web#1", "web#2"]);
+        // One that comes later numbers loaders anew; methods that were entered before still store into the former range.
+        table.begin_again();
+        assert_eq!(of("web#1").base, 10);
         // An agent that comes later unites them, in a range that none of them has.
         table.keep_loaders_apart(false);
-        assert_eq!((of("web#1").base, of("web#2").base), (10, 10));
+        table.begin_again();
+        assert_eq!((of("web#1").base, of("web#2").base), (15, 15));
     }
 
     #[test]

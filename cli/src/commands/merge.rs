@@ -1,15 +1,18 @@
 //! `classhook merge`: many files of runs become one snapshot.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use probes::{BaselineWriter, Meta};
+use probes::{BaselineWriter, Meta, Place};
 use trace::numbers::counted;
 
 use crate::args::place;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
+use crate::inputs::execution_data::{
+    BegunLines, COUNTS, ExecutionDataStore, LINES, MeasuredClass, OfLoader, PLUGIN,
+};
 use crate::inputs::run_files;
 use crate::outputs::atomic;
 use crate::problem::{PARTIAL, Problem};
@@ -18,7 +21,7 @@ use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 The snapshot that is written holds what was executed in any of the runs, by which tests, their class files and sessions.
-Reports of it are those of all the files together. What JaCoCo's .exec files lack, class files, it lacks, too.
+Reports of it are those of all the files together, also by class loader, where each file was recorded with --per-loader. What JaCoCo's .exec files lack, class files, it lacks, too.
 
 Examples:
   classhook merge out/*.hook --to all.hook
@@ -64,8 +67,12 @@ impl Merge {
         if !recorded.other_plugins.is_empty() {
             warnings.add(other_plugins(&recorded));
         }
+        let loaders = recorded.loaders_apart().unwrap_or_else(|cause| {
+            warnings.add(loaders_united(cause));
+            None
+        });
         warnings.print();
-        atomic::file(&self.to, &|out| write(&recorded, out))?;
+        atomic::file(&self.to, &|out| write(&recorded, loaders, out))?;
         show(&format!(
             "merged {} into {}: {}, {}\n",
             counted(files.len() - damaged.left_out(), "file"),
@@ -88,21 +95,40 @@ fn other_plugins(recorded: &ExecutionDataStore) -> Warning {
         )
 }
 
-fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = BaselineWriter::new(out, &meta(recorded))?;
+fn loaders_united(cause: String) -> Warning {
+    Warning::new(
+        "H0675",
+        "what single class loaders executed is merged for all loaders together",
+    )
+    .with("cause", cause)
+    .with(
+        "help",
+        "merge only what was recorded with --per-loader, or keep the files for reports with --per-loader",
+    )
+}
+
+/// What is merged by class loader.
+type Loaders<'a> = Option<&'a BTreeMap<String, OfLoader>>;
+
+fn write(
+    recorded: &ExecutionDataStore,
+    loaders: Loaders<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let meta = Meta {
+        per_loader: loaders.is_some(),
+        ..meta(recorded)
+    };
+    let mut writer = BaselineWriter::new(out, &meta)?;
     let mut places = Vec::new();
-    for class in &recorded.classes {
-        let bytes = class
-            .bytes
-            .as_ref()
-            .map(|bytes| bytes.inflate())
-            .transpose();
-        let bytes = bytes.map_err(io::Error::other)?;
-        let probes = (PLUGIN, class.probes.as_slice());
-        places.push(writer.executed(&class.name, class.id, probes, bytes.as_deref())?);
-    }
-    for begun in &recorded.lines {
-        writer.executed(&begun.name, begun.id, (LINES, &begun.lines), None)?;
+    match loaders {
+        Some(loaders) => {
+            for (loader, of) in loaders {
+                writer.of_loader(loader);
+                write_classes(&mut writer, &of.classes, &of.lines)?;
+            }
+        }
+        None => places = write_classes(&mut writer, &recorded.classes, &recorded.lines)?,
     }
     for test in &recorded.tests {
         writer.tested(test, &places)?;
@@ -117,6 +143,29 @@ fn write(recorded: &ExecutionDataStore, out: &mut dyn Write) -> io::Result<()> {
         true => writer.abandon().map(drop),
         false => writer.finish().map(drop),
     }
+}
+
+/// Writes classes and the lines that were begun in them; the places of the classes.
+fn write_classes(
+    writer: &mut BaselineWriter<&mut dyn Write>,
+    classes: &[MeasuredClass],
+    lines: &[BegunLines],
+) -> io::Result<Vec<Place>> {
+    let mut places = Vec::new();
+    for class in classes {
+        let bytes = class
+            .bytes
+            .as_ref()
+            .map(|bytes| bytes.inflate())
+            .transpose();
+        let bytes = bytes.map_err(io::Error::other)?;
+        let probes = (PLUGIN, class.probes.as_slice());
+        places.push(writer.executed(&class.name, class.id, probes, bytes.as_deref())?);
+    }
+    for begun in lines {
+        writer.executed(&begun.name, begun.id, (LINES, &begun.lines), None)?;
+    }
+    Ok(places)
 }
 
 /// No JVM wrote the merged snapshot, so it has no process id; the newest JVM decides about multi-release jars.

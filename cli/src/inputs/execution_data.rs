@@ -67,9 +67,11 @@ pub struct BegunLines {
 
 /// What was executed of the classes of one loader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct OfLoader {
-    classes: Vec<MeasuredClass>,
-    lines: Vec<BegunLines>,
+pub struct OfLoader {
+    /// The classes, each id once.
+    pub classes: Vec<MeasuredClass>,
+    /// Which lines of them were begun.
+    pub lines: Vec<BegunLines>,
 }
 
 /// Everything that was recorded.
@@ -101,6 +103,8 @@ pub struct ExecutionDataStore {
     pub loader: Loader,
     /// The same classes and lines by the name of their loader, of JVMs that kept loaders apart.
     by_loader: BTreeMap<String, OfLoader>,
+    /// Whether a JVM kept loaders apart.
+    any_apart: bool,
     /// A file or JVM in which loaders were not kept apart.
     loaders_united_in: Option<String>,
     by_id: HashMap<u64, usize>,
@@ -236,6 +240,7 @@ impl ExecutionDataStore {
         let (mut numbers, mut line_ids) = (Vec::new(), Vec::new());
         let united = sessions.iter().find(|meta| !meta.per_loader);
         let per_loader = united.is_none();
+        self.any_apart |= sessions.iter().any(|meta| meta.per_loader);
         self.loaders_united_in = united.map(session_id).or(self.loaders_united_in.take());
         for class in classes {
             line_ids.push((class.plugin == LINES).then_some(class.fingerprint));
@@ -362,6 +367,25 @@ impl ExecutionDataStore {
         Ok(loaders
             .map(|(name, of)| (name.clone(), store(of)))
             .collect())
+    }
+
+    /// The same as one file can hold it: by loader if each JVM kept loaders apart, and none if no JVM did.
+    ///
+    /// # Errors
+    /// Why one file cannot hold them apart.
+    pub fn loaders_apart(&self) -> Result<Option<&BTreeMap<String, OfLoader>>, String> {
+        if !self.any_apart {
+            return Ok(None);
+        }
+        if let Some(place) = &self.loaders_united_in {
+            return Err(format!("{place} was recorded for all loaders together"));
+        }
+        match self.tests.is_empty() {
+            true => Ok(Some(&self.by_loader)),
+            false => {
+                Err("what single tests executed is merged for all loaders together".to_owned())
+            }
+        }
     }
 
     /// Adds how often lines began in a JVM; of one where lines were counted, also those that never did.

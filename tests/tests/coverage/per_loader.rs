@@ -50,7 +50,13 @@ fn class_in_several_loaders_is_reported_apart_when_asked() {
         classhook(folder, apart, &java.words());
         let found = "report out --per-loader --xml found.xml --classes";
         classhook(folder, found, &[classes.into()]);
-        for file in ["apart.xml", "found.xml"] {
+        classhook(folder, "merge out --to merged.hook", &[]);
+        classhook(
+            folder,
+            "report merged.hook --per-loader --xml merged.xml",
+            &[],
+        );
+        for file in ["apart.xml", "found.xml", "merged.xml"] {
             for (loader, method) in LOADERS.into_iter().zip(METHODS) {
                 let group = format!("/group {loader}");
                 assert_eq!(executed(&folder.join(file), &group), [method], "{file}");
