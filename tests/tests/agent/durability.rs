@@ -3,13 +3,15 @@
 use crate::support::agent::{classes, hits, java, snapshot, snapshots};
 use crate::support::command::classhook;
 use e2e_tests::java::{Java, Run};
-use e2e_tests::{jdks, rotation, scratch, workspace};
+use e2e_tests::{javac, jdks, rotation, scratch, workspace};
 use probes::Snapshot;
+use probes::events::Trace;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Child;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Kills a JVM that runs `Life rounds`, which says which class it called when, after it has said `lines` lines, and
 /// returns what it said.
@@ -110,6 +112,34 @@ fn sixteen_kills(round: usize) {
     let all = classhook(&["report", &folder.path().to_string_lossy()]);
     assert_eq!(all.status.code(), Some(3), "{}", all.report());
     assert_eq!(all.stderr.matches("was not finished").count(), 10);
+}
+
+/// How often the line began that began most often, according to the event file in a folder.
+fn most_often(folder: &Path) -> Option<u64> {
+    let files = javac::files_with_extension(folder, "events");
+    let trace = Trace::read(files.first()?).ok()?;
+    trace.counts.values().copied().max()
+}
+
+#[test]
+fn killed_jvm_leaves_the_counts_of_lines_that_were_written() {
+    let folder = scratch();
+    let folder = folder.path();
+    let plugins = "plugin=coverage,plugin=coverage-lines,plugin=coverage-counts";
+    let options = format!("{plugins},output={}", folder.display());
+    let program = java(&jdks::newest()).agent(Some(&options));
+    let mut child = program.main("Life").argument("late").spawn();
+    let until = Instant::now() + Duration::from_secs(120);
+    let mut written = 0;
+    while written < 100 {
+        assert!(Instant::now() < until, "{written} were written");
+        thread::sleep(Duration::from_millis(50));
+        written = most_often(folder).unwrap_or(0);
+    }
+    child.kill().expect("the JVM is there");
+    child.wait().expect("an end");
+    let left = most_often(folder);
+    assert!(left >= Some(written), "{left:?} after {written}");
 }
 
 /// The limit of a file's size stands for a disk that is full.
