@@ -370,6 +370,8 @@ impl Profile {
             ("--after", self.after.is_some()),
             ("--output", self.output.is_some()),
             ("--to", self.relay.to.is_some()),
+            ("--only", !self.outputs.only.is_empty()),
+            ("--thread", !self.outputs.thread.is_empty()),
             ("an output file", self.outputs.any()),
         ];
         let lonely = of_recordings.iter().find(|(_, given)| *given);

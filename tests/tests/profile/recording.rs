@@ -221,6 +221,7 @@ fn what_cannot_be_profiled_is_said_before_anything_starts() {
         (&["--", "java"][..], "H0663"),
         (&["--live", "--gc", "--", "java"], "H0663"),
         (&["--threads", "--folded", "x", "4711"], "H0663"),
+        (&["--threads", "--only", "x", "4711"], "H0663"),
         (
             &[
                 "--cpu", "samples", "--folded", "x", "--pprof", "x", "--", "java",
