@@ -191,10 +191,8 @@ impl Pipeline {
             .stacks
             .run(|buffers| self.ask(request, wanting, &mut buffers.memory));
         let (edited, done) = match asked.ok()?.transpose()? {
-            Ok(mut planned) => {
-                planned.define_helpers(helpers);
-                let divided = |buffers: &mut _| divide(planned, request.bytes, table, buffers);
-                let (edited, done) = self.stacks.run(divided).ok()?;
+            Ok(planned) => {
+                let (edited, done) = self.divided(planned, request, table, helpers).ok()?;
                 (edited, Ok(done))
             }
             Err(trouble) => (None, Err(trouble)),
@@ -204,6 +202,26 @@ impl Pipeline {
         let prepared = Prepared { done, time };
         self.prepared.keep(request, bytes.to_vec(), prepared);
         edited
+    }
+
+    /// The structural edits of a class, and what comes of the whole plan, once the helper classes are defined that its
+    /// edits name.
+    fn divided(
+        &self,
+        planned: PlannedClass,
+        request: &ClassRequest<'_>,
+        table: &ProbeTable,
+        helpers: &dyn HelperLoader,
+    ) -> Result<Divided, String> {
+        let divide = |planned| {
+            let divided = |buffers: &mut _| divide(planned, request.bytes, table, buffers);
+            self.stacks.run(divided)
+        };
+        let (edited, mut done) = divide(planned)?;
+        if !done.needs_helpers() || done.define_helpers(helpers) {
+            return Ok((edited, done));
+        }
+        divide(done.planned)
     }
 
     /// The class file with structural edits that the class was given when it was loaded; none if they do not suit this
@@ -221,10 +239,10 @@ impl Pipeline {
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
-        mut storage: Storage<'_>,
+        storage: Storage<'_>,
         helpers: Option<&dyn HelperLoader>,
         out: &mut Vec<u8>,
-        mut observer: Option<&mut dyn Observer>,
+        observer: Option<&mut dyn Observer>,
         journal: &Journal,
     ) -> Outcome {
         out.clear();
@@ -249,16 +267,15 @@ impl Pipeline {
                 if !is_explained && ask_for_nothing(request, &mut wanting) {
                     return journal.done(request, false, Vec::new(), begun.elapsed());
                 }
-                let mut make = |planned, buffers: &mut _| {
-                    let memory = std::mem::take(out);
-                    let done = splice(planned, request, storage.again(), buffers, memory);
-                    let observer = observer.as_deref_mut().map(|it| it as &mut dyn Observer);
-                    let (planned, failed) = finish(done, out, observer, journal);
-                    planned.lend(&mut buffers.memory);
-                    failed
+                let work = Work {
+                    request,
+                    storage,
+                    out,
+                    observer,
+                    journal,
                 };
                 match self.ticker.run() {
-                    Ok(_running) => self.in_steps(request, wanting, helpers, &mut make),
+                    Ok(_running) => self.in_steps(wanting, helpers, work),
                     Err(error) => Err(format!("no thread for the clock: {error}")),
                 }
             }
@@ -370,33 +387,40 @@ impl Pipeline {
         !is_untouched(name) && found.is_some_and(wants)
     }
 
-    /// Asks the plugins and has the class made, on a stack of its own; in between, where plugins bring some, helper
-    /// classes are defined on the stack of the caller. None if no plugin wants the class.
-    fn in_steps<T>(
+    /// Asks the plugins and splices the class, on a stack of its own; where its edits name helper classes, these are
+    /// defined on the stack of the caller, once the edits are known to be sound. What went wrong with which plugins; none
+    /// if no plugin wants the class.
+    fn in_steps(
         &self,
-        request: &ClassRequest<'_>,
         wanting: WantingPlugins<'_>,
         helpers: Option<&dyn HelperLoader>,
-        make: &mut dyn FnMut(PlannedClass, &mut ScratchBuffers) -> T,
-    ) -> Result<Result<Option<T>, Trouble>, String> {
+        mut work: Work<'_, '_>,
+    ) -> Result<Result<Option<Vec<Trouble>>, Trouble>, String> {
         let mut waiting = None;
         let made = self.stacks.run(|buffers| {
-            let Some(planned) = self.ask(request, wanting, &mut buffers.memory)? else {
+            let Some(planned) = self.ask(work.request, wanting, &mut buffers.memory)? else {
                 return Ok(None);
             };
+            let done = work.splice(planned, buffers);
             match helpers {
-                Some(loader) if planned.needs_helpers() => {
-                    waiting = Some((planned, loader));
+                Some(loader) if done.needs_helpers() => {
+                    waiting = Some((done, loader));
                     Ok(None)
                 }
-                _ => Ok(Some(make(planned, buffers))),
+                _ => Ok(Some(work.finish(done, buffers))),
             }
         });
-        let Some((mut planned, loader)) = waiting else {
+        let Some((mut done, loader)) = waiting else {
             return made;
         };
-        planned.define_helpers(loader);
-        let made = self.stacks.run(|buffers| make(planned, buffers));
+        let are_there = done.define_helpers(loader);
+        let made = self.stacks.run(|buffers| {
+            let done = match are_there {
+                true => done,
+                false => work.splice(done.planned, buffers),
+            };
+            work.finish(done, buffers)
+        });
         made.map(|made| Ok(Some(made)))
     }
 
@@ -476,6 +500,31 @@ fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>)
         }
     }
     true
+}
+
+/// A class that is worked on, and where what comes of it goes.
+struct Work<'w, 'o> {
+    request: &'w ClassRequest<'w>,
+    storage: Storage<'w>,
+    out: &'w mut Vec<u8>,
+    observer: Option<&'w mut (dyn Observer + 'o)>,
+    journal: &'w Journal,
+}
+
+impl Work<'_, '_> {
+    fn splice(&mut self, planned: PlannedClass, buffers: &mut ScratchBuffers) -> DoneClass {
+        let memory = std::mem::take(self.out);
+        splice(planned, self.request, self.storage.again(), buffers, memory)
+    }
+
+    /// Notes what came of it; what went wrong with which plugins.
+    fn finish(&mut self, done: DoneClass, buffers: &mut ScratchBuffers) -> Vec<Trouble> {
+        let observer = self.observer.as_deref_mut();
+        let observer = observer.map(|it| it as &mut dyn Observer);
+        let (planned, failed) = finish(done, self.out, observer, self.journal);
+        planned.lend(&mut buffers.memory);
+        failed
+    }
 }
 
 /// The edits of a class, its new bytes in the place of `out`.
@@ -561,12 +610,15 @@ impl std::fmt::Debug for Pipeline {
 }
 
 /// The structural edits of a class with the class file that they make, and what comes of the whole plan.
+type Divided = (Option<(StructuralEdits, Vec<u8>)>, DoneClass);
+
+/// Divides a plan into its structural edits and all else.
 fn divide(
     mut planned: PlannedClass,
     bytes: &[u8],
     table: &ProbeTable,
     buffers: &mut ScratchBuffers,
-) -> (Option<(StructuralEdits, Vec<u8>)>, DoneClass) {
+) -> Divided {
     let mut edits = StructuralEdits::of_natives(natives::to_prefix(&planned));
     let mut edited = edits.apply(planned.class.class());
     if edited.is_none() {

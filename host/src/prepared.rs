@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::helpers::HelperLoader;
 use crate::outcome::{ClassRequest, Loader};
 use crate::requests::PlannedClass;
 use crate::splicing::Spliced;
@@ -18,6 +19,21 @@ pub(crate) struct DoneClass {
     pub(crate) planned: PlannedClass,
     /// What came of it, and the new bytes; empty if the class is not changed.
     pub(crate) spliced: Result<(Spliced, Vec<u8>), Trouble>,
+}
+
+impl DoneClass {
+    /// Whether its edits are sound, and name helper classes that are to be defined.
+    pub(crate) fn needs_helpers(&self) -> bool {
+        self.spliced.is_ok() && self.planned.needs_helpers()
+    }
+
+    /// Has its helper classes defined; false if the edits of a plugin were left out, as one of its own is not there, so that
+    /// the class is to be spliced again.
+    pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) -> bool {
+        let before = self.planned.requests.len();
+        self.planned.define_helpers(loader);
+        self.planned.requests.len() == before
+    }
 }
 
 /// What came of a class.

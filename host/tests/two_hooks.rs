@@ -9,7 +9,7 @@ mod helper_loaders;
 use compiler::compiler;
 use std::path::PathBuf;
 
-use helper_loaders::Answering;
+use helper_loaders::{Answering, Noting};
 use host::config::{LogLevel, PluginConfig};
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
@@ -112,6 +112,23 @@ fn members(bytes: &[u8]) -> Vec<String> {
     let fields = class.fields().map(|field| field.name().to_string());
     let methods = class.methods().map(|method| method.name().to_string());
     fields.chain(methods).collect()
+}
+
+/// A loader never gives a class back, so none is defined for edits that are refused.
+#[test]
+fn helper_classes_are_defined_once_the_edits_that_name_them_are_known_to_be_sound() {
+    let table = table();
+    for (asked, defined) in [("helpers-without-the-method", 0), ("helpers", 2)] {
+        let (first, then) = (Noting::default(), Noting::default());
+        let class = loaded(b"Natives", NATIVES, None);
+        let mut out = Vec::new();
+        let pipeline = asking(asked);
+        let (outcome, _) = pipeline.transform_by(&class, &table, &first, &mut out);
+        assert_eq!(outcome.is_changed(), defined > 0, "{asked}: {outcome:?}");
+        let _ = asking(asked).prepare(&class, &table, &then);
+        let names = [first.0.into_inner(), then.0.into_inner()];
+        assert_eq!(names.each_ref().map(Vec::len), [defined; 2], "{names:?}");
+    }
 }
 
 #[test]

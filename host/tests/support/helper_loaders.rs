@@ -1,7 +1,21 @@
 //! Loaders that define nothing.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::cell::RefCell;
 
 use host::HelperLoader;
 use rewriter::HelperClass;
+
+/// A loader that notes the names of the classes that it is to define.
+#[derive(Default)]
+pub struct Noting(pub RefCell<Vec<String>>);
+
+impl HelperLoader for Noting {
+    fn define(&self, helper: &HelperClass) -> Result<(), String> {
+        self.0.borrow_mut().push(helper.name.clone());
+        Ok(())
+    }
+}
 
 /// A loader that has every class, or answers with this cause.
 pub struct Answering(pub Result<(), &'static str>);
