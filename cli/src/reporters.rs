@@ -6,9 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use host::config::PluginConfig;
 use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
-use host::report::{DEADLINE, Reported, report};
+use host::report::{Reported, deadline, report};
 use probes::events::{Aggregate, Column};
-use serde_json::Value;
 use trace::results::{ComputedTable, Table};
 
 use crate::plugin_compiler::PluginCompiler;
@@ -96,7 +95,8 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
         all: Arc::clone(recorded),
         own,
     };
-    match report(plugin, &PluginCompiler, Arc::new(material), DEADLINE) {
+    let deadline = deadline(&material);
+    match report(plugin, &PluginCompiler, Arc::new(material), deadline) {
         Err(error) => {
             let problem = Problem::from(error);
             Err((problem.to_string(), problem))
@@ -193,18 +193,12 @@ impl Recorded for OfPlugin {
             return None;
         };
         let row = table.rows.get(row)?;
-        let value = |name: &String| {
-            let found = row.values.iter().find(|(known, ..)| known == name)?;
-            Some(match (&found.2, &found.2["text"]) {
-                (Value::String(text), _) => text.clone(),
-                (_, Value::String(beginning)) => format!("{beginning}…"),
-                _ => found.1.clone(),
-            })
-        };
         Some(RecordedEvent {
-            cells: row.cells.clone(),
-            values: table.values.iter().map(value).collect(),
-            thread: row.thread.clone(),
+            cells: row.cells.to_vec(),
+            values: (0..table.values.len())
+                .map(|place| row.recorded(place))
+                .collect(),
+            thread: row.thread.to_string(),
             nanos: row.nanos,
             process: row.pid,
         })
@@ -227,8 +221,7 @@ impl Recorded for OfPlugin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::bucket_of;
-    use serde_json::json;
+    use probes::events::{Capture, Value, Which, bucket_of};
     use trace::results::{EventRow, EventTable, Row, SumTable};
 
     fn timed(count: u64, nanos: u64) -> Row {
@@ -278,27 +271,30 @@ mod tests {
 
     #[test]
     fn texts_are_given_as_they_are_and_end_with_a_mark_where_they_were_cut() {
-        let values = [
-            ("whole", "\"select 1\"", json!("select 1")),
-            ("cut", "\"sele\"…", json!({"text": "sele", "length": 8})),
-            (
-                "object",
-                "a.B@1f",
-                json!({"class": "a.B", "identity": "1f"}),
-            ),
-        ];
-        let values = values.map(|(name, shown, json)| (name.to_owned(), shown.to_owned(), json));
+        let text = |text: &str, length| Value::Text {
+            text: text.to_owned(),
+            length,
+        };
+        let object = Value::Object {
+            class: "a/B".into(),
+            identity: 0x1F,
+        };
+        let values = [text("select 1", 8), text("sele", 8), object];
+        let captures = (0..).zip(values).map(|(slot, value)| Capture {
+            which: Which::Shown(slot),
+            value,
+        });
         let table = EventTable {
             plugin: "mine".to_owned(),
             name: "events".to_owned(),
             columns: vec![],
             values: ["whole", "cut", "object"].map(str::to_owned).to_vec(),
             rows: vec![EventRow {
-                cells: vec![],
+                cells: [].into(),
                 pid: 1,
                 nanos: 0,
-                thread: "main".to_owned(),
-                values: values.to_vec(),
+                thread: "main".into(),
+                captures: captures.collect(),
             }],
             reached: 1,
             per_second: None,

@@ -17,8 +17,17 @@ use crate::recorded::{Recorded, ReportCall};
 use crate::state::State;
 use crate::{abilities, component, engine};
 
-/// CPU time that a report may take.
+/// CPU time that a report may take: this much …
 pub const DEADLINE: Duration = Duration::from_secs(5);
+/// … and this much for each row that was recorded.
+const DEADLINE_PER_ROW: Duration = Duration::from_micros(5);
+
+/// CPU time that a report of what was recorded may take.
+#[must_use]
+pub fn deadline(recorded: &dyn Recorded) -> Duration {
+    let rows: usize = recorded.tables().iter().map(|table| table.rows).sum();
+    DEADLINE + DEADLINE_PER_ROW * u32::try_from(rows).unwrap_or(u32::MAX)
+}
 
 /// What a plugin made of what was recorded.
 #[derive(Debug)]

@@ -43,6 +43,8 @@ mod read;
 mod value;
 mod write;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::format::is_zero;
@@ -216,8 +218,8 @@ pub struct Moment {
     pub place: u32,
     /// When: nanoseconds since the start. Two events of one thread never have the same time.
     pub nanos: u64,
-    /// The values, in the order in which the plugin asked for them.
-    pub captures: Vec<Capture>,
+    /// The values, in the order in which the plugin asked for them; shared with the rows of tables.
+    pub captures: Arc<[Capture]>,
 }
 
 impl From<Call> for Moment {
@@ -226,7 +228,7 @@ impl From<Call> for Moment {
             thread: call.thread,
             place: call.span,
             nanos: call.start,
-            captures: call.captures,
+            captures: call.captures.into(),
         }
     }
 }
@@ -240,7 +242,7 @@ impl Moment {
             start: self.nanos,
             end: self.nanos,
             outcome: Outcome::Returned,
-            captures: self.captures,
+            captures: self.captures.to_vec(),
         }
     }
 }

@@ -20,9 +20,7 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Double(value) if value.is_finite() => json!(value),
         Value::Float(_) | Value::Double(_) => json!(value.to_string()), // NaN and infinities are no JSON
         Value::Char(unit) => json!(String::from_utf16_lossy(&[*unit])),
-        Value::Text { text, length } if text.encode_utf16().count() == *length as usize => {
-            json!(text)
-        }
+        Value::Text { text, .. } if is_whole(value) => json!(text),
         Value::Text { text, length } => json!({"text": text, "length": length}),
         Value::Array { class, length } => json!({"array": array(class), "length": length}),
         Value::Object {
@@ -32,6 +30,29 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Class(name) => json!(class(name)),
         Value::Stack(frames) => frames.iter().map(frame).collect(),
         Value::Missing => json!({"missing": true}),
+    }
+}
+
+/// A value without quotation marks: texts that are whole, chars and names of classes as they are, all else as people read it.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::Text { text, .. } if is_whole(value) => text.clone(),
+        Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
+        Value::Class(name) => class(name),
+        value => value.to_string(),
+    }
+}
+
+/// Whether it is a text of which nothing was cut.
+fn is_whole(value: &Value) -> bool {
+    matches!(value, Value::Text { text, length } if text.encode_utf16().count() == *length as usize)
+}
+
+/// As a plugin is given it that computes tables: as [`plain`], and texts that were cut with `…` behind.
+pub fn recorded(value: &Value) -> String {
+    match value {
+        Value::Text { text, .. } if !is_whole(value) => format!("{text}…"),
+        value => plain(value),
     }
 }
 

@@ -417,10 +417,11 @@ fn shop_with_events() -> Trace {
         thread: 1,
         place: 9,
         nanos,
-        captures: vec![Capture {
+        captures: [Capture {
             which: Which::Shown(0),
             value: Value::Int(number),
-        }],
+        }]
+        .into(),
     };
     Trace {
         places: BTreeMap::from([(9, place)]),

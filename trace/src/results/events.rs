@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use probes::events::{Column, Moment, SpanInfo, Trace};
-use serde_json::{Map, Value, json};
+use probes::events::{
+    Capture, Column, Moment, SpanInfo, ThreadInfo, Trace, Value as Captured, Which,
+};
+use serde_json::{Map, json};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::{class, printable};
@@ -12,7 +15,7 @@ use crate::numbers::{counted, thousands};
 use crate::perfetto::thread_name;
 use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
-use crate::values::{to_json, values};
+use crate::values::{plain, recorded, to_json};
 
 /// The name of the table of events that have none.
 const UNNAMED: &str = "events";
@@ -38,19 +41,19 @@ pub struct EventTable {
     pub others_missing: bool,
 }
 
-/// An event.
+/// An event. What events of one place or thread have in common is shared, and texts are made when they are asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {
     /// The key: one text for each column.
-    pub cells: Vec<String>,
+    pub cells: Arc<[String]>,
     /// The process.
     pub pid: u32,
     /// Nanoseconds since the JVM's trace began.
     pub nanos: u64,
     /// The thread.
-    pub thread: String,
-    /// Its values by name: for people, and as JSON.
-    pub values: Vec<(String, String, Value)>,
+    pub thread: Arc<str>,
+    /// Its values, by their places in [`EventTable::values`].
+    pub captures: Arc<[Capture]>,
 }
 
 type Key = (String, String, Vec<(String, String)>, Vec<String>);
@@ -59,7 +62,6 @@ type Key = (String, String, Vec<(String, String)>, Vec<String>);
 pub(super) fn of(traces: &[Trace]) -> Vec<EventTable> {
     let mut tables: BTreeMap<Key, EventTable> = BTreeMap::new();
     for trace in traces {
-        let mut keys = BTreeMap::new();
         for place in trace.places.values() {
             let key = key(place);
             let table = tables.entry(key.clone()).or_insert_with(|| empty(&key));
@@ -69,19 +71,64 @@ pub(super) fn of(traces: &[Trace]) -> Vec<EventTable> {
             let lost = &trace.lost;
             table.others_missing |=
                 lost.full + lost.unwritten + lost.oldest + lost.over_size + lost.untracked > 0;
-            keys.insert(place.id, (key, place));
         }
-        let mut moments: Vec<&Moment> = trace.moments.iter().collect();
-        moments.sort_by_key(|moment| moment.nanos);
-        for moment in moments {
-            if let Some((key, place)) = keys.get(&moment.place)
-                && let Some(table) = tables.get_mut(key)
-            {
-                table.rows.push(EventRow::of(trace, place, moment));
+        for (key, mut more) in rows_of(trace) {
+            if let Some(table) = tables.get_mut(&key) {
+                table.rows.append(&mut more);
             }
         }
     }
     tables.into_values().collect()
+}
+
+/// The events of a trace in the order of time, by the keys of their tables, which are few.
+fn rows_of(trace: &Trace) -> Vec<(Key, Vec<EventRow>)> {
+    let mut rows: Vec<(Key, Vec<EventRow>)> = Vec::new();
+    let mut places = Vec::new(); // by their ids, which rise
+    for place in trace.places.values() {
+        let key = key(place);
+        let known = rows.iter().position(|(other, _)| *other == key);
+        let table = known.unwrap_or(rows.len());
+        if known.is_none() {
+            rows.push((key, Vec::new()));
+        }
+        places.push((place.id, table, cells(place)));
+    }
+    let thread = |thread: &ThreadInfo| {
+        let name = thread_name(&thread.name, thread.is_virtual, thread.id);
+        (thread.id, Arc::<str>::from(name))
+    };
+    let threads: Vec<_> = trace.threads.values().map(thread).collect();
+    let nobody: Arc<str> = "".into();
+    let mut moments: Vec<&Moment> = trace.moments.iter().collect();
+    moments.sort_by_key(|moment| moment.nanos);
+    for moment in moments {
+        let Ok(place) = places.binary_search_by_key(&moment.place, |(id, ..)| *id) else {
+            continue;
+        };
+        let (_, table, cells) = &places[place];
+        let thread = threads.binary_search_by_key(&moment.thread, |(id, _)| *id);
+        let thread = thread.map_or(&nobody, |found| &threads[found].1);
+        rows[*table].1.push(EventRow {
+            cells: Arc::clone(cells),
+            pid: trace.meta.pid,
+            nanos: moment.nanos,
+            thread: Arc::clone(thread),
+            captures: Arc::clone(&moment.captures),
+        });
+    }
+    rows
+}
+
+/// The key of the events of a place.
+fn cells(place: &SpanInfo) -> Arc<[String]> {
+    match &place.row {
+        Some(row) => row.cells.clone().into(),
+        None => {
+            let method = format!("{}.{}", class(&place.class), place.method);
+            [method, place.line.to_string()].into()
+        }
+    }
 }
 
 fn key(place: &SpanInfo) -> Key {
@@ -119,41 +166,17 @@ fn empty((plugin, name, columns, values): &Key) -> EventTable {
 }
 
 impl EventRow {
-    fn of(trace: &Trace, place: &SpanInfo, moment: &Moment) -> Self {
-        let cells = match &place.row {
-            Some(row) => row.cells.clone(),
-            None => vec![
-                format!("{}.{}", class(&place.class), place.method),
-                place.line.to_string(),
-            ],
-        };
-        let thread = trace.threads.get(&moment.thread);
-        let thread = thread.map_or_else(String::new, |it| {
-            thread_name(&it.name, it.is_virtual, it.id)
-        });
-        let values = values(&moment.captures, place).into_iter();
-        Self {
-            cells,
-            pid: trace.meta.pid,
-            nanos: moment.nanos,
-            thread,
-            values: values
-                .map(|(name, value)| (name.to_owned(), value.to_string(), to_json(value)))
-                .collect(),
-        }
+    /// A value by its place in [`EventTable::values`].
+    #[must_use]
+    pub fn value(&self, place: usize) -> Option<&Captured> {
+        let is_it = |capture: &&Capture| matches!(capture.which, Which::Shown(slot) if usize::from(slot) == place);
+        self.captures.iter().find(is_it).map(|found| &found.value)
     }
 
-    fn value(&self, name: &str) -> Option<&(String, String, Value)> {
-        self.values.iter().find(|(found, ..)| found == name)
-    }
-
-    /// A value as a cell of CSV: texts without quotation marks of their own.
-    fn plain(&self, name: &str) -> String {
-        match self.value(name) {
-            None => String::new(),
-            Some((_, _, Value::String(text))) => quoted(text),
-            Some((_, text, _)) => quoted(text),
-        }
+    /// A value as a plugin is given it that computes tables.
+    #[must_use]
+    pub fn recorded(&self, place: usize) -> Option<String> {
+        self.value(place).map(recorded)
     }
 }
 
@@ -182,15 +205,15 @@ impl EventTable {
     /// A row for people.
     fn cells(&self, row: &EventRow) -> Vec<Cell> {
         let keys = key_cells(&row.cells, &self.columns);
-        let values = self.values.iter().map(|name| match row.value(name) {
+        let values = (0..self.values.len()).map(|place| match row.value(place) {
             None => Cell::text("-".to_owned()),
-            Some((_, text, value)) => Cell {
-                text: printable(text),
-                number: value.as_i64(),
+            Some(value) => Cell {
+                text: printable(&value.to_string()),
+                number: to_json(value).as_i64(),
             },
         });
         let last = [
-            Cell::text(row.thread.clone()),
+            Cell::text(row.thread.to_string()),
             Cell::number(row.nanos, duration(row.nanos)),
         ];
         keys.chain(values).chain(last).collect()
@@ -230,7 +253,9 @@ impl EventTable {
         writeln!(out, "{}", titles.join(","))?;
         for row in &self.rows {
             let cells = row.cells.iter().map(|cell| quoted(cell));
-            let values = self.values.iter().map(|name| row.plain(name));
+            let values = (0..self.values.len()).map(|place| row.value(place));
+            let values =
+                values.map(|value| value.map_or_else(String::new, |it| quoted(&plain(it))));
             let last = [
                 quoted(&row.thread),
                 row.nanos.to_string(),
@@ -249,13 +274,13 @@ impl EventTable {
             let key: Map<_, _> = cells
                 .map(|(cell, column)| (column.name.clone(), cell_json(cell, &column.kind)))
                 .collect();
-            let values = row.values.iter();
+            let values = self.values.iter().enumerate();
             let values: Map<_, _> = values
-                .map(|(name, _, value)| (name.clone(), value.clone()))
+                .filter_map(|(place, name)| Some((name.clone(), to_json(row.value(place)?))))
                 .collect();
             let line = json!({
                 "plugin": self.plugin, "table": self.name, "key": key, "pid": row.pid,
-                "nanos": row.nanos, "thread": row.thread, "values": values,
+                "nanos": row.nanos, "thread": &*row.thread, "values": values,
             });
             writeln!(out, "{line}")?;
         }
@@ -275,7 +300,8 @@ impl EventTable {
 mod tests {
     use super::*;
     use crate::cells::text;
-    use probes::events::{Capture, EventInfo, TableRow, ThreadInfo, Value as Captured, Which};
+    use probes::events::{EventInfo, TableRow};
+    use serde_json::Value;
 
     fn trace(row: Option<TableRow>) -> Trace {
         let place = SpanInfo {
@@ -299,7 +325,7 @@ mod tests {
             thread: 1,
             place: 4,
             nanos,
-            captures: vec![
+            captures: [
                 capture(
                     0,
                     Captured::Text {
@@ -308,7 +334,8 @@ mod tests {
                     },
                 ),
                 capture(1, Captured::Int(3)),
-            ],
+            ]
+            .into(),
         };
         Trace {
             places: BTreeMap::from([(4, place)]),
