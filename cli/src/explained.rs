@@ -6,6 +6,8 @@ use host::{Explained, Explanation, Outcome};
 use rewriter::{ClassFile, MethodIndex};
 use serde_json::{Value, json};
 
+use crate::show;
+
 /// What came of one class.
 pub struct ExplainedClass<'e> {
     /// The class as it was.
@@ -77,6 +79,20 @@ impl ExplainedClass<'_> {
                 .collect::<Vec<_>>(),
             "failures": failures.collect::<Vec<_>>(),
         })
+    }
+
+    /// Each note in a line: `com.acme.Store.find: NOTE`.
+    #[must_use]
+    pub fn noted(&self) -> String {
+        let class = self.class.this_class().to_str_lossless().replace('/', ".");
+        let line = |note: &Explained| {
+            let (Explained::Edit { site, text, .. } | Explained::Note { site, text, .. }) = note;
+            let method = self.class.method(site.method);
+            let method = method.map_or_else(String::new, |method| method.name().to_string());
+            let place = show::name(&format!("{class}.{method}")).into_owned();
+            format!("{place}: {}\n", show::name(text))
+        };
+        self.notes().map(line).collect()
     }
 
     fn edits(&self) -> impl Iterator<Item = &Explained> {

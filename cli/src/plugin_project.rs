@@ -86,6 +86,22 @@ impl PluginSource {
     }
 }
 
+/// The component of a plugin that is named by its project's folder, which is built; any other name as it is.
+///
+/// # Errors
+/// If there is no project in the folder (`H0682`), or it cannot be built (`H0683`, `H0684`).
+pub fn component_of(plugin: &str) -> Result<String, Problem> {
+    let path = Path::new(plugin);
+    // A folder beside a plugin of its name is not what is meant.
+    let is_named =
+        || Ok::<_, Problem>(BUNDLED.contains(&plugin) || added_plugins::find(plugin)?.is_some());
+    if !path.is_dir() || is_named()? {
+        return Ok(plugin.to_owned());
+    }
+    let component = build::build(path)?;
+    Ok(component.to_string_lossy().into_owned())
+}
+
 /// The capabilities that a plugin has to be granted.
 #[must_use]
 pub fn needed(plugin: &PluginDescription) -> Vec<&'static str> {

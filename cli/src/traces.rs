@@ -67,6 +67,9 @@ pub struct TraceOutputs {
     /// How many rows a table shows
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub top: usize,
+    /// Of the tables of plugins show this one alone, with so many rows; may be repeated. Files have all tables
+    #[arg(long = "table", value_name = "TABLE[=ROWS]")]
+    pub tables: Vec<String>,
     /// Whether another output has standard output; set by the commands that have others.
     #[arg(skip)]
     pub beside: bool,
@@ -294,6 +297,7 @@ impl TraceOutputs {
             mut failed,
         } = made;
         failed.extend(uncomputed);
+        failed.extend(self.expect_tables(&tables).err());
         failed.extend(self.tell(&summary, &tables, &written).err());
         failed.extend(is_complete(&summary).err());
         show::all_but_last(failed)
@@ -336,16 +340,42 @@ impl TraceOutputs {
         if has_methods {
             table::write(summary, layout, text)?;
         }
-        for (index, table) in tables.iter().enumerate() {
+        let shown = tables
+            .iter()
+            .filter_map(|table| Some((table, self.rows_of(table)?)));
+        for (index, (table, rows)) in shown.enumerate() {
             if has_methods || index > 0 {
                 writeln!(text)?;
             }
-            table.write(self.top, text)?;
+            table.write(rows, text)?;
         }
         if !has_methods {
             table::write_missing(summary, text)?;
         }
         Ok(())
+    }
+
+    /// How many rows of a plugin's table are shown; none if it is not. What is missing is, always.
+    fn rows_of(&self, table: &results::Table) -> Option<usize> {
+        if self.tables.is_empty() || !table.is_table() {
+            return Some(self.top);
+        }
+        let mut asked = self.tables.iter().map(|asked| table_and_rows(asked));
+        let (_, rows) = asked.find(|(name, _)| *name == table.name())?;
+        Some(rows.unwrap_or(self.top))
+    }
+
+    /// Expects that the tables are there that are to be shown.
+    fn expect_tables(&self, tables: &[results::Table]) -> Result<(), Problem> {
+        let is_there = |name: &str| tables.iter().any(|table| table.name() == name);
+        let mut names = self.tables.iter().map(|asked| table_and_rows(asked).0);
+        let Some(name) = names.find(|name| !is_there(name)) else {
+            return Ok(());
+        };
+        let found = tables.iter().filter(|table| table.is_table());
+        let found: Vec<&str> = found.map(results::Table::name).collect();
+        let message = format!("there is no table `{name}`");
+        Err(Problem::partial("H0688", message).with("found", found.join(", ")))
     }
 
     /// Writes the tables of plugins where they are asked for.
@@ -462,6 +492,13 @@ pub enum StreamedLines {
     Calls(u64),
     /// They could not be written to the end, which is told.
     CutShort,
+}
+
+/// The name and the number of `TABLE`, or `TABLE=ROWS`.
+fn table_and_rows(asked: &str) -> (&str, Option<usize>) {
+    let parts = asked.rsplit_once('=');
+    let with_rows = parts.and_then(|(name, rows)| Some((name, rows.parse().ok()?)));
+    with_rows.map_or((asked, None), |(name, rows)| (name, Some(rows)))
 }
 
 fn no_table() -> Problem {

@@ -353,7 +353,7 @@ impl Place<'_, '_> {
                 "the class file names no local variable here, so not `{name}`: it names those of code that is compiled with `-g`, each from behind its first store on"
             ),
             names => format!(
-                "no local variable `{name}` is in scope here, but {}",
+                "no local variable `{name}` is in scope here; those that are: {}",
                 names.join(", ")
             ),
         })

@@ -12,6 +12,7 @@ use crate::explained::ExplainedClass;
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
 use crate::plan_text::plan_text;
+use crate::plugin_project;
 use crate::plugins;
 use crate::problem::Problem;
 use crate::show::{self, complain, show};
@@ -25,13 +26,14 @@ Examples:
   classhook explain coverage --diff 'app.jar!com.acme.Foo'
   classhook explain my-plugin.wasm --in app.jar 'com.acme.**'
   classhook explain my-plugin.wasm --in app.jar '**' --json
+  classhook explain my-plugin --in app.jar '**' --notes
   classhook explain coverage --in jrt:java.base java.lang.Integer";
 
 /// Shows what a plugin would do to classes.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Explain {
-    /// A bundled plugin (coverage, patch, trace) or a component file (.wasm)
+    /// A bundled plugin (coverage, patch, trace), a component file (.wasm), or a project's folder, which is built
     #[arg(value_name = "PLUGIN")]
     pub plugin: String,
     /// A class file, JAR!com.acme.Foo, or with --in a name or pattern
@@ -49,6 +51,9 @@ pub struct Explain {
     /// Show figures for each class: edits, notes, bytes before and after, and the time that the plugin took
     #[arg(long)]
     pub stats: bool,
+    /// Print the notes of the plugin alone, each in a line: CLASS.METHOD: NOTE
+    #[arg(long, conflicts_with_all = ["diff", "stats", "json"])]
+    pub notes: bool,
     /// Print a JSON object in a line for each class: edits, notes, what was left alone and why, bytes and times
     #[arg(long, conflicts_with_all = ["diff", "stats"])]
     pub json: bool,
@@ -61,7 +66,8 @@ impl Explain {
     /// If plugin or classes cannot be read.
     pub fn run(&self) -> Result<u8, Problem> {
         let found = named_classes::find(&self.classes, &self.within)?;
-        let pipeline = plugins::pipeline(&self.plugin, self.config.as_deref())?;
+        let plugin = plugin_project::component_of(&self.plugin)?;
+        let pipeline = plugins::pipeline(&plugin, self.config.as_deref())?;
         let mut exit = 0;
         for found in &found {
             exit = exit.max(self.one(&pipeline, found)?);
@@ -90,6 +96,10 @@ impl Explain {
         for failure in outcome.failures() {
             complain(format_args!("{failure}\n"));
             exit = 1;
+        }
+        if self.notes {
+            show(&explained.noted())?;
+            return Ok(exit);
         }
         if self.json {
             let line = explained.json(&self.plugin, &found.origin);

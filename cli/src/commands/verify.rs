@@ -13,6 +13,7 @@ use rewriter::ClassFile;
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::{self, Found, Loader};
+use crate::plugin_project;
 use crate::plugins;
 use crate::problem::Problem;
 use crate::show::show;
@@ -61,7 +62,10 @@ impl Verify {
     pub fn run(&self) -> Result<u8, Problem> {
         let pipeline = self.plugin.as_deref();
         let pipeline = pipeline
-            .map(|plugin| plugins::pipeline(plugin, self.config.as_deref()))
+            .map(|plugin| {
+                let component = plugin_project::component_of(plugin)?;
+                plugins::pipeline(&component, self.config.as_deref())
+            })
             .transpose()?;
         let guards = Guards::default();
         let mut counts = Counts::new();

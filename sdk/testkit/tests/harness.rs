@@ -340,7 +340,7 @@ fn local_variables_are_recorded_where_they_are_set() {
         ("slot = 0\nkind = \"I;\"", "expected a field descriptor"),
         (
             "named = \"m\"",
-            "no local variable `m` is in scope here, but this, n",
+            "no local variable `m` is in scope here; those that are: this, n",
         ),
     ] {
         plan(&format!("{increment}{config}")).assert_error(expected);

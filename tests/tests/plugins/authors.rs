@@ -124,9 +124,7 @@ fn wrong_usage_says_what_to_do() {
         .folder(folder.path())
         .arguments(&["explain", "there", "--in", classes, "**"])
         .run();
-    explained
-        .assert_exit(2)
-        .assert_stderr("classhook plugin build there");
+    explained.assert_exit(2).assert_stderr("error[H0682]");
     let without = Java::program(classhook())
         .folder(project())
         .variable("PATH", "/nowhere")

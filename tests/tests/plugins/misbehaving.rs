@@ -207,6 +207,47 @@ fn plugin_that_keeps_failing_is_switched_off() {
     }
 }
 
+/// Each class takes less than one may, all together more than they may.
+#[test]
+fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
+    let folder = scratch();
+    let classes = 160;
+    let body: String = (0..classes)
+        .map(|it| format!("static class Victim{it} {{ static int f() {{ return {it}; }} }}\n"))
+        .collect();
+    let calls: String = (0..classes)
+        .map(|it| format!("sum += Victim{it}.f();\n"))
+        .collect();
+    let source = folder.path().join("Many.java");
+    let text = format!(
+        "class Many {{\n{body}public static void main(String[] a) {{\nint sum = 0;\n{calls}System.out.println(sum);\n}}\n}}\n"
+    );
+    std::fs::write(&source, text).expect("the test's folder is writable");
+    let [jdk] = <[Jdk; 1]>::try_from(jdks::main_in_turn("linger")).expect("one of them");
+    let options = ["--release", "11"];
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &options);
+    let (java, component) = (jdk.tool("java"), plugin());
+    let words = [&java, &component, &classes, &folder.path().join("out")];
+    let words = words.map(|path| path.display().to_string());
+    let [java, component, classes, out] = words.each_ref().map(String::as_str);
+    let plugin = [
+        "run", "--plugin", component, "--grant", "probes", "--output", out,
+    ];
+    let settings = [
+        "--plugin-settings",
+        r#"{"deed":"linger"}"#,
+        "--select",
+        "Many$*",
+    ];
+    let program = ["--", java, "-cp", classes, "Many"];
+    let run = classhook(&[&plugin[..], &settings, &program].concat());
+    run.assert_exit(3)
+        .assert_stderr("warning[H0318]")
+        .assert_stderr("warning[H0686]: the plugin `misbehaving` was switched off: it used 5.")
+        .assert_stderr("s of CPU time for");
+    assert_eq!(run.stdout, "12720\n", "{}", run.report());
+}
+
 /// What a command of ours can know before it starts the program it says before: with a status of its own, and the program
 /// does not run without its plugin.
 #[test]
