@@ -19,7 +19,10 @@ use probes::ProbeRange;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// How long after the start of the agent, and after hot classes were found, it is looked for others.
+/// How long after the start of the agent hot classes are looked for first: to compile them anew costs as much as their
+/// probes cost in about this time, which a program that ends before has not got back.
+const BEGIN: Duration = Duration::from_secs(10);
+/// How long after hot classes were found others are looked for.
 const FIRST_PAUSE: Duration = Duration::from_secs(3);
 /// The longest pause: it doubles as long as there is nothing to do.
 const LAST_PAUSE: Duration = Duration::from_secs(30);
@@ -67,7 +70,10 @@ impl SelfRemoval {
     /// Nothing was done yet.
     pub fn new() -> Self {
         Self {
-            next: Attempt::after(FIRST_PAUSE),
+            next: Attempt {
+                pause: FIRST_PAUSE,
+                ..Attempt::after(BEGIN)
+            },
             watched: 0,
             heat: Heat::new(),
             classes: HashMap::new(),

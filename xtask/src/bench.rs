@@ -98,7 +98,7 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     let keep = |figures: Vec<Figure>| figures::keep(workspace, &figures);
     let few = |words: &'static [&'static str]| if brief { words } else { &[] };
     let rewriter = few(&["--rounds=3", "--cold-rounds=3"]);
-    let coverage = few(&["--processes=1", "--warm-up=12", "--rounds=40"]);
+    let coverage = few(&["--processes=1", "--warm-up=20", "--rounds=40"]);
     keep(startup::run(workspace, &parsed(few(&["--rounds=5"]))?)?)?;
     keep(rewriter::run(workspace, &parsed(rewriter)?)?)?;
     keep(instrument::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;

@@ -44,7 +44,8 @@ fn compiler(workspace: &Workspace, folder: &Path) -> Result<Program> {
     ensure!(sources.len() > 300, "only {} sources", sources.len());
     let mut arguments: Vec<String> = startup::JAVAC.map(str::to_owned).into();
     arguments.push(folder.with_file_name("compiled").display().to_string());
-    arguments.push("-nowarn".to_owned());
+    // Newer releases have methods in List and Map that the library's own of these names do not fit.
+    arguments.extend(["-nowarn", "--release", "17"].map(str::to_owned));
     arguments.extend(sources);
     Ok(Program {
         name: "javac-from-start",
