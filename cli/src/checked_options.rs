@@ -82,11 +82,12 @@ impl CheckedOptions {
         let since = SystemTime::now();
         let code = launch::run(command, &options, output)?;
         let failed = failed_plugins::of_run(&run, &self.output, since);
-        let observers = plugin_tables::retired_of_run(&run, &self.output, since);
         Ok(Launched {
             code,
             failed,
-            observers,
+            run,
+            since,
+            output: self.output.clone(),
         })
     }
 
@@ -116,8 +117,10 @@ pub struct Launched {
     code: u8,
     /// Plugins that the program had to do without.
     failed: Result<Warnings, Problem>,
-    /// Of these, plugins that observed it.
-    observers: Result<Warnings, Problem>,
+    /// The run that it was, when it began, and where its JVMs wrote.
+    run: String,
+    since: SystemTime,
+    output: PathBuf,
 }
 
 impl Launched {
@@ -129,7 +132,8 @@ impl Launched {
     /// Says which plugins the program had to do without; the exit code.
     pub fn told_with_observers(&self) -> u8 {
         let code = self.after(&self.failed);
-        match self.after(&self.observers) {
+        let observers = plugin_tables::retired_of_run(&self.run, &self.output, self.since);
+        match self.after(&observers) {
             0 => code,
             other => other,
         }

@@ -31,6 +31,16 @@ pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTabl
     Ok(all)
 }
 
+/// The tables of all runs and plugins in a folder, which need not be there. What they lack is not told: it may be of
+/// another run.
+fn in_folder(folder: &Path) -> Result<Vec<PluginTables>, Problem> {
+    let files = match folder.is_dir() {
+        true => run_files::in_folder(folder)?,
+        false => Vec::new(),
+    };
+    read(&only_tables(files), &mut Warnings::default())
+}
+
 /// What the plugin made in the JVMs of one run.
 ///
 /// # Errors
@@ -40,13 +50,7 @@ pub fn of_run(
     folder: &Path,
     warnings: &mut Warnings,
 ) -> Result<Vec<PluginTables>, Problem> {
-    let files = match folder.is_dir() {
-        true => run_files::in_folder(folder)?,
-        false => Vec::new(),
-    };
-    // Of another run, or another plugin: what they lack is not missing here.
-    let mut others = Warnings::default();
-    let mut all = read(&only_tables(files), &mut others)?;
+    let mut all = in_folder(folder)?;
     all.retain(|one| one.jvm.run == run && one.plugin == plugin);
     warnings.extend(all.iter().filter_map(missing));
     Ok(all)
@@ -57,11 +61,7 @@ pub fn of_run(
 /// # Errors
 /// As [`of_run`].
 pub fn retired_of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Problem> {
-    let files = match folder.is_dir() {
-        true => run_files::in_folder(folder)?,
-        false => Vec::new(),
-    };
-    let all = read(&only_tables(files), &mut Warnings::default())?.into_iter();
+    let all = in_folder(folder)?.into_iter();
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     let is_of_run = |one: &PluginTables| {
         one.retired && one.jvm.run == run && u128::from(one.start_ms) >= since.as_millis()
