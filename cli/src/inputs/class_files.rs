@@ -14,6 +14,9 @@ use crate::problem::Problem;
 /// Classes handed on at a time: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;
 
+/// Bytes of a file that are read at once.
+const START: usize = 64 * 1024;
+
 /// A class file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -100,6 +103,9 @@ pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
 
 struct Walk<'v> {
     loader: Loader,
+    /// How the file begins that is read: of nearly all class files this is all, for one call of the kernel and another
+    /// that finds the end.
+    start: Vec<u8>,
     batch: Vec<Found>,
     visit: Visit<'v>,
 }
@@ -108,6 +114,7 @@ impl<'v> Walk<'v> {
     fn new(loader: &Loader, visit: Visit<'v>) -> Self {
         Self {
             loader: loader.clone(),
+            start: Vec::with_capacity(START + 1),
             batch: Vec::new(),
             visit,
         }
@@ -130,18 +137,19 @@ impl<'v> Walk<'v> {
     fn folder(&mut self, root: &Path, folder: &Path) -> Result<(), Problem> {
         let unreadable = |error| Problem::unreadable(folder, &error);
         let entries = fs::read_dir(folder).map_err(unreadable)?;
-        let mut paths = entries
-            .map(|entry| Ok(entry?.path()))
+        let mut entries = entries
+            .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
             .collect::<std::io::Result<Vec<_>>>()
             .map_err(unreadable)?;
-        paths.sort();
-        for path in paths {
-            if path.is_dir() {
+        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        for (name, kind) in entries {
+            let path = folder.join(&name);
+            if kind.is_dir() || (kind.is_symlink() && path.is_dir()) {
                 if !leads_back(root, &path) {
                     self.folder(root, &path)?;
                 }
-            } else if is_class(&path.to_string_lossy())
-                || archive::has_archive_name(&path.to_string_lossy())
+            } else if is_class(&name.to_string_lossy())
+                || archive::has_archive_name(&name.to_string_lossy())
             {
                 self.file(&path)?;
             }
@@ -152,16 +160,20 @@ impl<'v> Walk<'v> {
     fn file(&mut self, path: &Path) -> Result<(), Problem> {
         let unreadable = |error| Problem::unreadable(path, &error);
         let origin = path.display().to_string();
-        let file = File::open(path).map_err(unreadable)?;
-        let mut reader = BufReader::new(file);
-        let mut magic = [0; 4];
-        let length = reader.read(&mut magic).map_err(unreadable)?;
-        reader.rewind().map_err(unreadable)?;
-        match magic.get(..length) {
-            Some(b"PK\x03\x04" | b"PK\x05\x06") => self.archive(&origin, reader, 0),
+        let mut file = File::open(path).map_err(unreadable)?;
+        self.start.clear();
+        let mut first = file.by_ref().take(START as u64);
+        first.read_to_end(&mut self.start).map_err(unreadable)?;
+        match self.start.get(..4) {
+            Some(b"PK\x03\x04" | b"PK\x05\x06") => {
+                file.rewind().map_err(unreadable)?;
+                self.archive(&origin, BufReader::new(file), 0)
+            }
             Some([0xCA, 0xFE, 0xBA, 0xBE]) => {
-                let mut bytes = Vec::new();
-                reader.read_to_end(&mut bytes).map_err(unreadable)?;
+                let mut bytes = self.start.clone();
+                if bytes.len() == START {
+                    file.read_to_end(&mut bytes).map_err(unreadable)?;
+                }
                 self.found(origin, bytes)
             }
             found => Err(Problem::user(
@@ -172,7 +184,7 @@ impl<'v> Walk<'v> {
                 "expected",
                 "a file that begins with ca fe ba be, or with PK",
             )
-            .with("found", format!("{:02x?}", found.unwrap_or_default()))
+            .with("found", format!("{:02x?}", found.unwrap_or(&self.start)))
             .with("help", "leave it out, or build it again")),
         }
     }

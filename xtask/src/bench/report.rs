@@ -1,7 +1,8 @@
 //! `cargo xtask bench report`: the report of all classes of a JDK, beside JaCoCo's command line.
 //!
 //! javac compiles a program, measured by JaCoCo's agent; both tools make the HTML, XML and CSV of its execution data with
-//! every class file of the JDK. Measured are the CPU time of the whole process, interleaved, and the most memory it had.
+//! every class file of the JDK. Measured are the CPU time of the whole process, interleaved, how long it took, and the most
+//! memory it had.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::usage::{self, Usage};
@@ -90,6 +91,7 @@ impl Bench {
         };
         Ok(vec![
             figure("CPU time", "s", |used| used.cpu.as_secs_f64()),
+            figure("time", "s", |used| used.wall.as_secs_f64()),
             figure("most memory", "MB", |used| {
                 used.peak as f64 / BYTES_IN_MEGABYTE
             }),
