@@ -261,6 +261,7 @@ fn record(
     }
     environment::disable(jvm.live, running);
     threads.finish(jvm, running, &mut reader);
+    reader.share_unseen();
     inbox.read(jvm, running, usize::MAX, &mut reader);
     reader.add_unfinished(jvm, running);
     reader.count_live(jvm, running);

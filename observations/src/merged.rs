@@ -138,6 +138,7 @@ impl Rows {
             if let Some((there, row)) = sum(&mut self.cpu, &mut all.cpu, key, row) {
                 there.samples += row.samples;
                 there.cpu_ns += row.cpu_ns;
+                there.shared_ns += row.shared_ns;
             }
         }
         for row in &one.allocations {

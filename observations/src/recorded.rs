@@ -76,8 +76,12 @@ pub struct Cpu {
     pub node: Option<u32>,
     /// How often.
     pub samples: u64,
-    /// The CPU time that it had used since it was last looked at, in nanoseconds.
+    /// The CPU time that it had used since its stack was last taken, in nanoseconds, and its part of [`Self::shared_ns`].
     pub cpu_ns: u64,
+    /// What of that the thread used after its stack was last taken, and which is shared among the stacks at which it was
+    /// seen; in nanoseconds.
+    #[serde(default)]
+    pub shared_ns: u64,
 }
 
 /// A class that a stack allocates.

@@ -65,6 +65,8 @@ pub struct Recorder {
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: HashMap<(u32, Option<u32>), usize>,
+    /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
+    unseen: HashMap<u32, u64>,
     allocations: HashMap<Origin, usize>,
     contended: HashMap<Origin, usize>,
     waits: HashMap<Origin, usize>,
@@ -155,12 +157,47 @@ impl Recorder {
         rows[at].cpu_ns += cpu_ns;
     }
 
-    /// A thread used CPU time, and was not seen running.
+    /// A thread used CPU time, and was not seen running; [`Recorder::share_unseen`] says where that was.
     pub fn unseen(&mut self, thread: u32, cpu_ns: u64) {
         self.cpu(thread, None, cpu_ns);
         if let Some(at) = self.cpu.get(&(thread, None)) {
             self.recorded.cpu[*at].samples -= 1;
+            *self.unseen.entry(thread).or_default() += cpu_ns;
         }
+    }
+
+    /// What threads used without being seen is shared, as the recording ends, among the stacks at which threads of the same
+    /// name were seen, in proportion to what they used there; what one used that never was stays without a stack.
+    pub fn share_unseen(&mut self) {
+        let rows = &mut self.recorded.cpu;
+        let mut totals: HashMap<u32, u64> = HashMap::new();
+        for row in rows.iter().filter(|row| row.node.is_some()) {
+            *totals.entry(row.thread).or_default() += row.cpu_ns;
+        }
+        self.unseen
+            .retain(|thread, _| totals.get(thread).is_some_and(|total| *total > 0));
+        let mut before: HashMap<u32, u64> = HashMap::new();
+        for row in rows.iter_mut() {
+            let Some(rest) = self.unseen.get(&row.thread).copied() else {
+                continue;
+            };
+            if row.node.is_none() {
+                row.cpu_ns -= rest;
+                continue;
+            }
+            let (total, begin) = (totals[&row.thread], before.entry(row.thread).or_default());
+            let end = *begin + row.cpu_ns;
+            // Rounded so that the parts add up to the whole.
+            row.shared_ns = part(rest, end, total) - part(rest, *begin, total);
+            row.cpu_ns += row.shared_ns;
+            *begin = end;
+        }
+        self.unseen.clear();
+        rows.retain(|row| row.samples > 0 || row.cpu_ns > 0);
+        let places = rows.iter().enumerate();
+        self.cpu = places
+            .map(|(at, row)| ((row.thread, row.node), at))
+            .collect();
     }
 
     /// An object of so many bytes was sampled; the number of its row, by which [`Recorder::live`] knows it.
@@ -311,6 +348,12 @@ pub fn share(interval: u32, size: u64) -> f64 {
     .max(f64::MIN_POSITIVE)
 }
 
+/// So much of something as `share` is of `whole`, which is more than 0.
+fn part(of: u64, share: u64, whole: u64) -> u64 {
+    let part = u128::from(of) * u128::from(share) / u128::from(whole);
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
 /// The number of a name, which is added if it is new.
 fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
     if let Some(known) = numbers.get(name) {
@@ -442,6 +485,57 @@ mod tests {
             let path = path.map(|frame| (frame.method.parse().unwrap(), i64::from(frame.line)));
             assert_eq!(path.collect::<Vec<Place>>(), *stack);
         }
+    }
+
+    #[test]
+    fn what_a_thread_used_unseen_is_shared_among_its_own_stacks() {
+        let mut recorder = recorder(0);
+        let [main, pool, idle] = ["main", "pool", "idle"].map(|name| recorder.thread(name));
+        let [long, short] = [[(1, 1)], [(2, 2)]].map(|places| {
+            recorder.stack(main, &places, |(_, line)| Frame {
+                line: line as i32,
+                ..Frame::default()
+            })
+        });
+        recorder.unseen(pool, 11); // before a thread of this name was seen
+        for (thread, node, nanos) in [
+            (main, long, 20),
+            (main, short, 10),
+            (pool, short, 1),
+            (main, None, 5),
+        ] {
+            recorder.cpu(thread, node, nanos);
+        }
+        for (thread, nanos) in [(main, 10), (main, 1), (idle, 7)] {
+            recorder.unseen(thread, nanos);
+        }
+        let all = 20 + 10 + 1 + 5 + 11 + 10 + 1 + 7;
+        let sum = |recorder: &mut Recorder| -> u64 {
+            recorder
+                .recorded(1, true)
+                .cpu
+                .iter()
+                .map(|row| row.cpu_ns)
+                .sum()
+        };
+        assert_eq!(sum(&mut recorder), all);
+        recorder.share_unseen();
+        assert_eq!(sum(&mut recorder), all);
+        let rows = recorder.recorded(1, true).cpu.iter();
+        let mut rows: Vec<_> = rows
+            .map(|row| (row.thread, row.node, row.samples, row.cpu_ns, row.shared_ns))
+            .collect();
+        rows.sort_unstable();
+        let wanted = [
+            (main, None, 1, 5, 0),
+            (main, long, 1, 27, 7),
+            (main, short, 1, 14, 4),
+            (pool, short, 1, 12, 11),
+            (idle, None, 0, 7, 0),
+        ];
+        assert_eq!(rows, wanted);
+        recorder.cpu(pool, short, 1); // rows are still found
+        assert_eq!(recorder.recorded(1, true).cpu.len(), wanted.len());
     }
 
     #[test]

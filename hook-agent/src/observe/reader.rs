@@ -129,6 +129,11 @@ impl Reader {
         }
     }
 
+    /// What threads used after they were last seen is put where they were seen, as the recording ends.
+    pub fn share_unseen(&mut self) {
+        self.recorder.share_unseen();
+    }
+
     /// Says which of the sampled objects are alive, if that is asked for.
     pub fn count_live(&mut self, jvm: Jvm<'_>, running: &Running) {
         if !running.live {

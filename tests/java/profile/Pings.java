@@ -1,7 +1,7 @@
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 
-/** A thread that computes for 1 ms each time that it is woken up, and else waits in native code, for a second. */
+/** A thread that computes for 1 ms each time that it is woken up, and else waits in native code, for a second and at the end. */
 public class Pings {
     static volatile long sink;
 
@@ -27,12 +27,11 @@ public class Pings {
                 throw new java.io.UncheckedIOException(failed);
             }
         }, "serves");
+        serves.setDaemon(true);
         serves.start();
         for (int i = 0; i < 200; i++) {
             pipe.sink().write(ByteBuffer.allocate(1));
             Thread.sleep(5);
         }
-        pipe.sink().close();
-        serves.join();
     }
 }

@@ -4,7 +4,7 @@ use crate::support::command::classhook;
 use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch, workspace};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// All kinds of events, each allocation sampled.
@@ -142,6 +142,14 @@ fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
     };
     let (computed, read) = (of("Pings.compute"), of(".read"));
     assert!(computed > 4 * read, "{computed} and {read} ns: {rows:?}");
+    let nowhere = rows
+        .iter()
+        .filter(|row| row["kind"] == "cpu" && row["stack"] == json!([]));
+    assert_eq!(
+        nowhere.count(),
+        0,
+        "a thread's rest is where it was seen: {rows:?}"
+    );
 }
 
 #[test]

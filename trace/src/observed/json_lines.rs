@@ -36,7 +36,9 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
     let class = |class| recorded.class(class).to_owned();
     let mut rows = Vec::new();
     rows.extend(recorded.cpu.iter().map(|one| {
-        let values = json!({"samples": one.samples, "cpu_ns": one.cpu_ns});
+        let values = json!({
+            "samples": one.samples, "cpu_ns": one.cpu_ns, "shared_ns": one.shared_ns,
+        });
         row("cpu", one.thread, one.node, values)
     }));
     rows.extend(recorded.allocations.iter().map(|one| {

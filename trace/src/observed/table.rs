@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use observations::Recorded;
+use observations::recorded::Cpu;
 
 use super::names::{NO_JAVA, method, place};
 use crate::names::printable;
@@ -61,6 +62,7 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     let subscription = &recorded.subscription;
     if let Some(interval) = subscription.cpu {
         printed.table(cpu(recorded, interval.as_millis()));
+        printed.text.push_str(&shared(recorded));
         printed.text.push_str(SAFEPOINTS);
     }
     if subscription.allocations.is_some() {
@@ -228,6 +230,19 @@ fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         rows: rows.collect(),
         nothing: "nothing of this was recorded",
         samples: Some(samples),
+    }
+}
+
+/// How much of the CPU time is estimated by the rest of it.
+fn shared(recorded: &Recorded) -> String {
+    let sum = |of: fn(&Cpu) -> u64| -> u64 { recorded.cpu.iter().map(of).sum() };
+    match (sum(|row| row.shared_ns), sum(|row| row.cpu_ns)) {
+        (0, _) => String::new(),
+        (shared, all) => format!(
+            "{} ({}) was used by threads after they were last seen, and is shared among the stacks at which each was seen\n",
+            duration(shared),
+            percent(shared as f64, all as f64)
+        ),
     }
 }
 
