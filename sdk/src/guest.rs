@@ -15,8 +15,8 @@ use crate::reporter::{Recorded, Report, Reporter};
 use crate::transformer::Transformer;
 
 /// Makes a [`Transformer`] the plugin that this crate exports; with `, reporter` behind it one that is a
-/// [`crate::Reporter`], too, with `, observer: TYPE` one that observes with an [`Observer`]; `observer: TYPE` alone
-/// one that sees no class. Does nothing
+/// [`crate::Reporter`], too, with `, observer: TYPE` one that observes with an [`Observer`], and with
+/// `, reporter, observer: TYPE` one that does all three; `observer: TYPE` alone one that sees no class. Does nothing
 /// outside WebAssembly, so the same crate can be tested natively.
 #[macro_export]
 macro_rules! export {
@@ -33,6 +33,10 @@ macro_rules! export {
 
             $crate::reporting::export_report_plugin!(Component with_types_in $crate::reporting);
         });
+    };
+    ($transformer:ty, reporter, observer: $observer:ty) => {
+        $crate::export!($transformer, reporter);
+        $crate::export!(@observer $observer);
     };
     ($transformer:ty, observer: $observer:ty) => {
         $crate::export!(@component $transformer, {});

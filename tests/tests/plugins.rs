@@ -12,4 +12,5 @@ mod misbehaving;
 mod plan_cache;
 mod raw;
 mod reloading;
+mod roles;
 mod sharing;

@@ -1,0 +1,77 @@
+//! Counts calls, sums them up, and is told which threads begin: all three roles of a plugin in one component.
+
+use classhook_sdk::prelude::*;
+use classhook_sdk::{Batch, Filter, Observer, Subscriptions, What};
+
+const CALLS: Table = Table {
+    name: "calls",
+    columns: &[("class", Kind::Class), ("method", Kind::Method)],
+};
+
+const TOTAL: Table = Table {
+    name: "total",
+    columns: &[("methods", Kind::Integer), ("calls", Kind::Integer)],
+};
+
+const THREADS: Table = Table {
+    name: "threads",
+    columns: &[("thread", Kind::Text)],
+};
+
+/// Counts the calls of each method, and all of them when a report is made.
+pub struct Calls;
+
+impl Transformer for Calls {
+    type Config = NoSettings;
+
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        let name = class.name();
+        for method in class.methods().filter(Method::has_code) {
+            let row = plan.row(&CALLS, &[&name, method.name()])?;
+            plan.count(&[method.entry()], &row)?;
+        }
+        Ok(())
+    }
+}
+
+impl Reporter for Calls {
+    fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
+        let counts: Vec<u64> = recorded.sums(&CALLS).map(|row| row.count).collect();
+        let calls: u64 = counts.iter().sum();
+        report.add(&TOTAL, [[counts.len().to_string(), calls.to_string()]])
+    }
+}
+
+/// The names of the threads that began.
+pub struct Threads(Vec<String>);
+
+impl Observer for Threads {
+    type Config = NoSettings;
+
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self(Vec::new()))
+    }
+
+    fn subscribe(&self, to: &mut Subscriptions<'_>) -> Result {
+        to.threads(&Filter::default())
+    }
+
+    fn observe(&mut self, batch: &Batch<'_>) -> Result {
+        for event in batch.events() {
+            if let What::ThreadStarted { .. } = event.what() {
+                self.0.push(event.thread().to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, report: &mut Report<'_>) -> Result {
+        report.add(&THREADS, self.0.iter().map(|name| [name.as_str()]))
+    }
+}
+
+classhook_sdk::export!(Calls, reporter, observer: Threads);
