@@ -8,6 +8,10 @@ mod cases;
 mod class_files;
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "hostile/observers.rs"]
+mod observers;
+#[path = "hostile/reporters.rs"]
+mod reporters;
 #[path = "support/shapes.rs"]
 mod shapes;
 
@@ -20,7 +24,7 @@ use assembly::{Assembly, DONE, leb, section};
 use cases::{Case, Expected};
 use compiler::compiler;
 use host::cache::Cache;
-use host::config::{LogLevel, PluginConfig};
+use host::config::{CAPABILITIES, LogLevel, PluginConfig};
 use host::{Config, HostError, Outcome, Pipeline};
 use rustix::time::{ClockId, clock_gettime};
 use shapes::{SHAPES, request, table};
@@ -54,17 +58,8 @@ impl Folder {
 
     /// Loads what is there.
     fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, HostError> {
-        let grant = [
-            "probes",
-            "rewrite",
-            "structure",
-            "raw",
-            "helpers",
-            "natives",
-            "boot",
-        ];
         let mut plugin = PluginConfig {
-            grant: grant.map(str::to_owned).to_vec(),
+            grant: CAPABILITIES.map(str::to_owned).to_vec(),
             ..PluginConfig::file(self.plugin())
         };
         change(&mut plugin);
@@ -106,16 +101,9 @@ fn peak() -> usize {
         >> 10
 }
 
-/// What is wrong with what came of a case; none if it is as expected.
-fn differs(case: &Case, folder: &Folder) -> Option<String> {
-    let Case {
-        name,
-        assembly,
-        expected,
-    } = case;
-    let begun = cpu_time();
-    let loaded = folder.load(&assembly.component());
-    let found = match loaded {
+/// What comes of a plugin that is shown two classes; empty if nothing was wrong.
+fn found_in_classes(folder: &Folder, case: &Case) -> String {
+    match folder.load(&case.assembly.component()) {
         Err(error) => format!("not loaded: {error}"),
         Ok(pipeline) => {
             let classes = [SHAPES, NATIVES].into_iter();
@@ -123,7 +111,17 @@ fn differs(case: &Case, folder: &Folder) -> Option<String> {
             let failed = outcomes.find_map(|outcome| outcome.failures().first().cloned());
             failed.map_or_else(String::new, |failure| failure.to_string())
         }
-    };
+    }
+}
+
+/// How a case is tried.
+type Trial = fn(&Folder, &Case) -> String;
+
+/// What is wrong with what came of a case; none if it is as expected.
+fn differs(case: &Case, folder: &Folder, trial: Trial) -> Option<String> {
+    let Case { name, expected, .. } = case;
+    let begun = cpu_time();
+    let found = trial(folder, case);
     let spent = cpu_time() - begun;
     let is_expected = match expected {
         Expected::Fine => found.is_empty(),
@@ -151,12 +149,12 @@ fn differs(case: &Case, folder: &Folder) -> Option<String> {
 }
 
 #[track_caller]
-fn check(cases: &[Case], least: usize) {
+fn check(cases: &[Case], trial: Trial, least: usize) {
     assert!(cases.len() >= least, "{}", cases.len());
     let folder = Folder::new();
     let wrong: Vec<String> = cases
         .iter()
-        .filter_map(|case| differs(case, &folder))
+        .filter_map(|case| differs(case, &folder, trial))
         .collect();
     assert!(
         wrong.is_empty(),
@@ -171,12 +169,24 @@ fn check(cases: &[Case], least: usize) {
 
 #[test]
 fn wrong_done_anywhere_is_stopped_with_its_cause() {
-    check(&cases::anywhere(), 49);
+    check(&cases::anywhere(), found_in_classes, 49);
 }
 
 #[test]
 fn wrong_results_arguments_handles_and_amounts_are_stopped_with_their_cause() {
-    check(&cases::elsewhere(), 140);
+    check(&cases::elsewhere(), found_in_classes, 140);
+}
+
+#[test]
+fn wrong_done_by_observers_is_stopped_with_its_cause() {
+    let cases = [observers::anywhere(), observers::elsewhere()].concat();
+    check(&cases, observers::found, 110);
+}
+
+#[test]
+fn wrong_done_when_a_report_is_made_is_stopped_with_its_cause() {
+    let cases = [reporters::anywhere(), reporters::elsewhere()].concat();
+    check(&cases, reporters::found, 50);
 }
 
 /// What loading came to, and the first class; never a panic, and never long.

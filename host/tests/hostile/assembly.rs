@@ -12,22 +12,42 @@ use std::path::Path;
 pub enum Place {
     Configure,
     Transform,
+    /// `configure` of an observer.
+    Subscribe,
+    OnEvents,
+    OnResults,
+    Report,
     Realloc,
     AfterConfigure,
     AfterTransform,
+    AfterSubscribe,
+    AfterOnEvents,
+    AfterOnResults,
+    AfterReport,
     Start,
     /// Called by others: no parameter, no result.
     Helper,
 }
 
-use Place::{AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform};
+use Place::{
+    AfterConfigure, AfterOnEvents, AfterOnResults, AfterReport, AfterSubscribe, AfterTransform,
+    Configure, Helper, OnEvents, OnResults, Realloc, Report, Start, Subscribe, Transform,
+};
 
-const PLACES: [Place; 7] = [
+const PLACES: [Place; 15] = [
     Configure,
     Transform,
+    Subscribe,
+    OnEvents,
+    OnResults,
+    Report,
     Realloc,
     AfterConfigure,
     AfterTransform,
+    AfterSubscribe,
+    AfterOnEvents,
+    AfterOnResults,
+    AfterReport,
     Start,
     Helper,
 ];
@@ -50,9 +70,17 @@ impl Place {
         match self {
             Configure => "configure",
             Transform => "transform",
+            Subscribe => "subscribe",
+            OnEvents => "on-events",
+            OnResults => "on-results",
+            Report => "report",
             Realloc => "realloc",
             AfterConfigure => "after-configure",
             AfterTransform => "after-transform",
+            AfterSubscribe => "after-subscribe",
+            AfterOnEvents => "after-on-events",
+            AfterOnResults => "after-on-results",
+            AfterReport => "after-report",
             Start => "start",
             Helper => "helper",
         }
@@ -61,30 +89,43 @@ impl Place {
     /// Parameters and results, as a function type.
     fn kind(self) -> &'static [u8] {
         match self {
-            Configure | Transform => b"\x60\x02\x7f\x7f\x01\x7f",
+            Configure | Transform | Subscribe | OnResults => b"\x60\x02\x7f\x7f\x01\x7f",
+            OnEvents => b"\x60\x04\x7f\x7f\x7f\x7e\x01\x7f",
+            Report => b"\x60\x00\x01\x7f",
             Realloc => b"\x60\x04\x7f\x7f\x7f\x7f\x01\x7f",
-            AfterConfigure | AfterTransform => b"\x60\x01\x7f\x00",
+            AfterConfigure | AfterTransform | AfterSubscribe | AfterOnEvents | AfterOnResults
+            | AfterReport => b"\x60\x01\x7f\x00",
             Start | Helper => b"\x60\x00\x00",
         }
     }
 
     /// What it does unless a case says otherwise: memory is the same 2 MiB each time.
-    fn usual(self) -> &'static str {
+    pub fn usual(self) -> &'static str {
         match self {
-            Configure => "i32.const 16",
+            Configure | Subscribe | OnEvents | OnResults | Report => "i32.const 16",
             Transform => DONE,
             Realloc => "i32.const 65536",
-            AfterConfigure | AfterTransform | Start | Helper => "",
+            AfterConfigure | AfterTransform | AfterSubscribe | AfterOnEvents | AfterOnResults
+            | AfterReport | Start | Helper => "",
         }
     }
 
+    /// Its export, where the component that surrounds it has that.
     fn export(self) -> Option<&'static str> {
         Some(match self {
             Configure => "classhook:plugin/transformer@0.1.0#configure",
             Transform => "classhook:plugin/transformer@0.1.0#transform",
+            Subscribe => "classhook:plugin/observer@0.1.0#configure",
+            OnEvents => "classhook:plugin/observer@0.1.0#on-events",
+            OnResults => "classhook:plugin/observer@0.1.0#on-results",
+            Report => "classhook:plugin/reporter@0.1.0#report",
             Realloc => "cabi_realloc",
             AfterConfigure => "cabi_post_classhook:plugin/transformer@0.1.0#configure",
             AfterTransform => "cabi_post_classhook:plugin/transformer@0.1.0#transform",
+            AfterSubscribe => "cabi_post_classhook:plugin/observer@0.1.0#configure",
+            AfterOnEvents => "cabi_post_classhook:plugin/observer@0.1.0#on-events",
+            AfterOnResults => "cabi_post_classhook:plugin/observer@0.1.0#on-results",
+            AfterReport => "cabi_post_classhook:plugin/reporter@0.1.0#report",
             Start | Helper => return None,
         })
     }
@@ -103,13 +144,18 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// With these instead of the usual code.
+    /// With these instead of the usual code, around it the component that imports all that changes classes.
     pub fn new(parts: &[(Place, &str)]) -> Self {
+        Self::of("tests/requests.wasm", parts)
+    }
+
+    /// The same with another component around it.
+    pub fn of(base: &'static str, parts: &[(Place, &str)]) -> Self {
         let parts = parts
             .iter()
             .map(|(place, code)| (*place, (*code).to_owned()));
         Self {
-            base: "tests/requests.wasm",
+            base,
             parts: parts.collect(),
             pages: 32,
             elements: 1,
@@ -174,8 +220,12 @@ impl Assembly {
             ]),
             &mut module,
         );
-        let exports = PLACES.iter().zip(first..);
-        let exports = exports.filter_map(|(place, index)| Some(export(place.export()?, 0, index)));
+        let known = exported(of_base(7));
+        let exports = PLACES.iter().zip(first..).filter_map(|(place, index)| {
+            let name = place.export()?;
+            let is_known = known.iter().any(|known| known == name);
+            is_known.then(|| export(name, 0, index))
+        });
         section(
             7,
             &vector(exports.chain([export("memory", 2, 0)])),
@@ -215,16 +265,10 @@ pub fn component(name: &str) -> Vec<u8> {
     })
 }
 
-/// The names of imported functions, without their interfaces.
+/// The names of imported functions, without their interfaces; in front of those that ask the JVM stands `ask-`.
 fn imported(mut section: &[u8]) -> Vec<String> {
-    let text = |section: &mut &[u8]| {
-        let length = take(section);
-        let (text, rest) = section.split_at(length);
-        *section = rest;
-        String::from_utf8(text.to_vec()).expect("a name")
-    };
     let names = (0..take(&mut section)).map(|_| {
-        text(&mut section);
+        let interface = text(&mut section);
         let name = text(&mut section);
         assert_eq!(take(&mut section), 0, "{name} is no function");
         take(&mut section);
@@ -232,10 +276,29 @@ fn imported(mut section: &[u8]) -> Vec<String> {
             Some(("[resource-drop", of)) => format!("drop-{of}"),
             Some(("[constructor", of)) => format!("new-{of}"),
             Some((_, of)) => of.to_owned(),
+            None if interface.contains("jvm-requests") => format!("ask-{name}"),
             None => name,
         }
     });
     names.collect()
+}
+
+/// The names of exports.
+fn exported(mut section: &[u8]) -> Vec<String> {
+    let names = (0..take(&mut section)).map(|_| {
+        let name = text(&mut section);
+        section = &section[1..];
+        take(&mut section);
+        name
+    });
+    names.collect()
+}
+
+fn text(section: &mut &[u8]) -> String {
+    let length = take(section);
+    let (text, rest) = section.split_at(length);
+    *section = rest;
+    String::from_utf8(text.to_vec()).expect("a name")
 }
 
 /// Appends instructions.

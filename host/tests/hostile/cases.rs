@@ -22,6 +22,7 @@ pub enum Expected {
 use Expected::{Bounded, Fails, Fine, NotLoaded};
 
 /// A plugin that does wrong.
+#[derive(Clone)]
 pub struct Case {
     pub name: String,
     pub assembly: Assembly,
@@ -29,7 +30,7 @@ pub struct Case {
 }
 
 /// A wrong that can be done anywhere: its name, code, code of the helper, and what is told of it.
-type Wrong = (
+pub type Wrong = (
     &'static str,
     &'static str,
     &'static str,
@@ -37,7 +38,7 @@ type Wrong = (
     &'static str,
 );
 
-const WRONGS: [Wrong; 7] = [
+pub const WRONGS: [Wrong; 7] = [
     ("loops", "loop br 0 end", "", "H0312", "CPU time"),
     (
         "recurses",
@@ -141,8 +142,8 @@ const SITE: &str = "local.get 0 i32.const 8192 i32.const 1 i32.const 256 call cl
 /// Borrowed handles are given up; what follows is the result's address.
 const GIVEN_UP: &str = "local.get 0 call drop-class-view local.get 1 call drop-plan";
 
-/// What `transform` returns is no result.
-const RESULTS: [Row; 8] = [
+/// What an export returns is no result.
+pub const RESULTS: [Row; 8] = [
     (
         "result outside of memory",
         "i32.const -16",
