@@ -87,6 +87,13 @@ impl Plugins {
         }
     }
 
+    /// Former sets' failures of a plugin are of no concern any more: another version has taken its place.
+    pub fn forget_failures(&self, plugin: &str) {
+        let past = self.past.lock();
+        let failed = &mut past.unwrap_or_else(PoisonError::into_inner).failed_plugins;
+        failed.retain(|failed| failed.plugin != plugin);
+    }
+
     /// Adds what plugins asked for to the plan cache; without `now` only what has waited for a while.
     pub fn write_plans(&self, now: bool) {
         if let Some(current) = self.current() {

@@ -31,11 +31,12 @@ fn dumped(agent: &Agent, length: u64) -> Dump {
     }
 }
 
-/// Forgets everything recorded so far, or what one plugin's probes recorded.
+/// Forgets everything recorded so far, or what one plugin's probes recorded and what its former versions failed on.
 pub(super) fn reset(context: Context<'_>, plugin: Option<&str>) -> Result<Reset, Refusal> {
     let Context { agent, jvm } = context;
     if let Some(plugin) = plugin {
         known(agent, plugin)?;
+        agent.plugins.forget_failures(plugin);
     }
     let probes = recorded::reset(agent, jvm, plugin)
         .map_err(|cause| Refusal::new(Code::ProbeClass.as_str(), cause))?;
