@@ -43,8 +43,8 @@ impl OnError {
 /// Which plugins work.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Plugins {
-    /// A bundled plugin (coverage, patch, trace) or a component file (.wasm); may be repeated [default: coverage]
-    #[arg(long = "plugin", value_name = "NAME|FILE")]
+    /// A bundled plugin (coverage, patch, trace), a component file (.wasm) or a project's folder, which is built; may be repeated [default: coverage]
+    #[arg(long = "plugin", value_name = "NAME|FILE|DIR")]
     pub names: Vec<OsString>,
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 
 use crate::args::{OnError, Settings};
@@ -14,7 +15,7 @@ use crate::precompiled::Precompiled;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::complain;
 use crate::warnings::Warnings;
-use crate::{added_plugins, failed_plugins, plugin_tables};
+use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables};
 
 /// The options of an agent, checked before anything is started.
 #[derive(Debug)]
@@ -74,7 +75,10 @@ impl CheckedOptions {
         let compiled = Precompiled::for_children(&self.config)?;
         let mut config = self.config.clone();
         config.agent.cache = compiled.cache().map(Path::to_owned);
-        Pipeline::new(&config, &PluginCompiler)?;
+        config.plugins.retain(may_refuse);
+        if !config.plugins.is_empty() {
+            Pipeline::new(&config, &PluginCompiler)?;
+        }
         let mut options = self.options.clone();
         compiled.add_to(&mut options);
         let run = config.agent.run.unwrap_or_else(run_id);
@@ -153,6 +157,16 @@ impl Launched {
     }
 }
 
+/// Whether a plugin may not load, or not take its configuration: none of that is so with a bundled one as it is.
+fn may_refuse(plugin: &PluginConfig) -> bool {
+    let PluginSource::Bundled(name) = &plugin.source else {
+        return true;
+    };
+    let usual = PluginConfig::bundled(name);
+    let granted = |grant| plugin.grant.contains(grant);
+    plugin.config != usual.config || !usual.grant.iter().all(granted)
+}
+
 /// The options and the configuration that the agent's own parser reads from them, so that mistakes are reported at once.
 ///
 /// # Errors
@@ -199,11 +213,20 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
     std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))
 }
 
-/// Files become absolute, and so do those of plugins that were added; names of bundled plugins stay.
+/// Files become absolute, and so do those of plugins that were added; a project's folder is built, and becomes its
+/// component; names of bundled plugins stay.
 ///
 /// # Errors
-/// As [`absolute`] and [`added_plugins::find`].
+/// As [`absolute`], [`added_plugins::find`] and [`plugin_project::component_of`].
 pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
+    let built;
+    let plugin = match plugin.to_str() {
+        Some(named) => {
+            built = OsString::from(plugin_project::component_of(named)?);
+            &built
+        }
+        None => plugin,
+    };
     let path = Path::new(plugin);
     let is_file = path
         .extension()
@@ -258,6 +281,21 @@ mod tests {
                 .map(|problem| problem.exit()),
             Some(2)
         );
+    }
+
+    #[test]
+    fn only_what_may_refuse_is_loaded_before_a_start() {
+        assert!(!may_refuse(&PluginConfig::bundled("coverage")));
+        let mut selected = PluginConfig::bundled("trace");
+        selected.select.push("com.acme.**".to_owned());
+        selected.grant.push("boot".to_owned());
+        assert!(!may_refuse(&selected));
+        let set = PluginConfig::bundled_of("coverage-lines").unwrap();
+        assert!(may_refuse(&set));
+        let mut withheld = PluginConfig::bundled("coverage");
+        withheld.grant.clear();
+        assert!(may_refuse(&withheld));
+        assert!(may_refuse(&PluginConfig::file("a.wasm".into())));
     }
 
     #[test]

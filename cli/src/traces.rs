@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use escape::line;
 use observations::tables::PluginTables;
 use probes::events::{SpanInfo, SpanMode, Trace};
 use trace::numbers::counted;
@@ -67,7 +68,7 @@ pub struct TraceOutputs {
     /// How many rows a table shows
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub top: usize,
-    /// Of the tables of plugins show this one alone, with so many rows; may be repeated. Files have all tables
+    /// Of the tables of plugins show this one alone, with so many rows; may be repeated. Without it those are shown whose names do not begin with `_`. Files have all tables
     #[arg(long = "table", value_name = "TABLE[=ROWS]")]
     pub tables: Vec<String>,
     /// Whether another output has standard output; set by the commands that have others.
@@ -349,16 +350,31 @@ impl TraceOutputs {
             }
             table.write(rows, text)?;
         }
+        self.print_left_out(tables, text)?;
         if !has_methods {
             table::write_missing(summary, text)?;
         }
         Ok(())
     }
 
-    /// How many rows of a plugin's table are shown; none if it is not. What is missing is, always.
+    /// Names the tables that are not shown, since others are computed of them.
+    fn print_left_out(&self, tables: &[results::Table], text: &mut Vec<u8>) -> io::Result<()> {
+        let left_out = tables.iter().filter(|table| self.rows_of(table).is_none());
+        for table in left_out.filter(|_| self.tables.is_empty()) {
+            let (plugin, name) = (line(table.plugin()), line(table.name()));
+            writeln!(text, "not shown: {plugin}: {name} (--table {name})")?;
+        }
+        Ok(())
+    }
+
+    /// How many rows of a plugin's table are shown; none if it is not. What is missing is, always; a table that is there
+    /// for others alone only by its name.
     fn rows_of(&self, table: &results::Table) -> Option<usize> {
-        if self.tables.is_empty() || !table.is_table() {
+        if !table.is_table() {
             return Some(self.top);
+        }
+        if self.tables.is_empty() {
+            return (!table.is_helper()).then_some(self.top);
         }
         let mut asked = self.tables.iter().map(|asked| table_and_rows(asked));
         let (_, rows) = asked.find(|(name, _)| *name == table.name())?;
@@ -639,6 +655,33 @@ fn title(traces: &[Trace]) -> String {
 mod tests {
     use super::*;
     use probes::events::Lost;
+
+    #[test]
+    fn table_that_is_there_for_others_is_shown_by_its_name_alone() {
+        let table = |name: &str| {
+            results::Table::Computed(results::ComputedTable {
+                plugin: "p".to_owned(),
+                name: name.to_owned(),
+                columns: vec![],
+                rows: vec![],
+            })
+        };
+        let tables = [table("_runs"), table("texts")];
+        let shown = |asked: &[&str]| {
+            let outputs = TraceOutputs {
+                top: 40,
+                tables: asked.iter().map(|name| (*name).to_owned()).collect(),
+                ..TraceOutputs::default()
+            };
+            let mut left_out = Vec::new();
+            outputs.print_left_out(&tables, &mut left_out).unwrap();
+            let rows = tables.each_ref().map(|table| outputs.rows_of(table));
+            (rows, String::from_utf8(left_out).unwrap())
+        };
+        let line = "not shown: p: _runs (--table _runs)\n".to_owned();
+        assert_eq!(shown(&[]), ([None, Some(40)], line));
+        assert_eq!(shown(&["_runs=5"]), ([Some(5), None], String::new()));
+    }
 
     #[test]
     fn trace_without_some_calls_is_incomplete_whatever_the_reason_unless_that_was_asked_for() {

@@ -15,7 +15,8 @@
 /// tags; counts and times come from these probes, and no code of the plugin runs for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Its name: letters, digits, `-` and `_`.
+    /// Its name: letters, digits, `-` and `_`. One that begins with `_` is there for [`crate::Reporter::report`] alone:
+    /// the command shows it when it is asked for with `--table`, and its files have it.
     pub name: &'static str,
     /// The columns of its key, at most 16, with names of the same letters.
     pub columns: &'static [(&'static str, Kind)],

@@ -174,6 +174,12 @@ impl Table {
         !matches!(self, Self::NotComputed { .. })
     }
 
+    /// Whether it is there for other tables to be computed of: its name begins with `_`.
+    #[must_use]
+    pub fn is_helper(&self) -> bool {
+        self.is_table() && self.name().starts_with('_')
+    }
+
     /// Writes a heading, titles, and at most `most` rows, for people.
     ///
     /// # Errors

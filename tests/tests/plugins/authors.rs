@@ -125,6 +125,13 @@ fn wrong_usage_says_what_to_do() {
         .arguments(&["explain", "there", "--in", classes, "**"])
         .run();
     explained.assert_exit(2).assert_stderr("error[H0682]");
+    let run = ["run", "--plugin", "there", "--", "touch", "started"];
+    let run = Java::program(classhook())
+        .folder(folder.path())
+        .arguments(&run)
+        .run();
+    run.assert_exit(2).assert_stderr("error[H0682]");
+    assert!(!folder.path().join("started").exists());
     let without = Java::program(classhook())
         .folder(project())
         .variable("PATH", "/nowhere")

@@ -219,6 +219,18 @@ fn plan_is_compared_in_any_language_and_blessed() {
         blessed.report()
     );
     assert_eq!(std::fs::read_to_string(&plan).expect("a plan"), text);
+    let run = |grants: &[&str]| {
+        let program = Java::program(classhook())
+            .folder(folder)
+            .variable("PATH", &path);
+        let words = ["run", "--plugin", "mine", "--output", "out"];
+        let program = program.arguments(&words).arguments(grants);
+        program.arguments(&["--", "touch", "started"]).run()
+    };
+    run(&[]).assert_exit(2).assert_stderr("error[H0203]");
+    assert!(!folder.join("started").exists());
+    run(&["--grant", "probes"]).assert_success();
+    assert!(folder.join("started").exists());
     std::fs::write(folder.join("mine/tests/Other.explained"), "").expect("written");
     plugin(folder, &path, &["test", "mine"])
         .assert_exit(2)

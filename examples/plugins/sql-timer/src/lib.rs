@@ -32,9 +32,9 @@ const CALLERS: Table = Table {
 };
 
 /// When drivers begin and end to run or to prepare a statement: an event each, with the text and the prepared statement, as
-/// far as they are known there.
+/// far as they are known there. The statements are computed of them, and so they are shown only when they are asked for.
 pub const RUNS: Table = Table {
-    name: "runs",
+    name: "_runs",
     columns: &[("method", Kind::Method), ("moment", Kind::Text)],
 };
 const PREPARES: &str = "prepares";
