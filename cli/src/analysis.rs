@@ -38,6 +38,10 @@ pub struct Analysed {
     pub elsewhere: usize,
     /// What was carried over from other versions of classes.
     pub carried: CarriedTotal,
+    /// What the counters lack: a sentence for each class that cannot be analysed.
+    pub missing: Vec<String>,
+    /// Whether any class file was at hand, with code or without.
+    pub any_class_file: bool,
 }
 
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
@@ -46,7 +50,7 @@ pub struct Analysed {
 /// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
 /// what an earlier build recorded says nothing of this one. With `carry_over` what ran of methods whose code is the same
 /// counts. Whatever goes wrong with one class is a warning, and the
-/// report is made without that class.
+/// report is made without that class, which it lacks then.
 ///
 /// # Errors
 /// If a place cannot be read, or the filter selects none of the classes (`H0671`).
@@ -71,7 +75,9 @@ pub fn analyse_all(
     }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
+        any_class_file: !analysis.known.is_empty(),
         carried: analysis.carried,
+        missing: analysis.missing,
         bundles,
     })
 }
@@ -88,7 +94,8 @@ pub fn analyse_loaders(
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
-    let mut elsewhere = HashSet::new();
+    let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
+    let mut any_class_file = false;
     for (name, of_loader) in recorded.by_loader()? {
         let mut analysis = Analysis {
             loaded_alone: true,
@@ -101,6 +108,8 @@ pub fn analyse_loaders(
         analysis.progress.finish_and_clear();
         elsewhere.extend(analysis.unknown().map(|class| class.id));
         unselected.append(&mut analysis.unselected);
+        missing.append(&mut analysis.missing);
+        any_class_file |= !analysis.known.is_empty();
         if analysis.any {
             bundles.push(bundle);
         }
@@ -108,10 +117,13 @@ pub fn analyse_loaders(
     if bundles.is_empty() {
         expect_selected(recorded, filter, unselected)?;
     }
+    missing.dedup(); // of a class in several loaders
     Ok(Analysed {
         bundles,
         elsewhere: elsewhere.len(),
         carried: CarriedTotal::default(),
+        missing,
+        any_class_file,
     })
 }
 
@@ -149,6 +161,8 @@ struct Analysis<'r> {
     done: HashSet<u64>,
     /// Those of the parts before.
     known: HashSet<u64>,
+    /// What the reports lack: a sentence for each class that cannot be analysed.
+    missing: Vec<String>,
     /// Those of which another version was found.
     other_versions: HashSet<u64>,
     progress: ProgressBar,
@@ -162,7 +176,8 @@ enum Outcome {
     NotSelected(String),
     /// Nothing to report.
     LeftOut,
-    Failed(Warning),
+    /// Not to be analysed: where the class file comes from, and why.
+    Failed(String, String),
     /// A class file of a class that was recorded from other files: its counters, and the ids of those.
     NoMatch(Warning, Option<Box<ClassCoverage>>, Vec<u64>),
     /// A class with what was carried over from other versions, and the ids of these.
@@ -187,6 +202,7 @@ impl<'r> Analysis<'r> {
             unselected: Vec::new(),
             done: HashSet::new(),
             known: HashSet::new(),
+            missing: Vec::new(),
             other_versions: HashSet::new(),
             progress: progress(),
         }
@@ -289,7 +305,7 @@ impl<'r> Analysis<'r> {
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::LeftOut => (),
-            Outcome::Failed(warning) => self.warnings.add(warning),
+            Outcome::Failed(origin, cause) => self.lacks(&origin, cause),
             Outcome::NoMatch(warning, class, ran) => {
                 self.warnings.add(warning);
                 self.other_versions.extend(ran);
@@ -301,6 +317,13 @@ impl<'r> Analysis<'r> {
                 self.add(*class);
             }
         }
+    }
+
+    fn lacks(&mut self, origin: &str, cause: String) {
+        let told = format!("the class {origin}, which cannot be analysed: {cause}");
+        self.missing.push(escape::line(&told).to_string());
+        let warning = Warning::new("H0619", format!("{origin} is left out of the report"));
+        self.warnings.add(warning.with("cause", cause).of_missing());
     }
 
     fn add(&mut self, mut class: ClassCoverage) {
@@ -380,7 +403,7 @@ fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> O
                 Executed::These(Some(&class.probes), lines)
             })
         }
-        Err(error) => Outcome::Failed(not_reported(&class.name, &error)),
+        Err(error) => Outcome::Failed(class.name.clone(), error.to_string()),
     }
 }
 
@@ -439,12 +462,12 @@ fn analyse<'p>(
         Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
         Ok(class) if filter.wants(&class, place) => class,
         Ok(class) => return Outcome::NotSelected(binary(&class.name)),
-        Err(error) => return Outcome::Failed(not_reported(file.origin, &error)),
+        Err(error) => return Outcome::Failed(file.origin.to_owned(), error.to_string()),
     };
     match executed(&class) {
         Executed::These(probes, lines) => match analyze_with_lines(&class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
-            Err(error) => Outcome::Failed(not_reported(file.origin, &error)),
+            Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
         },
         Executed::Carried(carried) => {
             match analyze_with_lines(&class, Some(&carried.probes), &carried.lines) {
@@ -453,7 +476,7 @@ fn analyse<'p>(
                     coverage.carried_over = Some(carried.over);
                     Outcome::CarriedOver(Box::new(coverage), carried.over, carried.ran)
                 }
-                Err(error) => Outcome::Failed(not_reported(file.origin, &error)),
+                Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
             }
         }
         Executed::Other(warning, ran) => {
@@ -482,11 +505,6 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
         "cause",
         "they contain subroutines (jsr, ret), which compilers before Java 6 made",
     ))
-}
-
-fn not_reported(origin: &str, cause: &dyn std::fmt::Display) -> Warning {
-    Warning::new("H0619", format!("{origin} is left out of the report"))
-        .with("cause", cause.to_string())
 }
 
 /// Whether one of these recorded classes has what JaCoCo's agent adds to each that it instruments.

@@ -654,6 +654,41 @@ fn report_of_nothing_says_so_and_fails() {
 }
 
 #[test]
+fn places_without_a_class_file_make_no_report_that_went_well() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let empty = bank.path("empty");
+    fs::create_dir(&empty).unwrap();
+    let (_, ran) = partial_xml(&bank, &[&out, &"--classes", &empty]);
+    ran.says(&["error[H0610]: the report is empty", "--classes"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+}
+
+#[test]
+fn class_that_cannot_be_analysed_makes_the_report_partial() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    let cut_off = bank.path("classes/bank/Never.class");
+    let bytes = fs::read(&cut_off).unwrap();
+    fs::write(&cut_off, &bytes[..bytes.len() / 2]).unwrap();
+    let (json, classes) = (bank.path("all.json"), bank.path("classes"));
+    let (xml, ran) = partial_xml(&bank, &[&out, &"--classes", &classes, &"--json", &json]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&["warning[H0619]", "Never.class is left out of the report"]);
+    assert_eq!(lines(&xml), (0, 5));
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let missing = json["incomplete"][0].as_str().unwrap();
+    assert!(
+        missing.contains("Never.class, which cannot be analysed"),
+        "{missing}"
+    );
+}
+
+#[test]
 fn mistakes_are_told_with_what_to_do() {
     let bank = bank();
     let class = bank.class("bank/Account");

@@ -249,7 +249,7 @@ pub(super) fn make(
     }
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
-    let is_partial = damaged.any()? || warnings.of_missing();
+    let any_damaged = damaged.any()?;
     let analysed = match (job.per_loader, parts.as_slice()) {
         (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, warnings),
         _ => analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings),
@@ -268,7 +268,7 @@ pub(super) fn make(
     warnings.print();
     let verdict = verdict?;
     let report = Whole {
-        missing: damaged.missing(),
+        missing: &[damaged.missing(), &analysed.missing].concat(),
         ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job.outputs.write(&report, changed, &recorded);
@@ -283,9 +283,9 @@ pub(super) fn make(
     }
     let made = Made {
         any_failed: !recorded.failures.is_empty(),
-        is_partial: is_partial || is_unclear,
+        is_partial: any_damaged || warnings.of_missing() || is_unclear,
         complete: recorded.is_complete(),
-        not_empty: expect_something(job, &report, &recorded),
+        not_empty: expect_something(job, &report, &recorded, analysed.any_class_file),
         verdict,
     };
     // The command is about to end: to give millions of lines back one by one takes a tenth of its time.
@@ -368,10 +368,19 @@ fn expect_something(
     job: &Job<'_>,
     report: &Whole<'_>,
     recorded: &ExecutionDataStore,
+    any_class_file: bool,
 ) -> Result<(), Problem> {
-    let may_be_empty = job.material.has_classes() || job.material.diff.is_some();
-    if may_be_empty || !is_empty(report) {
-        return Ok(());
+    let problem = Problem::partial("H0610", "the report is empty");
+    match job.material.has_classes() {
+        _ if job.material.diff.is_some() || !is_empty(report) => return Ok(()),
+        true if any_class_file => return Ok(()),
+        true => {
+            let problem = problem.with("expected", "class files in the places that are named");
+            let help =
+                "name the folders and jars that the program ran from with --classes or --module";
+            return Err(problem.with("found", "none").with("help", help));
+        }
+        false => (),
     }
     let (sessions, classes) = (recorded.sessions.len(), recorded.classes.len());
     let found = format!(
@@ -379,10 +388,9 @@ fn expect_something(
         counted(sessions, "session"),
         counted(classes, "class")
     );
-    let problem = Problem::partial("H0610", "the report is empty")
-        .with("expected", "a class with code")
-        .with("found", found);
-    Err(problem.with("help", "classes of the JDK are not measured unless asked for; `classhook status` says of a running JVM which classes are"))
+    let problem = problem.with("expected", "a class with code");
+    let help = "classes of the JDK are not measured unless asked for, and those that `classhook instrument` has made record by themselves; `classhook status` says of a running JVM which classes are measured";
+    Err(problem.with("found", found).with("help", help))
 }
 
 /// What is said of the recorded classes that are in none of the places.

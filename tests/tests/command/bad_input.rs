@@ -383,7 +383,7 @@ fn classes_that_are_none() {
         report.argument("--classes").argument(classes).run()
     };
     let run = report(broken.parent().expect("a folder"));
-    run.assert_success().assert_stderr("Broken.class");
+    run.assert_exit(3).assert_stderr("Broken.class");
     assert!(
         run.stdout.contains("Misbehaved") || run.stdout.contains('%'),
         "{}",

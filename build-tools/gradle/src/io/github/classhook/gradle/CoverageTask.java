@@ -1,5 +1,6 @@
 package io.github.classhook.gradle;
 
+import io.github.classhook.build.ClassFiles;
 import io.github.classhook.build.Recorded;
 import io.github.classhook.build.Tools;
 import java.io.File;
@@ -87,7 +88,7 @@ public abstract class CoverageTask extends DefaultTask {
     }
 
     /** What every command is told; null if there is nothing to tell of. */
-    List<String> words(String command) {
+    List<String> words(String command) throws IOException {
         List<String> words = new ArrayList<>(Arrays.asList(command, "--name", title));
         int before = words.size();
         for (File file : executionData.getFiles()) {
@@ -100,8 +101,12 @@ public abstract class CoverageTask extends DefaultTask {
             return null;
         }
         int recorded = words.size();
-        classDirectories.getFiles().stream().filter(File::exists)
-                .forEach(folder -> words.addAll(Arrays.asList("--classes", folder.getPath())));
+        ClassFiles all = new ClassFiles(null, null);
+        for (File place : classDirectories.getFiles()) {
+            if (place.isFile() || all.areIn(place)) {
+                words.addAll(Arrays.asList("--classes", place.getPath()));
+            }
+        }
         if (words.size() == recorded) {
             getLogger().lifecycle("Skipping Classhook because there are no class files in " + classDirectories.getFiles() + ".");
             return null;
