@@ -3,6 +3,7 @@
 mod child;
 mod library;
 mod options;
+mod output;
 mod program;
 mod tool_options;
 
@@ -29,8 +30,8 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// With `output`, nothing is read from this process's standard input, and what is printed goes there.
 ///
 /// # Errors
-/// If the command or the agent's library cannot be found or started (`H0601` to `H0603`), or another command of ours has
-/// started this one (`H0605`).
+/// If the command or the agent's library cannot be found or started (`H0601` to `H0603`), another command of ours has
+/// started this one (`H0605`), or nothing can be written to the folder for what is recorded (`H0620`).
 pub fn run(
     command: &[OsString],
     options: &AgentOptions,
@@ -48,6 +49,7 @@ pub fn run(
     let agent = agent_argument(library::find()?.as_os_str(), options)?;
     let tool_options = std::env::var_os(TOOL_OPTIONS);
     check_is_alone(tool_options.as_deref())?;
+    options.output.as_deref().map_or(Ok(()), output::check)?;
     let mut command = prepare(name, &program, &agent, tool_options);
     command.args(arguments);
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));

@@ -141,6 +141,14 @@ fn mistakes_are_told_before_anything_is_started() {
     place
         .run(&["coverage", "--sources", "missing", "--", "true"])
         .refused("H0612", &["missing"]);
+    fs::write(place.path("taken"), "").unwrap();
+    let long = "a".repeat(300);
+    for output in ["taken/below", "taken", long.as_str(), "/proc/below"] {
+        place
+            .run(&["coverage", "--output", output, "--", "mkdir", "started"])
+            .refused("H0620", &[output]);
+        assert!(!place.path("started").exists(), "{output}");
+    }
     let missing = place.path("nowhere.so");
     let ran: Ran = place
         .command(&["run", "--", "true"])
