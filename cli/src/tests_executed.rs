@@ -12,6 +12,7 @@ use coverage::model::{ClassCoverage, LineCoverage, Lines};
 use probes::TestHits;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use trace::numbers::counted;
 
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
@@ -62,7 +63,7 @@ impl Executed {
         damaged.any()?;
         if recorded.tests.iter().all(|test| test.tests.is_empty()) {
             return Err(Problem::user("H0690", "no tests were told from one another")
-                .with("found", format!("{} files of runs, and what was executed as a whole", files.len()))
+                .with("found", format!("{} of runs, and what was executed as a whole", counted(files.len(), "file")))
                 .with("help", "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it, or say when a test begins and ends: `classhook test`"));
         }
         let missing = recorded.unwritten();

@@ -119,6 +119,14 @@ fn inspect_prints_a_class_and_what_others_say() {
 }
 
 #[test]
+fn inspect_finds_a_class_by_name_as_explain_does() {
+    let bank = bank();
+    let classes = bank.path("classes");
+    let ran = run(["inspect", "--in", classes.to_str().unwrap(), "bank.Gate"]).well();
+    assert!(ran.out.contains("class bank/Gate"), "{}", ran.out);
+}
+
+#[test]
 fn inspect_of_a_plugin_names_its_capabilities() {
     let ran = run(["inspect", "coverage"]).well();
     for line in [

@@ -25,15 +25,19 @@ Of a plugin, its imports are shown with the capabilities they need; it is config
 Examples:
   classhook inspect build/classes/com/acme/Foo.class
   classhook inspect 'app.jar!com.acme.Foo'
+  classhook inspect --in jrt:java.base java.lang.Integer
   classhook inspect my-plugin.wasm";
 
 /// Shows what is in class files and plugins.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Inspect {
-    /// A class file, JAR!com.acme.Foo, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
+    /// A class file, JAR!com.acme.Foo, with --in a name or pattern, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
+    /// Where to look for the classes: a folder, a jar, or jrt:MODULE; may be repeated
+    #[arg(long = "in", value_name = "PATH")]
+    pub within: Vec<String>,
 }
 
 impl Inspect {
@@ -50,7 +54,7 @@ impl Inspect {
                     plugin_description::describe(&plugins::configuration(file)?, &PluginCompiler)?;
                 show(&plugin_text(&plugin))?;
             } else {
-                for found in named_classes::find(std::slice::from_ref(file), &[])? {
+                for found in named_classes::find(std::slice::from_ref(file), &self.within)? {
                     exit = exit.max(class(&found, &guards)?);
                 }
             }
