@@ -318,6 +318,21 @@ fn checks(project: &Project) {
         &unprepared,
         "The goal prepare-agent did not run for this project.",
     );
+    let goals = ["prepare-agent", "report"].map(ours);
+    let elsewhere = [
+        &goals[0],
+        &goals[1],
+        "-pl",
+        "core",
+        "-Djacoco.propertyName=other",
+        "-Djacoco.dataFile=nothing.exec",
+    ];
+    let elsewhere = project.mvn(&elsewhere);
+    elsewhere.assert_success();
+    assert_said(
+        &elsewhere,
+        "leaves the agent out: it has to contain @{other}.",
+    );
     merged.assert_success();
     let file = project.folder().join("target/merged.exec");
     assert_said(&merged, &format!("into {}: ", file.display()));

@@ -3,8 +3,11 @@ package io.github.classhook.maven;
 import io.github.classhook.build.Tools;
 import java.io.File;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.maven.execution.MavenSession;
+import org.apache.maven.model.Plugin;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
@@ -63,9 +66,23 @@ abstract class Goal extends AbstractMojo {
 
     /** Says that nothing was recorded; and that it could not be, where no JVM of this build was to have the agent. */
     void skipWithout(Object recorded) {
-        boolean isPrepared = project.getProperties().stringPropertyNames().stream().anyMatch(name -> name.startsWith(AGENT));
-        String cause = isPrepared ? "" : " The goal prepare-agent did not run for this project.";
-        getLog().info("Skipping Classhook because nothing was recorded in " + recorded + "." + cause);
+        getLog().info("Skipping Classhook because nothing was recorded in " + recorded + "." + whyNothing());
+    }
+
+    private String whyNothing() {
+        List<String> properties = project.getProperties().stringPropertyNames().stream()
+                .filter(name -> name.startsWith(AGENT)).map(name -> name.substring(AGENT.length())).collect(Collectors.toList());
+        if (properties.isEmpty()) {
+            return " The goal prepare-agent did not run for this project.";
+        }
+        for (String tests : Arrays.asList("surefire", "failsafe")) {
+            Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-" + tests + "-plugin");
+            String settings = plugin == null ? "" : String.valueOf(plugin.getConfiguration());
+            if (settings.contains("<argLine>") && properties.stream().noneMatch(name -> settings.contains("{" + name + "}"))) {
+                return " The <argLine> of maven-" + tests + "-plugin leaves the agent out: it has to contain @{" + properties.get(0) + "}.";
+            }
+        }
+        return "";
     }
 
     /** A warning, which goes on in the lines below that are indented, is a warning here, too. */
