@@ -58,11 +58,22 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     Ok(all)
 }
 
-/// The files of runs directly in a folder, in order of their names.
+/// The files of runs in a folder, and in folders in it that are called as one (`target/jacoco.exec` of the Maven plugin), in
+/// order of their names.
 ///
 /// # Errors
-/// If the folder cannot be read.
+/// If a folder cannot be read.
 pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let (folders, mut files) = called_as_runs(folder)?;
+    for folder in &folders {
+        files.extend(called_as_runs(folder)?.1);
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What in a folder is called as a file of a run: folders and files.
+fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
     let unreadable = |error| Problem::unreadable(folder, &error);
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut paths = entries
@@ -73,8 +84,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         path.extension()
             .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
     });
-    paths.sort();
-    Ok(paths)
+    Ok(paths.into_iter().partition(|path| path.is_dir()))
 }
 
 /// The snapshots in a folder that JVMs of this run wrote, and their event files with counts; none if there is no such folder.
@@ -304,6 +314,18 @@ mod tests {
                 .contains("c.hook is no snapshot, event file or .exec file"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn build_folder_has_its_runs_in_a_folder_called_as_a_file() {
+        let target = tempfile::tempdir().unwrap();
+        let folder = target.path().join("jacoco.exec");
+        fs::create_dir_all(folder.join("deeper.exec")).unwrap();
+        let files = [folder.join("a.hook"), target.path().join("merged.exec")];
+        for file in &files {
+            fs::write(file, "").unwrap();
+        }
+        assert_eq!(find(&[target.path().to_owned()]).unwrap(), files);
     }
 
     #[test]
