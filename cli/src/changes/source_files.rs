@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::git::Changes;
 use super::lines::LineSet;
-use crate::inputs::sources::Sources;
+use crate::inputs::sources::{Sources, declares};
 
 /// The changed files by their names without folders.
 pub struct SourceFiles<'c, 's> {
@@ -60,7 +60,7 @@ impl<'c, 's> SourceFiles<'c, 's> {
                 let place = Path::new(package).join(name);
                 let so_placed = those(&|path| path.ends_with(&place));
                 match so_placed.is_empty() {
-                    true => those(&|path| self.declares(path, package)),
+                    true => those(&|path| declares(&self.changes.root.join(path), package)),
                     false => so_placed,
                 }
             }
@@ -76,20 +76,6 @@ impl<'c, 's> SourceFiles<'c, 's> {
     fn in_repository(&self, package: &str, name: &str) -> Option<PathBuf> {
         let path = self.sources.path_of(package, name)?.canonicalize().ok()?;
         Some(path.strip_prefix(&self.changes.root).ok()?.to_owned())
-    }
-
-    fn declares(&self, path: &Path, package: &str) -> bool {
-        let text = std::fs::read(self.changes.root.join(path)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let declared = text
-            .lines()
-            .find_map(|line| line.trim_start().strip_prefix("package "));
-        let declared = declared.unwrap_or_default().trim_start();
-        let end = declared.find(|char: char| !char.is_alphanumeric() && !"._$`".contains(char));
-        let declared = declared
-            .get(..end.unwrap_or(declared.len()))
-            .unwrap_or_default();
-        declared.replace('`', "").replace('.', "/") == package
     }
 }
 

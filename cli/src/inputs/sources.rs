@@ -48,7 +48,8 @@ impl Sources {
     #[must_use]
     pub fn find(&self, package: &str, file: &str) -> Option<String> {
         let name = plain_name(package, file)?;
-        let bytes = self.roots.iter().find_map(|root| root.find(&name))?;
+        let found = self.roots.iter().find_map(|root| root.find(&name));
+        let bytes = found.or_else(|| fs::read(self.below_common_package(package, &name)?).ok())?;
         Some(
             String::from_utf8(bytes)
                 .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -61,11 +62,23 @@ impl Sources {
     #[must_use]
     pub fn path_of(&self, package: &str, file: &str) -> Option<PathBuf> {
         let name = plain_name(package, file)?;
-        let path = self.roots.iter().find_map(|root| root.path_of(&name))?;
+        let found = self.roots.iter().find_map(|root| root.path_of(&name));
+        let path = found.or_else(|| self.below_common_package(package, &name))?;
         let path = std::path::absolute(path).ok()?;
         let here = std::env::current_dir().ok();
         let within = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
         Some(within.unwrap_or(path))
+    }
+
+    /// The file where its path leaves out the packages that all files of a project have in common, as Kotlin's conventions
+    /// have it: `web/Page.kt`, which says that it is of `com.acme.web`.
+    fn below_common_package(&self, package: &str, name: &str) -> Option<PathBuf> {
+        let shorter = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
+        let mut files = shorter.flat_map(|name| {
+            let roots = self.roots.iter();
+            roots.filter_map(move |root| root.path_of(name))
+        });
+        files.find(|path| declares(path, package))
     }
 
     /// The folder to which paths of files are relative: the working folder, if there are folders with sources.
@@ -78,6 +91,22 @@ impl Sources {
             .then(std::env::current_dir)?
             .ok()
     }
+}
+
+/// Whether a source file says that it is of this package (`com/acme`).
+#[must_use]
+pub fn declares(path: &Path, package: &str) -> bool {
+    let text = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let declared = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("package "));
+    let declared = declared.unwrap_or_default().trim_start();
+    let end = declared.find(|char: char| !char.is_alphanumeric() && !"._$`".contains(char));
+    let declared = declared
+        .get(..end.unwrap_or(declared.len()))
+        .unwrap_or_default();
+    declared.replace('`', "").replace('.', "/") == package
 }
 
 /// The path of a file below the root of its package; none if it would lead elsewhere.
@@ -199,6 +228,30 @@ mod tests {
         );
         assert_eq!(find("", "Top.java").as_deref(), Some("caf\u{FFFD}"));
         assert_eq!(find("com/acme", "Missing.java"), None);
+    }
+
+    #[test]
+    fn kotlins_paths_leave_out_the_packages_that_all_files_share() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("App.kt", "package com.acme");
+        write("web/Page.kt", "// x\n\npackage com.acme.`web` // y\n");
+        write("web/Other.kt", "package com.other.web");
+        let sources = Sources::open(&[root.path().to_owned()]).unwrap();
+        let text = |package, file| sources.find(package, file);
+        assert_eq!(
+            text("com/acme", "App.kt").as_deref(),
+            Some("package com.acme")
+        );
+        assert!(text("com/acme/web", "Page.kt").is_some());
+        assert_eq!(text("com/acme/web", "Other.kt"), None, "of another package");
+        assert_eq!(text("com/acme/web", "App.kt"), None, "of another package");
+        let path = sources.path_of("com/acme/web", "Page.kt").unwrap();
+        assert!(path.ends_with("web/Page.kt"), "{}", path.display());
     }
 
     #[test]
