@@ -215,7 +215,7 @@ impl Cache {
         let most = most + SEAL_BYTES as u64;
         let (mut opened, metadata) = regular_file::open(file, most)?;
         private(&metadata, 0o600)?;
-        let bytes = regular_file::read(&mut opened, most)?;
+        let bytes = regular_file::read(&mut opened, metadata.len(), most)?;
         let Some((seal, content)) = bytes.split_first_chunk::<SEAL_BYTES>() else {
             return Ok(None);
         };

@@ -29,8 +29,8 @@ impl PluginFile {
     /// # Errors
     /// If it is no regular file, cannot be read (`H0106`), or is too large (`H0117`).
     pub fn open(name: &str, path: &Path) -> Result<Self, HostError> {
-        let opened = regular_file::open(path, MAX_COMPONENT).and_then(|(mut file, _)| {
-            let wasm = regular_file::read(&mut file, MAX_COMPONENT)?;
+        let opened = regular_file::open(path, MAX_COMPONENT).and_then(|(mut file, found)| {
+            let wasm = regular_file::read(&mut file, found.len(), MAX_COMPONENT)?;
             Ok((file, wasm))
         });
         let (file, wasm) = opened.map_err(|error| refused(name, path, &error))?;

@@ -25,12 +25,15 @@ pub fn open(path: &Path, most: u64) -> io::Result<(File, Metadata)> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, found))
 }
 
-/// The bytes from where the file stands to its end.
+/// The bytes from where the file stands to its end, for which memory is taken once if there are `length` of them, as
+/// [`open`] said.
 ///
 /// # Errors
 /// Those of the system, or if there are more than `most` bytes by now, as [`io::ErrorKind::InvalidInput`].
-pub fn read(file: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+pub fn read(file: &mut impl Read, length: u64, most: u64) -> io::Result<Vec<u8>> {
+    // With a byte to spare the end is seen without growing.
+    let expected = usize::try_from(length.min(most)).unwrap_or_default() + 1;
+    let mut bytes = Vec::with_capacity(expected);
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let found = format!("a file of more than {most} bytes");
@@ -71,13 +74,16 @@ mod tests {
         File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(found(&sparse), "a file of 1099511627776 bytes");
         std::fs::write(&sparse, "0123456789").unwrap();
-        let (mut file, _) = open(&sparse, 10).unwrap();
-        assert_eq!(read(&mut file, 10).unwrap(), b"0123456789");
+        let (mut file, metadata) = open(&sparse, 10).unwrap();
+        let bytes = read(&mut file, metadata.len(), 10).unwrap();
+        assert_eq!(bytes, b"0123456789");
+        assert_eq!(bytes.capacity(), 11, "memory is taken once");
     }
 
     #[test]
     fn file_that_grows_while_it_is_read_is_refused() {
-        assert!(read(&mut io::repeat(0), 10).is_err());
-        assert_eq!(read(&mut io::empty(), 0).unwrap(), b"");
+        assert!(read(&mut io::repeat(0), 5, 10).is_err());
+        assert_eq!(read(&mut io::empty(), 0, 0).unwrap(), b"");
+        assert_eq!(read(&mut &b"0123"[..], 2, 10).unwrap(), b"0123");
     }
 }

@@ -56,7 +56,7 @@ impl Lock {
     pub fn load(folder: &Path) -> Result<Self, HostError> {
         let path = folder.join(LOCK);
         let text = regular_file::open(&path, MAX_LOCK)
-            .and_then(|(mut file, _)| regular_file::read(&mut file, MAX_LOCK));
+            .and_then(|(mut file, found)| regular_file::read(&mut file, found.len(), MAX_LOCK));
         let text = match text {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             text => text.map_err(|error| damaged(&path, &error.to_string()))?,
