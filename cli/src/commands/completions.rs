@@ -34,6 +34,20 @@ const ZSH_COMMAND: (&str, &str) = (
     "behind `--`:_normal' \\\n&& ret=0",
 );
 
+/// How fish does.
+const FISH_COMMAND: &str = r#"
+function __fish_classhook_behind_dashes
+    contains -- -- (commandline -opc)
+end
+function __fish_classhook_complete_command
+    set -l words (commandline -opc)
+    set -l token (commandline -ct)
+    set -e words[1..(contains -i -- -- $words)]
+    complete -C (string join ' ' -- (string escape -- $words) "$token")
+end
+complete -c classhook -n __fish_classhook_behind_dashes -f -a '(__fish_classhook_complete_command)'
+"#;
+
 const AFTER_HELP: &str = "\
 Examples:
   source <(classhook completions bash)                              # this bash
@@ -69,7 +83,7 @@ impl Completions {
         let script = match self.shell {
             Shell::Bash => script(Bash, classhook) + BASH_COMMAND,
             Shell::Zsh => script(Zsh, classhook).replace(ZSH_COMMAND.0, ZSH_COMMAND.1),
-            Shell::Fish => script(Fish, classhook),
+            Shell::Fish => script(Fish, classhook) + FISH_COMMAND,
         };
         show(&script).map(|()| 0)
     }

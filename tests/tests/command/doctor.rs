@@ -133,10 +133,13 @@ fn bash_completes_commands_and_options() {
     assert_eq!(completed("classhook profile 1 --heap d"), "dump=\n");
     let commands = completed("classhook profile --gc -- bas");
     assert!(commands.lines().any(|line| line == "bash"), "{commands}");
-    for shell in ["zsh", "fish"] {
+    for (shell, behind_dashes) in [
+        ("zsh", "behind `--`:_normal"),
+        ("fish", "-n __fish_classhook_behind_dashes"),
+    ] {
         let made = command(&["completions", shell]);
         made.assert_success();
-        for word in ["coverage", "carry-over", "rollback"] {
+        for word in ["coverage", "carry-over", "rollback", "dump=", behind_dashes] {
             assert!(made.stdout.contains(word), "{shell}: {word}");
         }
     }
