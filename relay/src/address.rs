@@ -17,7 +17,7 @@ impl Address {
     /// # Errors
     /// What was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let expected = || format!("expected tcp://HOST:PORT or unix:PATH, found `{text}`");
+        let expected = || format!("`{text}` is neither tcp://HOST:PORT nor unix:PATH");
         if let Some(path) = text.strip_prefix("unix:") {
             return match path {
                 "" => Err(expected()),

@@ -184,7 +184,12 @@ impl Collector {
         if refused > 0 {
             println!("connections that were refused: {refused}");
         }
-        println!("received: {whole} files are whole, {cut} times a sender went before the end");
+        let files = match whole {
+            1 => "1 file is whole".to_owned(),
+            _ => format!("{whole} files are whole"),
+        };
+        let times = if cut == 1 { "time" } else { "times" };
+        println!("received: {files}, {cut} {times} a sender went before the end");
         cut == 0
     }
 
