@@ -132,7 +132,12 @@ fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
     let command = [
         "--thread", "serves", "--", &program, "-cp", &classes, "Pings",
     ];
-    classhook(&[&options[..], &command].concat()).assert_success();
+    let run = classhook(&[&options[..], &command].concat());
+    run.assert_success();
+    let says_what_is_shared = run
+        .stdout
+        .contains("is shared among the stacks at which each was seen");
+    assert!(says_what_is_shared, "{}", run.report());
     let rows = rows(&file);
     let of = |method: &str| -> u64 {
         let there = rows
