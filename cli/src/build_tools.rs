@@ -5,6 +5,8 @@ mod folders;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use trace::numbers::counted;
+
 use crate::args::Settings;
 use crate::launch;
 
@@ -188,7 +190,7 @@ pub fn told(tool: &str, classes: &[String]) -> String {
         [first, rest @ ..] => {
             let more = match rest.len() {
                 0 => String::new(),
-                count => format!(" and {count} more places"),
+                count => format!(" and {}", counted(count, "more place")),
             };
             format!(
                 "{tool}: the classes in {first}{more} are reported, tests and {tool} itself are not; --classes names \

@@ -3,7 +3,6 @@
 mod child;
 mod library;
 mod options;
-mod output;
 mod program;
 mod tool_options;
 
@@ -17,6 +16,7 @@ pub use library::NAME as AGENT_LIBRARY;
 pub use options::AgentOptions;
 
 use crate::problem::Problem;
+use crate::writable;
 use program::Program;
 
 /// The variable that every JVM reads options from.
@@ -49,7 +49,7 @@ pub fn run(
     let agent = agent_argument(library::find()?.as_os_str(), options)?;
     let tool_options = std::env::var_os(TOOL_OPTIONS);
     check_is_alone(tool_options.as_deref())?;
-    options.output.as_deref().map_or(Ok(()), output::check)?;
+    options.output.as_deref().map_or(Ok(()), writable::folder)?;
     let mut command = prepare(name, &program, &agent, tool_options);
     command.args(arguments);
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));

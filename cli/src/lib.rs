@@ -80,6 +80,7 @@ pub mod until;
 pub mod warnings;
 pub mod watching;
 pub mod when;
+pub mod writable;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -103,7 +103,8 @@ impl Outputs {
     }
 
     /// The files that are asked for, with their options.
-    fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
+    #[must_use]
+    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
         [
             ("--xml", &self.xml),
             ("--csv", &self.csv),

@@ -14,7 +14,7 @@ use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, losses, perfetto, records, results, table};
 
-use crate::args::place;
+use crate::args::{Outputs, place};
 use crate::attached::Ended;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::COUNTS;
@@ -28,6 +28,7 @@ use crate::show;
 use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::warnings::Warnings;
+use crate::writable;
 
 /// What to make of a trace.
 #[derive(Debug, Clone, Default, Args)]
@@ -249,6 +250,21 @@ impl TraceOutputs {
             ("--results-json-lines", &self.results_json_lines),
             ("--results-html", &self.results_html),
         ]
+    }
+
+    /// Checks what is asked for, before anything is recorded.
+    ///
+    /// # Errors
+    /// As [`Outputs::check`], and if it cannot be written (`H0620`).
+    pub fn check(&self) -> Result<(), Problem> {
+        let files = self.files();
+        Outputs::default().check(&files)?;
+        let folder = self.results_csv.as_deref();
+        folder.map_or(Ok(()), writable::folder)?;
+        let files = files
+            .into_iter()
+            .filter(|(_, path)| **path != self.results_csv);
+        writable::files(files.map(|(_, path)| path))
     }
 
     /// Whether one of them goes to standard output.

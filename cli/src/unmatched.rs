@@ -108,7 +108,9 @@ pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Pro
         loaders,
     );
     let help = match classes.len() {
-        0 => "no class of the application was loaded at all".to_owned(),
+        0 => "no class of the application was loaded at all that is to be measured; those that `classhook instrument` \
+              has made record by themselves"
+            .to_owned(),
         1 => "1 class is there to select from".to_owned(),
         count => format!("{} are there to select from", counted(count, "class")),
     };

@@ -149,6 +149,16 @@ fn mistakes_are_told_before_anything_is_started() {
             .refused("H0620", &[output]);
         assert!(!place.path("started").exists(), "{output}");
     }
+    fs::create_dir(place.path("folder")).unwrap();
+    for file in ["folder", "taken/below.xml", "/proc/below/a.xml"] {
+        place
+            .run(&["coverage", "--xml", file, "--", "mkdir", "started"])
+            .refused("H0620", &[file]);
+        place
+            .run(&["trace", "--flame-graph", file, "--", "mkdir", "started"])
+            .refused("H0620", &[file]);
+        assert!(!place.path("started").exists(), "{file}");
+    }
     let missing = place.path("nowhere.so");
     let ran: Ran = place
         .command(&["run", "--", "true"])

@@ -244,6 +244,7 @@ impl Profile {
         self.check(subscription.is_some())?;
         self.relay.check()?;
         let report = self.outputs.report()?;
+        self.outputs.check()?;
         let pid = self.pid();
         if let Some(pid) = pid {
             self.moment(pid)?;

@@ -398,7 +398,7 @@ fn not_in(places: &[String], count: usize) -> String {
     let first = places.first().map_or("", String::as_str);
     let more = match places.len() {
         0 | 1 => String::new(),
-        count => format!(" and {} more places", count - 1),
+        count => format!(" and {}", counted(count - 1, "more place")),
     };
     let first = show::name(first);
     format!("{count} recorded classes are not reported: they are not in {first}{more}")

@@ -9,7 +9,7 @@ use host::{Config, Pipeline};
 use probes::events;
 use serde_json::{Map, Value, json};
 
-use crate::args::{EventFiles, Outputs, Settings, place};
+use crate::args::{EventFiles, Settings, place};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
@@ -274,7 +274,7 @@ impl Trace {
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
-        Outputs::default().check(&self.outputs.files())?;
+        self.outputs.check()?;
         self.relay.check()?;
         let run = run_id();
         let settings = self.when.added(self.what.configured(&self.settings)?);

@@ -12,9 +12,9 @@ use super::shared_file::SharedFile;
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
-use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::warnings::Warning;
+use crate::writable::is_special;
 
 /// Files that are worked on at a time.
 const BATCH: usize = 1_000;
@@ -128,7 +128,7 @@ fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Res
             if !leads_back(root, &from) {
                 list(root, &from, &to, listing)?;
             }
-        } else if kind.is_file() || !atomic::is_special(&from) {
+        } else if kind.is_file() || !is_special(&from) {
             listing.files.push((from, to));
         } else {
             listing.left_out.push(no_file(&from));

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::stage::{Goal, Stage};
-use crate::outputs::atomic;
 use crate::problem::Problem;
+use crate::writable::{behind_links, is_special};
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,20 +37,18 @@ impl Paths {
         let mut sources = Vec::with_capacity(inputs.len());
         for path in inputs {
             let kind = fs::metadata(path).map_err(|error| Problem::unreadable(path, &error))?;
-            if atomic::is_special(path) {
+            if is_special(path) {
                 let error = io::Error::other("neither a file nor a folder");
                 return Err(Problem::unreadable(path, &error));
             }
             sources.push((path.clone(), kind.is_dir()));
         }
-        if atomic::is_special(out) {
+        if is_special(out) {
             return Err(no_place(out));
         }
         let ends_as_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
         let goal = match sources.as_slice() {
-            [(_, false)] if !out.is_dir() && !ends_as_folder => {
-                Goal::File(atomic::behind_links(out))
-            }
+            [(_, false)] if !out.is_dir() && !ends_as_folder => Goal::File(behind_links(out)),
             _ => Goal::Folder(out.to_owned()),
         };
         let paths = Self { goal, sources };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::problem::Problem;
+use crate::writable::{behind_links, is_special};
 
 /// Marks a folder as ours, so that it may be replaced.
 const MARK: &str = ".classhook-report";
@@ -61,18 +62,6 @@ pub fn publish(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     }
     let published = temporary.persist(behind_links(path));
     published.map(drop).map_err(|error| error.error)
-}
-
-/// Whether it is neither a file nor a folder, but a device, a pipe or a socket, which nothing may replace.
-#[must_use]
-pub fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
-/// The file that a link names, if it is there; else the path itself.
-#[must_use]
-pub fn behind_links(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {

@@ -22,6 +22,7 @@ use crate::problem::{PARTIAL, Problem};
 use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
 use crate::stdout::is_stdout;
+use crate::writable;
 
 /// What to make of recordings.
 #[derive(Debug, Clone, Default, Args)]
@@ -78,7 +79,15 @@ impl ProfileOutputs {
         self.files().iter().any(|(_, path)| path.is_some())
     }
 
-    /// Checks what is asked for, before anything is recorded.
+    /// Checks before something is recorded whether its files can be written.
+    ///
+    /// # Errors
+    /// `H0620`.
+    pub fn check(&self) -> Result<(), Problem> {
+        writable::files(self.files().map(|(_, path)| path))
+    }
+
+    /// Checks what is asked for, before anything is read or recorded.
     ///
     /// # Errors
     /// If two outputs have one file (`H0670`), one is that of a run (`H0689`), or a selector makes no sense (`H0606`).

@@ -152,7 +152,7 @@ fn report_of_a_maven_build_holds_the_classes_of_all_modules_and_no_others() {
         "the JVM of Maven is no session of the project\n{xml}"
     );
     run.assert_stderr(
-        "classhook: Maven: the classes in core/target/classes and 1 more places are reported",
+        "classhook: Maven: the classes in core/target/classes and 1 more place are reported",
     );
     assert!(
         run.stdout.contains("recorded classes are not reported"),

@@ -13,7 +13,7 @@ use probes::events::Trace;
 
 use super::ready::Ready;
 use super::reloading::Reloading;
-use crate::args::{EventFiles, Outputs, Settings};
+use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::plugin_project::watched::Watched;
@@ -76,7 +76,7 @@ impl Run {
     /// # Errors
     /// If plugin, options, command or JVM are wrong, or what was found cannot be shown.
     pub fn run(&self) -> Result<u8, Problem> {
-        Outputs::default().check(&self.outputs.files())?;
+        self.outputs.check()?;
         let watched = self.watch.then(|| Watched::new(&self.plugin)).transpose()?;
         let ready = self.built()?;
         let build = || self.built();

@@ -1,0 +1,68 @@
+//! Where something will be written: that nothing can be is told before the program runs, not after it.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::problem::Problem;
+use crate::stdout::is_stdout;
+use crate::temporary;
+
+/// Whether files can be made in the folder, or in the nearest one above it that is there.
+///
+/// The folder itself is left to the agent, whose JVM may belong to another user.
+///
+/// # Errors
+/// If nothing can be written there (`H0620`).
+pub fn folder(folder: &Path) -> Result<(), Problem> {
+    let there = nearest(folder).and_then(|there| temporary::file(there).map(drop));
+    there.map_err(|error| Problem::unwritable(folder, &error))
+}
+
+/// Whether each of the files that are asked for can be made, or replaced.
+///
+/// # Errors
+/// If it is a folder, or nothing can be written where it is to lie (`H0620`).
+pub fn files<'p>(asked: impl IntoIterator<Item = &'p Option<PathBuf>>) -> Result<(), Problem> {
+    let mut files = asked.into_iter().flatten();
+    files.try_for_each(|path| file(path))
+}
+
+fn file(path: &Path) -> Result<(), Problem> {
+    if is_stdout(path) || is_special(path) {
+        return Ok(());
+    }
+    if path.is_dir() {
+        let error = io::Error::from(ErrorKind::IsADirectory);
+        return Err(Problem::unwritable(path, &error));
+    }
+    let file = behind_links(path);
+    let there =
+        nearest(file.parent().unwrap_or(&file)).and_then(|there| temporary::file(there).map(drop));
+    there.map_err(|error| Problem::unwritable(path, &error))
+}
+
+/// The folder, or the nearest one above it that is there; without any, the current one.
+fn nearest(folder: &Path) -> io::Result<&Path> {
+    for above in folder.ancestors() {
+        match fs::metadata(above) {
+            Err(_) if above.as_os_str().is_empty() => (),
+            Err(error) if error.kind() == ErrorKind::NotFound => (),
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(above),
+        }
+    }
+    Ok(Path::new("."))
+}
+
+/// Whether it is neither a file nor a folder, but a device, a pipe or a socket, which nothing may replace.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// The file that a link names, if it is there; else the path itself.
+#[must_use]
+pub fn behind_links(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
