@@ -114,7 +114,7 @@ fn cases() -> u32 {
     std::env::var("PROPTEST_CASES")
         .ok()
         .and_then(|count| count.parse().ok())
-        .unwrap_or(768)
+        .unwrap_or(384)
 }
 
 /// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others: a hunt is for the fuzz targets, and for
