@@ -8,6 +8,8 @@ mod cases;
 mod class_files;
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/monitor_event.rs"]
+mod monitor_event;
 #[path = "hostile/observers.rs"]
 mod observers;
 #[path = "hostile/reporters.rs"]

@@ -2,6 +2,8 @@
 
 #[path = "support/compiler.rs"]
 mod compiler;
+#[path = "support/monitor_event.rs"]
+mod monitor_event;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +12,10 @@ use std::time::Duration;
 use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
 use host::{Config, HostError, Observer, Pipeline};
+use monitor_event::entered;
 use observations::Group;
-use observations::batch::{Event, Kind, Names, WORDS};
+use observations::batch::{Names, WORDS};
 use observations::request::Request;
-use observations::stacks::Frame;
 use serde_json::{Value, json};
 
 fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, HostError> {
@@ -45,23 +47,8 @@ fn observer(config: Value) -> Observer {
     Observer::all(&pipeline).pop().expect("it observes")
 }
 
-/// Events of a thread that entered a monitor.
 fn events(names: &mut Names, count: usize) -> Vec<u64> {
-    let frame = |_| Frame {
-        class: "a/B".to_owned(),
-        method: "m".to_owned(),
-        line: 7,
-        ..Frame::default()
-    };
-    let event = Event {
-        kind: Kind::Entered,
-        thread: names.text("main"),
-        nanos: 1,
-        class: names.text("a.Gate"),
-        stack: names.stack(&[(1, 1)], frame),
-        values: [5, 0],
-    };
-    event.words().repeat(count)
+    entered(names).repeat(count)
 }
 
 #[test]

@@ -29,6 +29,22 @@ pub struct Case {
     pub expected: Expected,
 }
 
+impl Case {
+    /// A plugin made of `base`, with code of its own in these places.
+    pub fn of(
+        base: &'static str,
+        name: impl Into<String>,
+        parts: &[(Place, &str)],
+        expected: Expected,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            assembly: Assembly::of(base, parts),
+            expected,
+        }
+    }
+}
+
 /// A wrong that can be done anywhere: its name, code, code of the helper, and what is told of it.
 pub type Wrong = (
     &'static str,

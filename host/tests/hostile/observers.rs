@@ -3,27 +3,22 @@
 use std::sync::Arc;
 
 use host::Observer;
-use observations::batch::{Event, Kind, Names};
-use observations::stacks::Frame;
+use observations::batch::Names;
 
 use super::Folder;
-use super::assembly::Assembly;
 use super::assembly::Place::{
     self, AfterOnEvents, AfterOnResults, AfterSubscribe, Helper, OnEvents, OnResults, Realloc,
     Start, Subscribe,
 };
 use super::cases::Expected::{Bounded, Fails, Fine, NotLoaded};
 use super::cases::{Case, Expected, RESULTS, WRONGS, Wrong};
+use super::monitor_event::entered;
 
 /// Subscribes, asks, and makes tables.
 const BASE: &str = "tests/observing.wasm";
 
 fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
-    Case {
-        name: name.into(),
-        assembly: Assembly::of(BASE, parts),
-        expected,
-    }
+    Case::of(BASE, name, parts, expected)
 }
 
 /// Every wrong in every export of an observer, and in the allocation of what it is handed.
@@ -432,7 +427,7 @@ pub fn found(folder: &Folder, case: &Case) -> String {
     };
     let mut observer = Observer::all(&pipeline).pop().expect("it observes");
     let mut names = Names::default();
-    let events = events(&mut names);
+    let events = entered(&mut names);
     let mut wrong = None;
     for _ in 0..2 {
         if let (_, Err(failed)) = observer.on_events(&mut names, &events, 1) {
@@ -450,23 +445,4 @@ pub fn found(folder: &Folder, case: &Case) -> String {
         let cause = escape::line(&failed.fault.cause);
         format!("warning[{}]: {cause}", failed.fault.code)
     })
-}
-
-/// A thread that waited for a monitor.
-fn events(names: &mut Names) -> Vec<u64> {
-    let frame = |_| Frame {
-        class: "a/B".to_owned(),
-        method: "m".to_owned(),
-        line: 7,
-        ..Frame::default()
-    };
-    let event = Event {
-        kind: Kind::Entered,
-        thread: names.text("main"),
-        nanos: 1,
-        class: names.text("a.Gate"),
-        stack: names.stack(&[(1, 1)], frame),
-        values: [5, 0],
-    };
-    event.words().to_vec()
 }

@@ -8,7 +8,6 @@ use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{Reported, report};
 
 use super::Folder;
-use super::assembly::Assembly;
 use super::assembly::Place::{self, AfterReport, Configure, Helper, Realloc, Report};
 use super::cases::Expected::{Bounded, Fails, Fine};
 use super::cases::{Case, Expected, RESULTS, WRONGS, Wrong};
@@ -20,11 +19,7 @@ const BASE: &str = "tests/misbehaving.wasm";
 const DEADLINE: Duration = Duration::from_millis(250);
 
 fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
-    Case {
-        name: name.into(),
-        assembly: Assembly::of(BASE, parts),
-        expected,
-    }
+    Case::of(BASE, name, parts, expected)
 }
 
 /// Every wrong in `report`, behind it, and in the allocation of an answer.

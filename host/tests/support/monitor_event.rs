@@ -1,0 +1,23 @@
+//! What an observer of monitors is handed.
+
+use observations::batch::{Event, Kind, Names};
+use observations::stacks::Frame;
+
+/// The words of the event of a thread that entered a monitor.
+pub fn entered(names: &mut Names) -> Vec<u64> {
+    let frame = |_| Frame {
+        class: "a/B".to_owned(),
+        method: "m".to_owned(),
+        line: 7,
+        ..Frame::default()
+    };
+    let event = Event {
+        kind: Kind::Entered,
+        thread: names.text("main"),
+        nanos: 1,
+        class: names.text("a.Gate"),
+        stack: names.stack(&[(1, 1)], frame),
+        values: [5, 0],
+    };
+    event.words().to_vec()
+}
