@@ -16,6 +16,7 @@ use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
+use crate::writable;
 use files::{Content, Files};
 
 /// A path as all that lead to the same file have it, also where the file is not there yet.
@@ -103,8 +104,7 @@ impl Outputs {
     }
 
     /// The files that are asked for, with their options.
-    #[must_use]
-    pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
         [
             ("--xml", &self.xml),
             ("--csv", &self.csv),
@@ -150,6 +150,15 @@ impl Outputs {
             Some((option, file)) => Err(both(option, "--html", file)),
             None => atomic::is_replaceable(&real).map(drop),
         }
+    }
+
+    /// Checks before a program runs whether what is asked for can be written.
+    ///
+    /// # Errors
+    /// `H0620`.
+    pub fn check_writable(&self) -> Result<(), Problem> {
+        self.html.as_deref().map_or(Ok(()), writable::folder)?;
+        writable::files(self.files().map(|(_, path)| path))
     }
 
     /// The report's title.

@@ -263,7 +263,7 @@ impl TraceOutputs {
         folder.map_or(Ok(()), writable::folder)?;
         let files = files
             .into_iter()
-            .filter(|(_, path)| **path != self.results_csv);
+            .filter(|(option, _)| *option != "--results-csv"); // that folder
         writable::files(files.map(|(_, path)| path))
     }
 

@@ -15,8 +15,7 @@ use crate::temporary;
 /// # Errors
 /// If nothing can be written there (`H0620`).
 pub fn folder(folder: &Path) -> Result<(), Problem> {
-    let there = nearest(folder).and_then(|there| temporary::file(there).map(drop));
-    there.map_err(|error| Problem::unwritable(folder, &error))
+    make_one_in(folder).map_err(|error| Problem::unwritable(folder, &error))
 }
 
 /// Whether each of the files that are asked for can be made, or replaced.
@@ -37,9 +36,13 @@ fn file(path: &Path) -> Result<(), Problem> {
         return Err(Problem::unwritable(path, &error));
     }
     let file = behind_links(path);
-    let there =
-        nearest(file.parent().unwrap_or(&file)).and_then(|there| temporary::file(there).map(drop));
-    there.map_err(|error| Problem::unwritable(path, &error))
+    let made = make_one_in(file.parent().unwrap_or(&file));
+    made.map_err(|error| Problem::unwritable(path, &error))
+}
+
+/// Makes a file in the folder, or in the nearest one above it that is there, and removes it.
+fn make_one_in(folder: &Path) -> io::Result<()> {
+    temporary::file(nearest(folder)?).map(drop)
 }
 
 /// The folder, or the nearest one above it that is there; without any, the current one.

@@ -159,6 +159,17 @@ fn mistakes_are_told_before_anything_is_started() {
             .refused("H0620", &[file]);
         assert!(!place.path("started").exists(), "{file}");
     }
+    place
+        .run(&[
+            "coverage",
+            "--html",
+            "/proc/below/html",
+            "--",
+            "mkdir",
+            "started",
+        ])
+        .refused("H0620", &["/proc/below/html"]);
+    assert!(!place.path("started").exists());
     let missing = place.path("nowhere.so");
     let ran: Ran = place
         .command(&["run", "--", "true"])

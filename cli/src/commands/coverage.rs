@@ -25,7 +25,6 @@ use crate::select::Filter;
 use crate::show::{all_but_last, complain, say};
 use crate::until;
 use crate::warnings::{Warning, Warnings};
-use crate::writable;
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.
@@ -195,7 +194,7 @@ impl Coverage {
     /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
-        writable::files(self.outputs.files().map(|(_, path)| path))?;
+        self.outputs.check_writable()?;
         if self.per_loader {
             self.material.check_per_loader(&self.outputs)?;
         }
