@@ -131,6 +131,9 @@ impl Place {
     }
 }
 
+/// The component that imports all that changes classes.
+pub const CHANGES_CLASSES: &str = "tests/requests.wasm";
+
 /// What a component is assembled of.
 #[derive(Debug, Clone)]
 pub struct Assembly {
@@ -144,9 +147,9 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// With these instead of the usual code, around it the component that imports all that changes classes.
+    /// With these instead of the usual code, in [`CHANGES_CLASSES`].
     pub fn new(parts: &[(Place, &str)]) -> Self {
-        Self::of("tests/requests.wasm", parts)
+        Self::of(CHANGES_CLASSES, parts)
     }
 
     /// The same with another component around it.

@@ -3,7 +3,7 @@
 use super::assembly::Place::{
     self, AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform,
 };
-use super::assembly::{Assembly, DONE};
+use super::assembly::{Assembly, CHANGES_CLASSES, DONE};
 use super::class_files::{CLASS_FILES, HELPERS};
 
 /// What is to come of a case.
@@ -43,6 +43,11 @@ impl Case {
             expected,
         }
     }
+}
+
+/// A plugin that may ask for all that changes classes, with code of its own in these places.
+fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
+    Case::of(CHANGES_CLASSES, name, parts, expected)
 }
 
 /// A wrong that can be done anywhere: its name, code, code of the helper, and what is told of it.
@@ -106,10 +111,12 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
         Realloc => "i32.const 65536",
         _ => "",
     };
-    let case = |of: &str, parts: &[(Place, &str)], expected| Case {
-        name: format!("{name} in {of}"),
-        assembly: Assembly::new(&[parts, &[(Helper, helper)][..]].concat()),
-        expected,
+    let wrong_in = |of: &str, parts: &[(Place, &str)], expected| {
+        case(
+            format!("{name} in {of}"),
+            &[parts, &[(Helper, helper)][..]].concat(),
+            expected,
+        )
     };
     let early = [
         ("start", Start),
@@ -119,7 +126,7 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
     ];
     let early = early.map(|(of, place)| {
         let code = format!("{code} {}", usual(place));
-        case(of, &[(place, &code)], NotLoaded("H0112", text))
+        wrong_in(of, &[(place, &code)], NotLoaded("H0112", text))
     });
     let late = [
         ("transform", Transform),
@@ -127,12 +134,12 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
     ];
     let late = late.map(|(of, place)| {
         let code = format!("{code} {}", usual(place));
-        case(of, &[(place, &code)], Fails(told, text))
+        wrong_in(of, &[(place, &code)], Fails(told, text))
     });
     let asked =
         format!("i32.const 1 global.set 1 local.get 0 i32.const 256 call class-view.name {DONE}");
     let answer = format!("global.get 1 if {code} end i32.const 65536");
-    let while_asked = case(
+    let while_asked = wrong_in(
         "realloc for an answer",
         &[(Transform, &asked), (Realloc, &answer)],
         Fails(told, text),
@@ -144,10 +151,12 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
 pub type Row = (&'static str, &'static str, Expected);
 
 fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
-    rows.iter().map(|(name, code, expected)| Case {
-        name: (*name).to_owned(),
-        assembly: Assembly::new(&[(Transform, &code.replace("DONE", DONE))]),
-        expected: *expected,
+    rows.iter().map(|(name, code, expected)| {
+        case(
+            *name,
+            &[(Transform, &code.replace("DONE", DONE))],
+            *expected,
+        )
     })
 }
 
@@ -760,10 +769,12 @@ const ADDRESSES: [(&str, &str, Expected); 5] = [
 
 /// All cases but those that can be anywhere.
 pub fn elsewhere() -> Vec<Case> {
-    let results = RESULTS.map(|(name, code, expected)| Case {
-        name: name.to_owned(),
-        assembly: Assembly::new(&[(Transform, &format!("{GIVEN_UP} {code}"))]),
-        expected,
+    let results = RESULTS.map(|(name, code, expected)| {
+        case(
+            name,
+            &[(Transform, &format!("{GIVEN_UP} {code}"))],
+            expected,
+        )
     });
     let arguments = ARGUMENTS.into_iter().chain(CLASS_FILES).chain(HELPERS);
     let arguments = arguments.map(|(name, code, expected)| {
@@ -788,31 +799,25 @@ pub fn elsewhere() -> Vec<Case> {
         (name, again, expected)
     });
     let transforming = arguments.chain(handles).chain(floods);
-    let transforming = transforming.map(|(name, code, expected)| Case {
-        name: name.to_owned(),
-        assembly: Assembly::new(&[(Transform, &code)]),
-        expected,
+    let transforming =
+        transforming.map(|(name, code, expected)| case(name, &[(Transform, &code)], expected));
+    let selections =
+        SELECTIONS.map(|(name, code, expected)| case(name, &[(Configure, code)], expected));
+    let calls = CALLS.map(|(name, place, code, expected)| {
+        case(name, &[(place, &code.replace("DONE", DONE))], expected)
     });
-    let selections = SELECTIONS.map(|(name, code, expected)| Case {
-        name: name.to_owned(),
-        assembly: Assembly::new(&[(Configure, code)]),
-        expected,
-    });
-    let calls = CALLS.map(|(name, place, code, expected)| Case {
-        name: name.to_owned(),
-        assembly: Assembly::new(&[(place, &code.replace("DONE", DONE))]),
-        expected,
-    });
-    let addresses = ADDRESSES.map(|(name, code, expected)| Case {
-        name: format!("realloc gives {name}"),
-        assembly: Assembly::new(&[
-            (Realloc, code),
-            (
-                Transform,
-                &format!("local.get 0 i32.const 0 i32.const 256 call class-view.code {DONE}"),
-            ),
-        ]),
-        expected,
+    let addresses = ADDRESSES.map(|(name, code, expected)| {
+        case(
+            format!("realloc gives {name}"),
+            &[
+                (Realloc, code),
+                (
+                    Transform,
+                    &format!("local.get 0 i32.const 0 i32.const 256 call class-view.code {DONE}"),
+                ),
+            ],
+            expected,
+        )
     });
     let all = results.into_iter().chain(transforming).chain(selections);
     all.chain(calls).chain(addresses).chain(memory()).collect()
