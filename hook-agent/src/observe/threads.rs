@@ -229,6 +229,10 @@ impl Threads {
         let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), wish.frames) else {
             return;
         };
+        // One that has only just started has none yet.
+        if frames.is_empty() && !known.was_seen && known.unseen_ns < interval {
+            return;
+        }
         let name = match &one.within {
             None => known.name.clone(),
             Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),

@@ -1,37 +1,54 @@
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 
-/** A thread that computes for 1 ms each time that it is woken up, and else waits in native code, for a second and at the end. */
+/** A thread that computes for some 2 ms each time that it is woken up, and else waits in native code, 150 times and at the end. */
 public class Pings {
+    static final int PINGS = 150;
     static volatile long sink;
+    static volatile int served;
 
-    static void compute() {
-        long until = System.nanoTime() + 1_000_000;
-        while (System.nanoTime() < until) {
-            for (int i = 0; i < 1_000; i++) {
-                sink = sink * 31 + i;
-            }
+    /** So much work, not so much time: of that it may get little where others compute. */
+    static void compute(int turns) {
+        for (int i = 0; i < turns; i++) {
+            sink = sink * 31 + i;
         }
     }
 
-    public static void main(String[] arguments) throws Exception {
+    /** Starts a thread that computes so much for each byte that it reads. */
+    static Pipe.SinkChannel serve(String name, int turns) throws IOException {
         Pipe pipe = Pipe.open();
         Thread serves = new Thread(() -> {
             try {
                 ByteBuffer one = ByteBuffer.allocate(1);
-                while (pipe.source().read(one) == 1) {
-                    compute();
+                for (int i = 1; pipe.source().read(one) == 1; i++) {
+                    compute(turns);
                     one.clear();
+                    served = i;
                 }
-            } catch (java.io.IOException failed) {
-                throw new java.io.UncheckedIOException(failed);
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
-        }, "serves");
+        }, name);
         serves.setDaemon(true);
         serves.start();
-        for (int i = 0; i < 200; i++) {
-            pipe.sink().write(ByteBuffer.allocate(1));
-            Thread.sleep(5);
+        return pipe.sink();
+    }
+
+    static void ping(Pipe.SinkChannel served, int times, long pause) throws Exception {
+        for (int i = 0; i < times; i++) {
+            served.write(ByteBuffer.allocate(1));
+            Thread.sleep(pause);
         }
+        while (Pings.served != times) {
+            Thread.sleep(1);
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        // What reads is loaded and compiled by then, so that it takes next to nothing of the other thread's time.
+        ping(serve("warms up", 3_000), 3_000, 0);
+        ping(serve("serves", 700_000), PINGS, 7);
     }
 }
