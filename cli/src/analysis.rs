@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use trace::numbers::counted;
 
 use crate::args::Part;
-use crate::inputs::class_files::{self, Found};
+use crate::inputs::class_files::{self, Found, Unreadable};
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -38,10 +38,19 @@ pub struct Analysed {
     pub elsewhere: usize,
     /// What was carried over from other versions of classes.
     pub carried: CarriedTotal,
-    /// What the counters lack: a sentence for each class that cannot be analysed.
+    /// What the counters lack: a sentence for each class file that cannot be read or analysed.
     pub missing: Vec<String>,
     /// Whether any class file was at hand, with code or without.
     pub any_class_file: bool,
+}
+
+/// How classes are analysed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Whether what other versions of a class executed counts for methods whose code is the same.
+    pub carry_over: bool,
+    /// Whether a class file that cannot be read or analysed ends the command.
+    pub strict_inputs: bool,
 }
 
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
@@ -50,7 +59,7 @@ pub struct Analysed {
 /// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
 /// what an earlier build recorded says nothing of this one. With `carry_over` what ran of methods whose code is the same
 /// counts. Whatever goes wrong with one class is a warning, and the
-/// report is made without that class, which it lacks then.
+/// report is made without that class, which it lacks then, unless that is to end the command.
 ///
 /// # Errors
 /// If a place cannot be read, or the filter selects none of the classes (`H0671`).
@@ -58,11 +67,11 @@ pub fn analyse_all(
     parts: &[Part],
     recorded: &ExecutionDataStore,
     filter: &Filter,
-    carry_over: bool,
+    manner: Manner,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
-        carry_over,
+        manner,
         ..Analysis::new(recorded, filter, warnings)
     };
     let mut bundles = Vec::new();
@@ -91,6 +100,7 @@ pub fn analyse_loaders(
     part: &Part,
     recorded: &ExecutionDataStore,
     filter: &Filter,
+    manner: Manner,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
@@ -98,6 +108,7 @@ pub fn analyse_loaders(
     let mut any_class_file = false;
     for (name, of_loader) in recorded.by_loader()? {
         let mut analysis = Analysis {
+            manner,
             loaded_alone: true,
             ..Analysis::new(&of_loader, filter, warnings)
         };
@@ -117,7 +128,8 @@ pub fn analyse_loaders(
     if bundles.is_empty() {
         expect_selected(recorded, filter, unselected)?;
     }
-    missing.dedup(); // of a class in several loaders
+    let mut told = HashSet::new();
+    missing.retain(|text| told.insert(text.clone())); // of a class in several loaders
     Ok(Analysed {
         bundles,
         elsewhere: elsewhere.len(),
@@ -146,8 +158,7 @@ fn expect_selected(
 struct Analysis<'r> {
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
-    /// Whether what other versions of a class executed counts for methods whose code is the same.
-    carry_over: bool,
+    manner: Manner,
     /// Whether classes that are found and were not loaded are left out.
     loaded_alone: bool,
     carried: CarriedTotal,
@@ -161,8 +172,10 @@ struct Analysis<'r> {
     done: HashSet<u64>,
     /// Those of the parts before.
     known: HashSet<u64>,
-    /// What the reports lack: a sentence for each class that cannot be analysed.
+    /// What the reports lack: a sentence for each class file that cannot be read or analysed.
     missing: Vec<String>,
+    /// Why the first class file that is to end the command cannot be read or analysed.
+    damaged: Option<Problem>,
     /// Those of which another version was found.
     other_versions: HashSet<u64>,
     progress: ProgressBar,
@@ -193,7 +206,7 @@ impl<'r> Analysis<'r> {
         Self {
             recorded,
             filter,
-            carry_over: false,
+            manner: Manner::default(),
             loaded_alone: false,
             carried: CarriedTotal::default(),
             warnings,
@@ -203,6 +216,7 @@ impl<'r> Analysis<'r> {
             done: HashSet::new(),
             known: HashSet::new(),
             missing: Vec::new(),
+            damaged: None,
             other_versions: HashSet::new(),
             progress: progress(),
         }
@@ -216,6 +230,9 @@ impl<'r> Analysis<'r> {
         }
         for place in &part.classes {
             self.place(place)?;
+        }
+        if let Some(problem) = self.damaged.take() {
+            return Err(problem);
         }
         Ok(self.bundle(&part.name))
     }
@@ -252,16 +269,20 @@ impl<'r> Analysis<'r> {
         let loader = self.recorded.loader.clone();
         let (read, batches) = mpsc::sync_channel(1);
         // What is analysed was read while what was before it was analysed.
-        thread::scope(|scope| {
+        let unreadable = thread::scope(|scope| {
             let reader = scope.spawn(move || {
-                class_files::read(place, &loader, &mut |found| {
+                class_files::read_intact(place, &loader, &mut |found| {
                     let _ = read.send(found); // of which nobody wants more after a panic alone
                     Ok(())
                 })
             });
             batches.into_iter().for_each(|found| self.found(found));
             reader.join().unwrap_or_else(|panic| resume_unwind(panic))
-        })
+        })?;
+        unreadable
+            .into_iter()
+            .for_each(|file| self.cannot_read(file));
+        Ok(())
     }
 
     /// Takes a batch of class files; those seen before are passed over.
@@ -278,7 +299,7 @@ impl<'r> Analysis<'r> {
             .collect();
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
-        let carry_over = self.carry_over;
+        let carry_over = self.manner.carry_over;
         let analyse = |(id, found): &(u64, Found)| {
             progress.inc(1);
             analyse_found(*id, found, recorded, filter, carry_over)
@@ -305,7 +326,7 @@ impl<'r> Analysis<'r> {
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::LeftOut => (),
-            Outcome::Failed(origin, cause) => self.lacks(&origin, cause),
+            Outcome::Failed(origin, cause) => self.cannot_analyse(&origin, cause),
             Outcome::NoMatch(warning, class, ran) => {
                 self.warnings.add(warning);
                 self.other_versions.extend(ran);
@@ -319,11 +340,30 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    fn lacks(&mut self, origin: &str, cause: String) {
+    fn cannot_read(&mut self, Unreadable { origin, problem }: Unreadable) {
+        let cause = problem.cause();
+        let told = format!("the file {origin}, which is left out: {cause}");
+        self.lacks(&origin, cause, &told, problem);
+    }
+
+    fn cannot_analyse(&mut self, origin: &str, cause: String) {
+        let problem = Problem::user("H0613", format!("{origin} cannot be analysed"));
+        let problem = problem.with("found", cause.as_str());
         let told = format!("the class {origin}, which cannot be analysed: {cause}");
-        self.missing.push(escape::line(&told).to_string());
+        self.lacks(origin, cause, &told, problem);
+    }
+
+    /// The report is made without it, unless that is to end the command with `problem`.
+    fn lacks(&mut self, origin: &str, cause: String, told: &str, problem: Problem) {
+        if self.manner.strict_inputs {
+            self.damaged.get_or_insert(problem);
+            return;
+        }
+        self.missing.push(escape::line(told).to_string());
         let warning = Warning::new("H0619", format!("{origin} is left out of the report"));
-        self.warnings.add(warning.with("cause", cause).of_missing());
+        let warning = warning.with("cause", cause).of_missing();
+        self.warnings
+            .add(warning.with("help", "--strict-inputs makes this an error"));
     }
 
     fn add(&mut self, mut class: ClassCoverage) {

@@ -292,7 +292,7 @@ pub struct Material {
     /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub diff: Option<String>,
-    /// Report nothing if one of the files of runs is damaged; else it is left out and named, and the exit code is 3
+    /// Report nothing if a file of a run or a class file is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
     pub strict_inputs: bool,
 }

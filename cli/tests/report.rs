@@ -689,6 +689,40 @@ fn class_that_cannot_be_analysed_makes_the_report_partial() {
 }
 
 #[test]
+fn files_in_a_place_that_cannot_be_read_cost_no_others() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let out = bank.path("out");
+    snapshot(&out, Meta::default(), true, &[(&class, Hits::All)]);
+    fs::write(bank.path("classes/bank/Empty.class"), "").unwrap();
+    fs::write(bank.path("classes/cut.jar"), "PK\x03\x04 and no more").unwrap();
+    let (json, classes) = (bank.path("all.json"), bank.path("classes"));
+    let (xml, ran) = partial_xml(&bank, &[&out, &"--classes", &classes, &"--json", &json]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&[
+        "warning[H0619]",
+        "Empty.class is left out of the report",
+        "Empty.class is neither a class file nor an archive",
+        "cut.jar is left out of the report",
+        "--strict-inputs makes this an error",
+    ]);
+    assert_eq!(lines(&xml), (2, 5));
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    assert_eq!(json["incomplete"].as_array().unwrap().len(), 2, "{json}");
+    let words = ["report", "--strict-inputs", "--classes"].map(OsString::from);
+    let strict = [out.clone().into(), classes.clone().into()];
+    run(words.into_iter().chain(strict.into_iter().rev())).refused("H0613", &["Empty.class"]);
+    let verified = run([OsString::from("verify"), classes.into()]);
+    assert_eq!(verified.code, Some(1), "{}", verified.error);
+    verified.says(&["warning[H0632]", "Empty.class", "cut.jar"]);
+    assert!(
+        verified.out.contains("2  cannot be read"),
+        "{}",
+        verified.out
+    );
+}
+
+#[test]
 fn mistakes_are_told_with_what_to_do() {
     let bank = bank();
     let class = bank.class("bank/Account");

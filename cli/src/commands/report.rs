@@ -12,7 +12,7 @@ use coverage::report::{Module, Report as Whole};
 use probes::Meta;
 use trace::numbers::counted;
 
-use crate::analysis::{self, Analysed};
+use crate::analysis::{self, Analysed, Manner};
 use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
@@ -250,9 +250,13 @@ pub(super) fn make(
     let changes = job.material.changes()?;
     let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let any_damaged = damaged.any()?;
+    let manner = Manner {
+        carry_over: job.carry_over,
+        strict_inputs: job.material.strict_inputs,
+    };
     let analysed = match (job.per_loader, parts.as_slice()) {
-        (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, warnings),
-        _ => analysis::analyse_all(&parts, &recorded, job.filter, job.carry_over, warnings),
+        (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, manner, warnings),
+        _ => analysis::analyse_all(&parts, &recorded, job.filter, manner, warnings),
     }?;
     let all = analysed.bundles.as_slice();
     warn_of_failures(&recorded, all, job.material, warnings);

@@ -12,7 +12,7 @@ use rewriter::ClassFile;
 
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
-use crate::inputs::class_files::{self, Found, Loader};
+use crate::inputs::class_files::{self, Found, Loader, Unreadable};
 use crate::plugin_project;
 use crate::plugins;
 use crate::problem::Problem;
@@ -71,22 +71,28 @@ impl Verify {
         let mut counts = Counts::new();
         let mut warnings = Warnings::default();
         for place in &self.places {
-            class_files::read(place, &Loader::every_version(), &mut |batch| {
-                let verdicts: Result<Vec<Verdict>, Problem> = batch
-                    .par_iter()
-                    .map(|found| verdict(found, pipeline.as_ref(), &guards))
-                    .collect();
-                for verdict in verdicts? {
-                    for count in verdict.counts {
-                        *counts.entry(count).or_default() += 1;
+            let unreadable =
+                class_files::read_intact(place, &Loader::every_version(), &mut |batch| {
+                    let verdicts: Result<Vec<Verdict>, Problem> = batch
+                        .par_iter()
+                        .map(|found| verdict(found, pipeline.as_ref(), &guards))
+                        .collect();
+                    for verdict in verdicts? {
+                        for count in verdict.counts {
+                            *counts.entry(count).or_default() += 1;
+                        }
+                        verdict
+                            .warnings
+                            .into_iter()
+                            .for_each(|warning| warnings.add(warning));
                     }
-                    verdict
-                        .warnings
-                        .into_iter()
-                        .for_each(|warning| warnings.add(warning));
-                }
-                Ok(())
-            })?;
+                    Ok(())
+                })?;
+            for Unreadable { origin, problem } in unreadable {
+                *counts.entry((1, "cannot be read".to_owned())).or_default() += 1;
+                let warning = Warning::new("H0632", format!("{origin} cannot be read"));
+                warnings.add(warning.with("found", problem.cause()));
+            }
         }
         warnings.print();
         show(&table(&counts))?;

@@ -1,7 +1,8 @@
 //! Class files that were never loaded: from folders, jars, jars within jars, and the JDK's own modules.
 
 use std::collections::HashMap;
-use std::fs::{self, File, Metadata};
+use std::ffi::OsString;
+use std::fs::{self, File, FileType, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -55,20 +56,47 @@ impl Loader {
     }
 }
 
+/// Something within a place that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Which file, folder or entry of an archive.
+    pub origin: String,
+    /// Why.
+    pub problem: Problem,
+}
+
 /// Reads all classes of `place`, a folder, a jar, a class file or `jrt:MODULE`, in batches.
 ///
 /// # Errors
-/// If the place cannot be read; the first error of `visit` is handed on.
+/// If the place, or anything within it, cannot be read; the first error of `visit` is handed on.
 pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Problem> {
+    let unreadable = read_intact(place, loader, visit)?.into_iter().next();
+    unreadable.map_or(Ok(()), |first| Err(first.problem))
+}
+
+/// Reads what can be read of the classes of `place`, in batches; gives what lies within it and cannot be read.
+///
+/// # Errors
+/// If the place itself cannot be read; the first error of `visit` is handed on.
+pub fn read_intact(
+    place: &str,
+    loader: &Loader,
+    visit: Visit<'_>,
+) -> Result<Vec<Unreadable>, Problem> {
+    let walk = Walk::new(loader, visit);
     if let Some(module) = place.strip_prefix("jrt:") {
         let modules = jrt::extract(module, loader.java_home.as_deref())?;
-        return Walk::new(loader, visit).all(|walk| walk.folder(modules.path(), modules.path()));
+        let entries = entries(modules.path())?;
+        return walk.all(|walk| walk.folder(modules.path(), modules.path(), entries));
     }
     let path = Path::new(place);
-    let kind = kind_of(place)?;
-    Walk::new(loader, visit).all(|walk| match kind.is_dir() {
-        true => walk.folder(path, path),
-        false => walk.file(path),
+    if kind_of(place)?.is_dir() {
+        let entries = entries(path)?;
+        return walk.all(|walk| walk.folder(path, path, entries));
+    }
+    walk.all(|walk| {
+        let opened = walk.open(path)?;
+        walk.opened(path, opened)
     })
 }
 
@@ -101,12 +129,37 @@ fn kind_of(place: &str) -> Result<Metadata, Problem> {
 /// Takes classes as they are found.
 pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
 
+/// A file that was opened.
+enum Opened {
+    /// The bytes of a class file.
+    Class(Vec<u8>),
+    Archive(Archive<BufReader<File>>),
+}
+
+/// An archive, and the names of its entries to read.
+type Archive<R> = (ZipArchive<R>, Vec<String>);
+
+/// Names in a folder, in order, with what they are.
+type Names = Vec<(OsString, FileType)>;
+
+fn entries(folder: &Path) -> Result<Names, Problem> {
+    let unreadable = |error| Problem::unreadable(folder, &error);
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let mut entries = entries
+        .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
+        .collect::<std::io::Result<Names>>()
+        .map_err(unreadable)?;
+    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(entries)
+}
+
 struct Walk<'v> {
     loader: Loader,
     /// How the file begins that is read: of nearly all class files this is all, for one call of the kernel and another
     /// that finds the end.
     start: Vec<u8>,
     batch: Vec<Found>,
+    unreadable: Vec<Unreadable>,
     visit: Visit<'v>,
 }
 
@@ -116,13 +169,18 @@ impl<'v> Walk<'v> {
             loader: loader.clone(),
             start: Vec::with_capacity(START + 1),
             batch: Vec::new(),
+            unreadable: Vec::new(),
             visit,
         }
     }
 
-    fn all(mut self, walk: impl FnOnce(&mut Self) -> Result<(), Problem>) -> Result<(), Problem> {
+    fn all(
+        mut self,
+        walk: impl FnOnce(&mut Self) -> Result<(), Problem>,
+    ) -> Result<Vec<Unreadable>, Problem> {
         walk(&mut self)?;
-        (self.visit)(self.batch)
+        (self.visit)(self.batch)?;
+        Ok(self.unreadable)
     }
 
     fn found(&mut self, origin: String, bytes: Vec<u8>) -> Result<(), Problem> {
@@ -133,48 +191,55 @@ impl<'v> Walk<'v> {
         Ok(())
     }
 
+    /// What was read of something within the place; none if it cannot be read.
+    fn readable<T>(&mut self, origin: &str, read: Result<T, Problem>) -> Option<T> {
+        read.map_err(|problem| {
+            let origin = origin.to_owned();
+            self.unreadable.push(Unreadable { origin, problem });
+        })
+        .ok()
+    }
+
     /// All classes and archives below a folder, in order of their names. Links to folders are followed once.
-    fn folder(&mut self, root: &Path, folder: &Path) -> Result<(), Problem> {
-        let unreadable = |error| Problem::unreadable(folder, &error);
-        let entries = fs::read_dir(folder).map_err(unreadable)?;
-        let mut entries = entries
-            .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
-            .collect::<std::io::Result<Vec<_>>>()
-            .map_err(unreadable)?;
-        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        for (name, kind) in entries {
+    fn folder(&mut self, root: &Path, folder: &Path, names: Names) -> Result<(), Problem> {
+        for (name, kind) in names {
             let path = folder.join(&name);
+            let name = name.to_string_lossy();
             if kind.is_dir() || (kind.is_symlink() && path.is_dir()) {
-                if !leads_back(root, &path) {
-                    self.folder(root, &path)?;
+                if leads_back(root, &path) {
+                    continue;
                 }
-            } else if is_class(&name.to_string_lossy())
-                || archive::has_archive_name(&name.to_string_lossy())
-            {
-                self.file(&path)?;
+                let names = self.readable(&path.display().to_string(), entries(&path));
+                self.folder(root, &path, names.unwrap_or_default())?;
+            } else if is_class(&name) || archive::has_archive_name(&name) {
+                let opened = self.open(&path);
+                if let Some(opened) = self.readable(&path.display().to_string(), opened) {
+                    self.opened(&path, opened)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Problem> {
+    fn open(&mut self, path: &Path) -> Result<Opened, Problem> {
         let unreadable = |error| Problem::unreadable(path, &error);
-        let origin = path.display().to_string();
         let mut file = File::open(path).map_err(unreadable)?;
         self.start.clear();
         let mut first = file.by_ref().take(START as u64);
         first.read_to_end(&mut self.start).map_err(unreadable)?;
+        let origin = path.display().to_string();
         match self.start.get(..4) {
             Some(b"PK\x03\x04" | b"PK\x05\x06") => {
                 file.rewind().map_err(unreadable)?;
-                self.archive(&origin, BufReader::new(file), 0)
+                let archive = self.open_archive(&origin, BufReader::new(file))?;
+                Ok(Opened::Archive(archive))
             }
             Some([0xCA, 0xFE, 0xBA, 0xBE]) => {
                 let mut bytes = self.start.clone();
                 if bytes.len() == START {
                     file.read_to_end(&mut bytes).map_err(unreadable)?;
                 }
-                self.found(origin, bytes)
+                Ok(Opened::Class(bytes))
             }
             found => Err(Problem::user(
                 "H0613",
@@ -189,26 +254,42 @@ impl<'v> Walk<'v> {
         }
     }
 
+    fn opened(&mut self, path: &Path, opened: Opened) -> Result<(), Problem> {
+        let origin = path.display().to_string();
+        match opened {
+            Opened::Class(bytes) => self.found(origin, bytes),
+            Opened::Archive(archive) => self.archive(&origin, archive, 0),
+        }
+    }
+
+    fn open_archive<R: Read + Seek>(&self, origin: &str, reader: R) -> Result<Archive<R>, Problem> {
+        let mut jar = archive::open(origin, reader)?;
+        let wanted = self.wanted_entries(origin, &mut jar)?;
+        Ok((jar, wanted))
+    }
+
     fn archive<R: Read + Seek>(
         &mut self,
         origin: &str,
-        reader: R,
+        (mut jar, wanted): Archive<R>,
         depth: usize,
     ) -> Result<(), Problem> {
-        let mut jar = archive::open(origin, reader)?;
-        for name in self.wanted_entries(origin, &mut jar)? {
-            let bytes = archive::read_entry(origin, &mut jar, &name)?;
+        for name in wanted {
+            let read = archive::read_entry(origin, &mut jar, &name);
             let origin = format!("{origin}!/{name}");
+            let Some(bytes) = self.readable(&origin, read) else {
+                continue;
+            };
             if is_class(&name) {
                 self.found(origin, bytes)?;
-            } else if depth < MAX_DEPTH {
-                self.archive(&origin, Cursor::new(bytes), depth + 1)?;
-            } else {
-                return Err(Problem::user(
-                    "H0613",
-                    format!("{origin} lies in more than {MAX_DEPTH} archives"),
-                )
-                .with("help", "unpack the outer ones"));
+                continue;
+            }
+            let inner = match depth < MAX_DEPTH {
+                true => self.open_archive(&origin, Cursor::new(bytes)),
+                false => Err(too_deep(&origin)),
+            };
+            if let Some(inner) = self.readable(&origin, inner) {
+                self.archive(&origin, inner, depth + 1)?;
             }
         }
         Ok(())
@@ -245,6 +326,11 @@ impl<'v> Walk<'v> {
         });
         Ok(candidates)
     }
+}
+
+fn too_deep(origin: &str) -> Problem {
+    let message = format!("{origin} lies in more than {MAX_DEPTH} archives");
+    Problem::user("H0613", message).with("help", "unpack the outer ones")
 }
 
 fn is_class(name: &str) -> bool {
