@@ -1,5 +1,6 @@
 //! Where a receiver listens.
 
+use std::fmt;
 use std::path::PathBuf;
 
 /// An address.
@@ -35,6 +36,15 @@ impl Address {
         match is_host && port.parse::<u16>().is_ok() {
             true => Ok(Self::Tcp(authority.to_owned())),
             false => Err(expected()),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(authority) => write!(f, "tcp://{authority}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }

@@ -19,10 +19,13 @@ use rustls::{
 };
 
 use crate::address::Address;
+use crate::ends::Ends;
 use crate::token::BINDING;
 
 /// How long a connection, its encryption and the proofs of both sides may take together.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How often a sender that waits looks whether its recording is over.
+const TURN: Duration = Duration::from_millis(250);
 /// The name of what both ends of one connection know (RFC 9266).
 const EXPORTER: &[u8] = b"EXPORTER-Channel-Binding";
 
@@ -40,6 +43,8 @@ enum Stream {
 pub struct Timed {
     socket: Socket,
     until: Instant,
+    /// The sender's end of its recording, after which no step goes on for longer than may be sent.
+    ends: Option<Arc<Ends>>,
 }
 
 /// A socket.
@@ -49,31 +54,38 @@ pub enum Socket {
 }
 
 impl Channel {
-    /// Connects; the peer has [`HANDSHAKE`] for it, and for what is said first.
+    /// Connects; the peer has [`HANDSHAKE`] for it, and for what is said first, and for this and all that follows no longer
+    /// than may be sent after the end of the recording.
     ///
     /// # Errors
     /// If nobody is there, or what is there speaks no TLS.
-    pub fn connect(to: &Address) -> io::Result<Self> {
-        let until = Instant::now() + HANDSHAKE;
+    pub fn connect(to: &Address, ends: &Arc<Ends>) -> io::Result<Self> {
+        let timed = |socket| Timed {
+            socket,
+            until: Instant::now() + HANDSHAKE,
+            ends: Some(Arc::clone(ends)),
+        };
         let authority = match to {
             Address::Unix(path) => {
                 let socket = Socket::Unix(UnixStream::connect(path)?);
-                return Ok(Self(Stream::Local(Timed { socket, until })));
+                return Ok(Self(Stream::Local(timed(socket))));
             }
             Address::Tcp(authority) => authority,
         };
         let mut failed = io::Error::other("the host has no address");
         for address in authority.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, HANDSHAKE / 2) {
-                Ok(stream) => return Self::encrypt(stream, until),
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    return Self::encrypt(timed(Socket::Tcp(stream)));
+                }
                 Err(error) => failed = error,
             }
         }
         Err(failed)
     }
 
-    fn encrypt(stream: TcpStream, until: Instant) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
+    fn encrypt(timed: Timed) -> io::Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&TLS13])
@@ -83,8 +95,7 @@ impl Channel {
             .with_no_client_auth();
         let name = ServerName::try_from("classhook").map_err(io::Error::other)?;
         let client = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-        let socket = Socket::Tcp(stream);
-        let mut stream = StreamOwned::new(client, Timed { socket, until });
+        let mut stream = StreamOwned::new(client, timed);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock)?;
         }
@@ -96,14 +107,20 @@ impl Channel {
     /// # Errors
     /// If what has connected speaks no TLS.
     pub fn accept(socket: Socket, encryption: &Arc<ServerConfig>) -> io::Result<Self> {
-        let until = Instant::now() + HANDSHAKE;
         if let Socket::Tcp(stream) = &socket {
             stream.set_nodelay(true)?;
-        } else {
-            return Ok(Self(Stream::Local(Timed { socket, until })));
+        }
+        let is_local = matches!(socket, Socket::Unix(_));
+        let timed = Timed {
+            socket,
+            until: Instant::now() + HANDSHAKE,
+            ends: None,
+        };
+        if is_local {
+            return Ok(Self(Stream::Local(timed)));
         }
         let server = ServerConnection::new(Arc::clone(encryption)).map_err(io::Error::other)?;
-        let mut stream = StreamOwned::new(server, Timed { socket, until });
+        let mut stream = StreamOwned::new(server, timed);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock)?;
         }
@@ -188,24 +205,50 @@ impl Write for Channel {
 }
 
 impl Timed {
-    /// The time that is left, for the next read and write.
-    fn hurry(&self) -> io::Result<()> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(late());
-        }
-        let left = Some(left);
-        match &self.socket {
-            Socket::Tcp(stream) => {
-                stream.set_read_timeout(left)?;
-                stream.set_write_timeout(left)
+    /// The time that is left now.
+    fn left(&self) -> Duration {
+        let last = self.ends.as_ref().and_then(|ends| ends.last());
+        let until = last.map_or(self.until, |last| last.min(self.until));
+        until.saturating_duration_since(Instant::now())
+    }
+
+    /// Tries until the time is over, which may become less meanwhile.
+    fn in_time<T>(
+        &mut self,
+        mut attempt: impl FnMut(&mut Socket) -> io::Result<T>,
+    ) -> io::Result<T> {
+        loop {
+            let left = self.left();
+            if left.is_zero() {
+                return Err(late());
             }
-            Socket::Unix(stream) => {
-                stream.set_read_timeout(left)?;
-                stream.set_write_timeout(left)
+            let turn = Some(match self.ends {
+                Some(_) => left.min(TURN),
+                None => left,
+            });
+            match &self.socket {
+                Socket::Tcp(stream) => {
+                    stream.set_read_timeout(turn)?;
+                    stream.set_write_timeout(turn)?;
+                }
+                Socket::Unix(stream) => {
+                    stream.set_read_timeout(turn)?;
+                    stream.set_write_timeout(turn)?;
+                }
+            }
+            match attempt(&mut self.socket) {
+                Err(error) if is_late(&error) => {}
+                outcome => return outcome,
             }
         }
     }
+}
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 fn late() -> io::Error {
@@ -215,17 +258,9 @@ fn late() -> io::Error {
     )
 }
 
-fn in_time<T>(outcome: io::Result<T>) -> io::Result<T> {
-    outcome.map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => late(),
-        _ => error,
-    })
-}
-
 impl Read for Timed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.hurry()?;
-        in_time(match &mut self.socket {
+        self.in_time(|socket| match socket {
             Socket::Tcp(stream) => stream.read(buffer),
             Socket::Unix(stream) => stream.read(buffer),
         })
@@ -234,8 +269,7 @@ impl Read for Timed {
 
 impl Write for Timed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.hurry()?;
-        in_time(match &mut self.socket {
+        self.in_time(|socket| match socket {
             Socket::Tcp(stream) => stream.write(bytes),
             Socket::Unix(stream) => stream.write(bytes),
         })

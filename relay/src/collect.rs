@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +31,9 @@ const TURN: Duration = Duration::from_millis(50);
 const NAMED: usize = 20;
 /// So many files with the cause for which their end is missing are named.
 const NAMED_FILES: usize = 1024;
+
+/// The longest path that a socket's address has room for, beside the zero at its end (unix(7)).
+const LONGEST_PATH: usize = 107;
 
 /// Receives until a signal comes; whether all files that have begun are whole.
 ///
@@ -73,7 +76,8 @@ impl Listener {
     /// # Errors
     /// If nobody can listen there.
     pub fn new(address: &Address) -> Result<Self, String> {
-        let failed = |error: io::Error| format!("nobody can listen at this address: {error}");
+        let told = |cause: &str| format!("nobody can listen at {address}: {cause}");
+        let failed = |error: io::Error| told(&error.to_string());
         match address {
             Address::Tcp(authority) => {
                 let listener = TcpListener::bind(authority).map_err(failed)?;
@@ -88,13 +92,16 @@ impl Listener {
                 if channel::is_stale(path) {
                     let _ = std::fs::remove_file(path);
                 }
+                if let Some(cause) = unfit(path) {
+                    return Err(told(cause));
+                }
                 let listener = UnixListener::bind(path).map_err(failed)?;
                 let private = std::fs::Permissions::from_mode(0o600);
                 std::fs::set_permissions(path, private).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
                 Ok(Self {
                     kind: Kind::Unix(listener),
-                    name: format!("unix:{}", path.display()),
+                    name: address.to_string(),
                 })
             }
         }
@@ -123,6 +130,18 @@ impl Drop for Listener {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// Why no socket can be made at a path, where the system's own words would not say it.
+fn unfit(path: &Path) -> Option<&'static str> {
+    if path.as_os_str().len() > LONGEST_PATH {
+        return Some("the path of a socket may have 107 bytes at most; name a shorter one");
+    }
+    let kind = path.symlink_metadata().ok()?.file_type();
+    Some(match kind.is_socket() {
+        true => "another program receives there already; end it, or name another path",
+        false => "there is something else than a socket, which stays; name another path",
+    })
 }
 
 /// What all connections share.

@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::address::Address;
 use crate::channel::{Channel, HANDSHAKE};
+use crate::ends::Ends;
 use crate::frame::{Frame, Hello};
 use crate::token::{PROOF, Side, Token};
 
@@ -43,23 +45,15 @@ impl fmt::Display for Refusal {
 impl Error for Refusal {}
 
 /// A connection to a receiver that has proved that it has the token.
-pub struct Link<'a> {
-    channel: Channel,
-    /// Whether it is over, so that no step may take long.
-    hurries: &'a dyn Fn() -> Duration,
-}
+pub struct Link(Channel);
 
-impl<'a> Link<'a> {
-    /// Connects; each step then has as much time as `most` says, and 20 s at most.
+impl Link {
+    /// Connects; each step then has 20 s, and none goes on for longer than may be sent after the end of the recording.
     ///
     /// # Errors
     /// If nobody answers, or somebody else.
-    pub fn new(
-        address: &Address,
-        token: Option<&Token>,
-        most: &'a dyn Fn() -> Duration,
-    ) -> io::Result<Self> {
-        let mut channel = Channel::connect(address)?;
+    pub fn new(address: &Address, token: Option<&Token>, ends: &Arc<Ends>) -> io::Result<Self> {
+        let mut channel = Channel::connect(address, ends)?;
         channel.within(HANDSHAKE);
         let binding = channel.binding()?;
         let proof = match (token, &binding) {
@@ -78,15 +72,7 @@ impl<'a> Link<'a> {
             let cause = "the receiver has another token".to_owned();
             return Err(Refusal::for_good(cause));
         }
-        Ok(Self {
-            channel,
-            hurries: most,
-        })
-    }
-
-    fn channel(&mut self) -> &mut Channel {
-        let most = (self.hurries)().min(STEP);
-        self.channel.within(most)
+        Ok(Self(channel))
     }
 
     /// Sends a frame.
@@ -94,7 +80,7 @@ impl<'a> Link<'a> {
     /// # Errors
     /// If the connection fails, or the time is over.
     pub fn say(&mut self, frame: &Frame) -> io::Result<()> {
-        frame.write(self.channel())
+        frame.write(self.0.within(STEP))
     }
 
     /// Receives one.
@@ -102,7 +88,7 @@ impl<'a> Link<'a> {
     /// # Errors
     /// As [`Link::say`], and if the receiver refuses what was said.
     pub fn hear(&mut self) -> io::Result<Frame> {
-        match Frame::read(self.channel())? {
+        match Frame::read(self.0.within(STEP))? {
             Frame::Refused(cause) => Err(io::Error::other(Refusal {
                 cause: format!("the receiver refuses: {cause}"),
                 is_for_good: false,

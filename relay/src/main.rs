@@ -8,6 +8,7 @@
 //! | [`address`] | where a receiver listens |
 //! | [`mod@token`] | the secret that both sides share, and how each proves that it has it |
 //! | [`channel`] | an encrypted or local connection, with a time for each step |
+//! | [`ends`] | the end of a recording |
 //! | [`frame`] | what is said on it: `docs/wire-format.md` |
 //! | [`link`] | the sender's end of a connection |
 //! | [`source`] | a file that grows or is replaced, on the side of the sender |
@@ -19,6 +20,7 @@
 mod address;
 mod channel;
 mod collect;
+mod ends;
 mod frame;
 mod link;
 mod send;
@@ -33,9 +35,11 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use address::Address;
+use ends::Ends;
 use serde_json::json;
 use source::Which;
 use token::Token;
@@ -100,7 +104,7 @@ fn send(
     let (address, token) = ends(address, file)?;
     let which =
         Which::parse(which).ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
-    let ends = Arc::new(AtomicBool::new(false));
+    let ends = Arc::new(Ends::default());
     // Ctrl-C reaches this program as well as the command, which says when it is over.
     for signal in [
         signal_hook::consts::SIGINT,
@@ -113,7 +117,7 @@ fn send(
     let over = Arc::clone(&ends);
     std::thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        over.store(true, Ordering::Relaxed);
+        over.at(Instant::now());
     });
     let report = send::run(&address, token.as_ref(), folder, &which, &ends);
     serde_json::to_value(report).map_err(|error| error.to_string())

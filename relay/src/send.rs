@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use crate::address::Address;
+use crate::ends::{Ends, LAST};
 use crate::frame::Frame;
 use crate::link::{Link, Refusal};
 use crate::source::{Source, Which};
@@ -22,8 +23,7 @@ const ALIVE: Duration = Duration::from_secs(10);
 /// How long is waited before the next attempt to reach a receiver: at first, and at most.
 const WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// How long may be sent after the end of the recording; to a receiver that was never there.
-const LAST: Duration = Duration::from_secs(20);
+/// How long it is tried to reach a receiver that was never there, after the end of the recording.
 const LAST_OF_NONE: Duration = Duration::from_secs(3);
 
 /// What became of it.
@@ -56,7 +56,7 @@ pub fn run(
     token: Option<&Token>,
     folder: &Path,
     which: &Which,
-    ends: &AtomicBool,
+    ends: &Arc<Ends>,
 ) -> Report {
     let mut sender = Sender {
         folder,
@@ -67,13 +67,11 @@ pub fn run(
         failure: None,
         report: Report::default(),
     };
-    let mut over: Option<Instant> = None;
     let mut wait = WAIT;
     loop {
-        let left = || over.map_or(LAST, |over: Instant| LAST.saturating_sub(over.elapsed()));
         let kept = sender.kept();
-        let outcome = sender.session(address, token, ends, &left);
-        match outcome {
+        let began = ends.is_over();
+        match sender.session(address, token, ends) {
             Ok(()) => break,
             Err(error) => {
                 let refusal = Refusal::of(&error);
@@ -82,7 +80,7 @@ pub fn run(
                 }
                 sender.failure = Some(error.to_string());
                 let is_for_good = refusal.is_some_and(|refusal| refusal.is_for_good);
-                if is_for_good && ends.load(Ordering::Relaxed) {
+                if is_for_good && ends.is_over() {
                     break;
                 }
             }
@@ -95,18 +93,15 @@ pub fn run(
         }
         let until = Instant::now() + wait;
         wait = (wait * 2).min(LONGEST_WAIT);
-        while Instant::now() < until {
-            if ends.load(Ordering::Relaxed) && over.is_none() {
-                over = Some(Instant::now());
-                break; // the last attempt is made at once
-            }
+        // The first attempt after the end is made at once.
+        while Instant::now() < until && ends.is_over() == began {
             std::thread::sleep(TURN);
         }
         let last = match sender.report.connections {
             0 => LAST_OF_NONE,
             _ => LAST,
         };
-        if over.is_some_and(|over| over.elapsed() >= last) {
+        if ends.elapsed().is_some_and(|over| over >= last) {
             break;
         }
     }
@@ -132,17 +127,16 @@ impl Sender<'_> {
         &mut self,
         address: &Address,
         token: Option<&Token>,
-        ends: &AtomicBool,
-        left: &dyn Fn() -> Duration,
+        ends: &Arc<Ends>,
     ) -> io::Result<()> {
-        let mut link = Link::new(address, token, left)?;
+        let mut link = Link::new(address, token, ends)?;
         self.report.connections += 1;
         self.failure = None;
         self.sources.iter_mut().for_each(Source::forget_receiver);
         let mut spoke = Instant::now();
         loop {
             // Looked at before, so that all that was written until then is sent.
-            let is_over = ends.load(Ordering::Relaxed);
+            let is_over = ends.is_over();
             self.find();
             for source in &mut self.sources {
                 if source.send(&mut link)? {

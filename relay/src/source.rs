@@ -168,7 +168,7 @@ impl Source {
     ///
     /// # Errors
     /// If the connection fails, or the receiver refuses the file.
-    pub fn send(&mut self, to: &mut Link<'_>) -> io::Result<bool> {
+    pub fn send(&mut self, to: &mut Link) -> io::Result<bool> {
         let mut news = !self.announced;
         if !self.announced {
             self.announce(to)?;
@@ -203,7 +203,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::send`].
-    pub fn end(&mut self, to: &mut Link<'_>) -> io::Result<()> {
+    pub fn end(&mut self, to: &mut Link) -> io::Result<()> {
         to.say(&Frame::End(self.number))?;
         to.kept(self.kept)?;
         self.ended = true;
@@ -211,7 +211,7 @@ impl Source {
     }
 
     /// Tells the receiver of the file, and goes on where that has the same.
-    fn announce(&mut self, to: &mut Link<'_>) -> io::Result<()> {
+    fn announce(&mut self, to: &mut Link) -> io::Result<()> {
         to.say(&Frame::File(self.number, self.name.clone()))?;
         let (length, check) = match to.hear()? {
             Frame::Have(length, check) => (length, check),
@@ -269,7 +269,7 @@ impl Source {
         }
     }
 
-    fn begin_anew(&mut self, to: &mut Link<'_>) -> io::Result<()> {
+    fn begin_anew(&mut self, to: &mut Link) -> io::Result<()> {
         self.open()?;
         to.say(&Frame::Restart(self.number))?;
         (self.kept, self.tail) = (0, Vec::new());

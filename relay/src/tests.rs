@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 use crate::address::Address;
 use crate::channel::{Channel, encryption};
 use crate::collect::{Collector, Listener};
+use crate::ends::{Ends, LAST};
 use crate::frame::{Frame, Hello};
 use crate::send::{self, Report};
 use crate::source::Which;
@@ -62,13 +64,13 @@ impl Receiver {
 
 /// A sender of this process.
 struct Sender {
-    ends: Arc<AtomicBool>,
+    ends: Arc<Ends>,
     thread: JoinHandle<Report>,
 }
 
 impl Sender {
     fn start(address: &Address, token: &Path, folder: &Path, jvm: &str) -> Self {
-        let ends = Arc::new(AtomicBool::new(false));
+        let ends = Arc::new(Ends::default());
         let (address, folder) = (address.clone(), folder.to_owned());
         let (over, which) = (Arc::clone(&ends), Which::Jvm(jvm.to_owned()));
         let token = Token::read(token).unwrap();
@@ -78,7 +80,7 @@ impl Sender {
     }
 
     fn finish(self) -> Report {
-        self.ends.store(true, Ordering::Relaxed);
+        self.ends.at(Instant::now());
         self.thread.join().unwrap()
     }
 }
@@ -266,7 +268,7 @@ fn two_senders_go_together_but_not_with_one_name() {
 /// A connection of somebody who has the token.
 fn proved(address: &Address, token: &Path) -> Channel {
     let token = Token::read(token).unwrap();
-    let mut channel = Channel::connect(address).unwrap();
+    let mut channel = Channel::connect(address, &Arc::default()).unwrap();
     let binding = channel.binding().unwrap().unwrap();
     let proof = token.proof(crate::token::Side::Sender, &binding);
     Hello { proof }.write(&mut channel).unwrap();
@@ -334,12 +336,12 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
     }
     // The proof of one connection is worth nothing on another.
     let secret = Token::read(&token).unwrap();
-    let first = Channel::connect(&receiver.address).unwrap();
+    let first = Channel::connect(&receiver.address, &Arc::default()).unwrap();
     let proof = secret.proof(
         crate::token::Side::Sender,
         &first.binding().unwrap().unwrap(),
     );
-    let mut second = Channel::connect(&receiver.address).unwrap();
+    let mut second = Channel::connect(&receiver.address, &Arc::default()).unwrap();
     Hello { proof }.write(&mut second).unwrap();
     assert_eq!(Hello::read(&mut second).unwrap().proof, [0; PROOF]);
     assert!(Frame::read(&mut second).is_err(), "it is closed");
@@ -378,6 +380,55 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
     assert!(report.files[0].whole, "{report:?}");
     receiver.end();
     assert!(receiver.has("a.events", b"good"));
+}
+
+#[test]
+fn receiver_that_stands_still_delays_the_end_no_longer_than_is_said() {
+    for greets in [true, false] {
+        let (folder, token) = place();
+        fs::write(folder.path().join("a-1.events"), "recorded").unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let sender = Sender::start(&Address::Unix(path), &token, folder.path(), "a-1");
+        let (mut stream, _) = listener.accept().unwrap();
+        if greets {
+            Hello::read(&mut stream).unwrap();
+            Hello { proof: [0; PROOF] }.write(&mut stream).unwrap();
+            Frame::read(&mut stream).unwrap(); // and no answer
+        }
+        let ended = Instant::now();
+        sender.ends.at(ended.checked_sub(LAST).unwrap());
+        let report = sender.finish();
+        let took = ended.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert!(!report.files[0].whole, "{report:?}");
+        assert!(report.cause.unwrap().contains("did not answer in time"));
+    }
+}
+
+#[test]
+fn path_at_which_nobody_can_listen_is_told_with_its_cause() {
+    let (folder, _) = place();
+    let listen = |name: &str| {
+        let path = folder.path().join(name);
+        Listener::new(&Address::Unix(path)).map(|listener| listener.name.clone())
+    };
+    let refused = |name: &str, cause: &str| {
+        let told = listen(name).unwrap_err();
+        assert!(told.contains(name) && told.contains(cause), "{told}");
+    };
+    let file = folder.path().join("file");
+    fs::write(&file, "kept").unwrap();
+    refused("file", "something else than a socket");
+    assert_eq!(fs::read(&file).unwrap(), b"kept");
+    let socket = folder.path().join("socket");
+    let _there = Listener::new(&Address::Unix(socket.clone())).unwrap();
+    refused("socket", "another program receives there");
+    assert!(socket.exists());
+    refused(&"a".repeat(200), "107 bytes");
+    refused("nowhere/socket", "No such file");
+    std::os::unix::fs::symlink("nobody", folder.path().join("link")).unwrap();
+    refused("link", "something else than a socket");
 }
 
 #[test]
