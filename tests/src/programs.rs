@@ -19,6 +19,9 @@ const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-
 const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
     ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
+/// Runs after which each program that takes long had its turn.
+const LONG_IN: usize = 3;
+
 /// One `program.toml`; the first of them, `programs/bank/program.toml`, explains the keys.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,9 +49,10 @@ pub struct Program {
     /// Of its many classes, only those that ran are reported in the comparison of reports.
     #[serde(default)]
     pub large: bool,
-    /// It takes so long that a run has it on one release only, and from classes instrumented before in every other run.
-    #[serde(default, rename = "one-release")]
-    one_release: bool,
+    /// It takes so long that only every third run has it, on one release, and from classes instrumented before every other
+    /// time.
+    #[serde(default, rename = "takes-long")]
+    takes_long: bool,
     /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
     #[serde(default)]
     pub reflective: bool,
@@ -120,11 +124,14 @@ pub fn named(name: &str) -> Program {
 
 impl Program {
     /// The JDKs of this run: the newest that the program runs on, and in every other run one of the others, in rotation;
-    /// or one of all where one is enough; with [`rotation::everything`] all of them. A program that is a module of the
-    /// JDK needs a full one.
+    /// of a program that takes long one of all, or none if it has its turn in another run; with
+    /// [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
-        if self.one_release {
-            return self.jdk_in_turn();
+        if self.takes_long {
+            return match self.is_its_turn() {
+                true => self.jdk_in_turn(),
+                false => Vec::new(),
+            };
         }
         let mut others = self.every_jdk();
         if rotation::everything() {
@@ -144,9 +151,18 @@ impl Program {
         self.in_turn(all).into_iter().collect()
     }
 
+    /// Whether this run has it, of those that take long.
+    fn is_its_turn(&self) -> bool {
+        let long = all().into_iter().filter(|program| program.takes_long);
+        let place = long
+            .map(|program| program.name)
+            .position(|name| name == self.name);
+        place.is_some_and(|place| rotation::is_turn_of("programs that take long", place, LONG_IN))
+    }
+
     /// Whether this run has it from classes instrumented before.
     pub fn static_mode_in_turn(&self) -> bool {
-        !self.one_release || rotation::everything() || self.in_every_other_run()
+        !self.takes_long || rotation::everything() || self.in_every_other_run()
     }
 
     /// Whether it is the program's turn for what only every other run does.

@@ -2,7 +2,7 @@
 //!
 //! Everything is built with the release profile, so that no dependency is compiled twice.
 //! The crates that work on untrusted bytes are built a second time with overflow checks and debug assertions, and their
-//! own tests run on that; with little optimisation, because that is built longer than it runs.
+//! own tests run on that; with little optimisation, because most is built longer than it runs.
 
 mod binaries;
 mod timings;
@@ -114,18 +114,24 @@ fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 /// What a checked build of a crate has instead of the profile's own settings.
-const CHECKED: [&str; 4] = [
+const CHECKED: [&str; 3] = [
     "overflow-checks=true",
     "debug-assertions=true",
-    "opt-level=0",
     "codegen-units=16",
 ];
+
+/// What runs longer than it is built: thousands of generated edits, and files of many megabytes.
+const RUNS_LONG: [&str; 2] = ["rewriter", "probes"];
 
 /// Arguments for cargo: arithmetic of these crates is checked for overflow; what they depend on stays as it is.
 fn checked(crates: &[String]) -> Vec<String> {
     let mut arguments = Vec::new();
     for name in crates {
-        for setting in CHECKED {
+        let optimisation = match RUNS_LONG.contains(&name.as_str()) {
+            true => "opt-level=1",
+            false => "opt-level=0",
+        };
+        for setting in CHECKED.into_iter().chain([optimisation]) {
             arguments.push("--config".to_owned());
             arguments.push(format!("profile.release.package.{name}.{setting}"));
         }

@@ -261,14 +261,14 @@ fn snippets_see_every_entry_return_and_exception_once() {
 
 /// Where the JVM lists the classes that it loads.
 const LOADED: &str = "loaded.log";
-/// Programs that take long, half of them in a run.
+/// Programs that take long, one of them in a run.
 const LARGE: [&str; 4] = ["scala", "groovy", "clojure", "jython"];
 
 /// Runs a program from its classes and from rewritten ones, with full verification. What is rewritten does not depend
 /// on the JDK: its verifier does.
 fn check(name: &str) {
     let place = LARGE.iter().position(|large| *large == name);
-    if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, 2)) {
+    if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, LARGE.len())) {
         println!("{name} has its turn in another run");
         return;
     }

@@ -8,7 +8,10 @@ use e2e_tests::{artifacts, jdks, rotation};
 use rayon::prelude::*;
 use rewriter::{ClassFile, HelperError, place_helpers};
 
-use super::{PARTS, VERIFIER};
+use super::VERIFIER;
+
+/// Runs after which every package had its turn.
+const PARTS: usize = 40;
 
 /// Classes of one compilation: those of the JDK by javac, others by kotlinc, scalac, ecj and javac.
 const JARS: [&str; 6] = [
