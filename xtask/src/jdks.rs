@@ -1,6 +1,6 @@
 //! The JDKs of this machine, as the tests find them: `JAVA_HOME`, `PATH`, the distribution's usual folders, and JVMs that `setup` fetched.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 pub use e2e_tests::jdks::{Jdk, eight};
 use e2e_tests::jdks::{OLDEST, every_installation};
 use std::collections::BTreeSet;
@@ -37,13 +37,4 @@ pub fn measured() -> Result<Vec<Jdk>> {
         "expected a full JDK of version {OLDEST_MEASURED} or newer (JAVA_HOME, PATH, /usr/lib/jvm), found none"
     );
     Ok(found)
-}
-
-/// The newest of [`measured`].
-///
-/// # Errors
-/// If there is none.
-pub fn newest_measured() -> Result<Jdk> {
-    let newest = measured()?.into_iter().max_by_key(|jdk| jdk.feature);
-    newest.context("expected a full JDK, found none")
 }

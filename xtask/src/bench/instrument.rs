@@ -24,32 +24,33 @@ pub struct Options {
 /// The artifact that is the jar.
 const JAR: &str = "kotlin-compiler";
 
-/// Measures on the newest full JDK.
+/// Measures on each full JDK.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
-    let jdk = jdks::newest_measured()?;
-    say(format!(
-        "bench instrument: {} rounds on {jdk}",
-        options.rounds
-    ));
-    let bench = Bench {
-        command: workspace.product("classhook"),
-        jacoco: setup::artifact(workspace, "jacoco-cli")?,
-        folder: folder::emptied(workspace, "instrument", &jdk)?,
-        jdk,
-    };
-    let classes = corpus::jdk_classes(&bench.jdk);
+    let mut benches = Vec::new();
+    for jdk in jdks::measured()? {
+        benches.push(Bench {
+            command: workspace.product("classhook"),
+            jacoco: setup::artifact(workspace, "jacoco-cli")?,
+            folder: folder::emptied(workspace, "instrument", &jdk)?,
+            jdk,
+        });
+    }
     let jar = setup::artifact(workspace, JAR)?;
-    let inputs = [
-        ("all class files of the JDK: instrument, CPU time", classes),
-        ("the jar of the Kotlin compiler: instrument, CPU time", jar),
-    ];
-    let measured = inputs
-        .iter()
-        .map(|(what, input)| bench.measure(what, input, options.rounds))
-        .collect();
-    std::fs::remove_dir_all(&bench.folder)?;
-    measured
+    let mut figures = Vec::new();
+    for bench in &benches {
+        let (rounds, jdk) = (options.rounds, &bench.jdk);
+        say(format!("bench instrument: {rounds} rounds on {jdk}"));
+        let classes = corpus::jdk_classes(jdk);
+        let what = "all class files of the JDK: instrument, CPU time";
+        figures.push(bench.measure(what, &classes, rounds)?);
+        let what = "the jar of the Kotlin compiler: instrument, CPU time";
+        figures.push(bench.measure(what, &jar, rounds)?);
+    }
+    for bench in &benches {
+        std::fs::remove_dir_all(&bench.folder)?;
+    }
+    Ok(figures)
 }
 
 struct Bench {

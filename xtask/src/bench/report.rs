@@ -25,25 +25,24 @@ pub struct Options {
 
 const BYTES_IN_MEGABYTE: f64 = 1e6;
 
-/// Measures on the newest full JDK.
+/// Measures on each full JDK.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
-    let jdk = jdks::newest_measured()?;
-    say(format!("bench report: {} rounds on {jdk}", options.rounds));
-    let folder = folder::emptied(workspace, "report", &jdk)?;
-    std::fs::create_dir_all(&folder)?;
-    let bench = Bench {
-        command: workspace.product("classhook"),
-        jacoco: setup::artifact(workspace, "jacoco-cli")?,
-        classes: corpus::jdk_classes(&jdk),
-        recorded: folder.join("jacoco.exec"),
-        folder,
-        jdk,
-    };
-    bench.record(workspace)?;
-    let measured = bench.measure(options.rounds);
-    std::fs::remove_dir_all(&bench.folder)?;
-    measured
+    let jdks = jdks::measured()?.into_iter();
+    // Each has its folder before anything is measured, and none is removed in between: on ext4, files that are made
+    // after others were removed take several times as long.
+    let benches = jdks.map(|jdk| Bench::prepare(jdk, workspace));
+    let benches: Vec<Bench> = benches.collect::<Result<_>>()?;
+    let mut figures = Vec::new();
+    for bench in &benches {
+        let (rounds, jdk) = (options.rounds, &bench.jdk);
+        say(format!("bench report: {rounds} rounds on {jdk}"));
+        figures.extend(bench.measure(rounds)?);
+    }
+    for bench in &benches {
+        std::fs::remove_dir_all(&bench.folder)?;
+    }
+    Ok(figures)
 }
 
 struct Bench {
@@ -56,6 +55,22 @@ struct Bench {
 }
 
 impl Bench {
+    /// An empty folder, and what a run recorded in it.
+    fn prepare(jdk: Jdk, workspace: &Workspace) -> Result<Self> {
+        let folder = folder::emptied(workspace, "report", &jdk)?;
+        std::fs::create_dir_all(&folder)?;
+        let bench = Self {
+            command: workspace.product("classhook"),
+            jacoco: setup::artifact(workspace, "jacoco-cli")?,
+            classes: corpus::jdk_classes(&jdk),
+            recorded: folder.join("jacoco.exec"),
+            folder,
+            jdk,
+        };
+        bench.record(workspace)?;
+        Ok(bench)
+    }
+
     fn record(&self, workspace: &Workspace) -> Result<()> {
         let agent = setup::artifact(workspace, "jacoco-agent")?;
         let sources = crate::demo::bank_sources(workspace, self.jdk.feature)?;
