@@ -4,9 +4,10 @@
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
-use std::sync::Arc;
+use std::cell::Cell;
 
+pub use bumpalo::Bump as Arena;
+use bumpalo::collections::Vec as ArenaVec;
 use coverage::class::{
     ClassDescription, CodeDescription, Constant, Dynamic, Handler, Instruction, Line, MemberRef,
     MethodDescription, Operand, VariableRange,
@@ -69,53 +70,70 @@ impl From<ReadError> for DescribeError {
     }
 }
 
-/// Describes a class file; its id is the fingerprint of `bytes`.
+/// Describes a class file; its id is the fingerprint of `bytes`. What the class file does not have as it is needed lies in
+/// `arena`, which serves one class after another when it is reset between them.
 ///
 /// # Errors
 /// If the bytes are no class file, or one whose code cannot be followed.
-pub fn describe(bytes: &[u8]) -> Result<ClassDescription<'_>, DescribeError> {
-    describe_as(rewriter::fingerprint(bytes), bytes)
+pub fn describe<'a>(
+    bytes: &'a [u8],
+    arena: &'a Arena,
+) -> Result<ClassDescription<'a>, DescribeError> {
+    describe_as(rewriter::fingerprint(bytes), bytes, arena)
 }
 
 /// The same, where the id is known.
 ///
 /// # Errors
 /// As [`describe`].
-pub fn describe_as(id: u64, bytes: &[u8]) -> Result<ClassDescription<'_>, DescribeError> {
+pub fn describe_as<'a>(
+    id: u64,
+    bytes: &'a [u8],
+    arena: &'a Arena,
+) -> Result<ClassDescription<'a>, DescribeError> {
     let class = ClassFile::read(bytes)?;
-    let describer = Describer::new(&class);
+    let describer = Describer::new(&class, arena);
+    let text = |text| kept(text, arena);
+    let methods = class.methods().map(|method| describer.method(&method));
+    let methods: Vec<_> = methods.collect::<Result<_, _>>()?;
     Ok(ClassDescription {
         id,
         name: text(class.this_class()),
         super_name: class.super_class().map(text),
-        interfaces: class.interfaces().map(text).collect(),
+        interfaces: list(class.interfaces().map(text), arena),
         access_flags: class.access_flags() | synthetic(class.attributes()),
         major_version: class.major_version(),
         signature: class.signature().map(text),
         source_file: class.source_file().map(text),
         source_debug_extension: class.source_debug_extension().map(text),
-        annotations: class.annotations().map(text).collect(),
-        attributes: class
-            .attributes()
-            .map(|attribute| text(attribute.name))
-            .collect(),
-        methods: class
-            .methods()
-            .map(|method| describer.method(&method))
-            .collect::<Result<_, _>>()?,
+        annotations: list(class.annotations().map(text), arena),
+        attributes: list(
+            class.attributes().map(|attribute| text(attribute.name)),
+            arena,
+        ),
+        methods: arena.alloc_slice_copy(&methods),
     })
 }
 
-fn text(text: Utf8<'_>) -> Cow<'_, str> {
-    text.to_str_lossless()
+/// A text as it stands in the class file, or, where that is no UTF-8, a new one.
+fn kept<'a>(text: Utf8<'a>, arena: &'a Arena) -> &'a str {
+    match text.to_str_lossless() {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => arena.alloc_str(&text),
+    }
+}
+
+fn list<T: Copy>(items: impl Iterator<Item = T>, arena: &Arena) -> &[T] {
+    ArenaVec::from_iter_in(items, arena).into_bump_slice()
 }
 
 struct Describer<'c, 'a> {
     pool: &'c ConstantPool<'a>,
+    arena: &'a Arena,
     /// The handles of the bootstrap methods, with their arguments (JVMS 4.7.23).
     bootstrap: Vec<(PoolIndex, Vec<PoolIndex>)>,
     /// Fields and methods that instructions have named, by their index in the pool.
-    members: Vec<OnceCell<Arc<MemberRef<'a>>>>,
+    members: Vec<Cell<Option<&'a MemberRef<'a>>>>,
     budget: Cell<usize>,
 }
 
@@ -127,20 +145,22 @@ enum Missing {
 }
 
 impl<'c, 'a> Describer<'c, 'a> {
-    fn new(class: &'c ClassFile<'a>) -> Self {
+    fn new(class: &'c ClassFile<'a>, arena: &'a Arena) -> Self {
         let pool = class.pool();
         let bootstrap = class
             .bootstrap_methods()
             .map(|bootstrap| (bootstrap.method_handle, bootstrap.arguments().collect()));
         Self {
             pool,
+            arena,
             bootstrap: bootstrap.collect(),
-            members: vec![OnceCell::new(); pool.count().into()],
+            members: vec![Cell::new(None); pool.count().into()],
             budget: Cell::new(BUDGET),
         }
     }
 
     fn method(&self, method: &Method<'_, 'a>) -> Result<MethodDescription<'a>, DescribeError> {
+        let text = |text| kept(text, self.arena);
         let (name, descriptor) = (text(method.name()), text(method.descriptor()));
         let code = match method.code()? {
             Some(code) => Some(self.code(&code, || format!("{name}{descriptor}"))?),
@@ -149,8 +169,8 @@ impl<'c, 'a> Describer<'c, 'a> {
         Ok(MethodDescription {
             signature: method.signature().map(text),
             access_flags: method.access_flags() | synthetic(method.attributes()),
-            annotations: method.annotations().map(text).collect(),
-            invisible_annotations: method.invisible_annotations().map(text).collect(),
+            annotations: list(method.annotations().map(text), self.arena),
+            invisible_annotations: list(method.invisible_annotations().map(text), self.arena),
             code,
             name,
             descriptor,
@@ -163,7 +183,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         method: impl Fn() -> String,
     ) -> Result<CodeDescription<'a>, DescribeError> {
         // An instruction has two bytes on average.
-        let mut instructions = Vec::with_capacity(code.bytes().len() / 2 + 1);
+        let mut instructions = ArenaVec::with_capacity_in(code.bytes().len() / 2 + 1, self.arena);
         for instruction in code.instructions() {
             let instruction = instruction?;
             let bci = instruction.bci.0;
@@ -185,29 +205,34 @@ impl<'c, 'a> Describer<'c, 'a> {
                 operand,
             });
         }
+        let lines = code.lines().map(|line| Line {
+            bci: line.bci.0,
+            number: line.number,
+        });
+        let variables = code.local_variables().map(|variable| VariableRange {
+            start: variable.start.0,
+            length: variable.length,
+        });
         Ok(CodeDescription {
-            instructions,
+            instructions: instructions.into_bump_slice(),
             handlers: self.handlers(code),
-            lines: code
-                .lines()
-                .map(|line| Line {
-                    bci: line.bci.0,
-                    number: line.number,
-                })
-                .collect(),
-            local_variables: local_variables(code),
-            frames: frames(code),
+            lines: list(lines, self.arena),
+            local_variables: list(variables, self.arena),
+            frames: frames(code, self.arena),
         })
     }
 
-    fn handlers(&self, code: &Code<'_, 'a>) -> Vec<Handler<'a>> {
+    fn handlers(&self, code: &Code<'_, 'a>) -> &'a [Handler<'a>] {
         let handlers = code.exception_table().map(|entry| Handler {
             start: entry.start.0,
             end: entry.end,
             target: entry.handler.0,
-            catch_type: self.pool.class_name(entry.catch_type).map(text),
+            catch_type: self
+                .pool
+                .class_name(entry.catch_type)
+                .map(|name| kept(name, self.arena)),
         });
-        handlers.collect()
+        list(handlers, self.arena)
     }
 
     fn operand(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {
@@ -224,15 +249,14 @@ impl<'c, 'a> Describer<'c, 'a> {
             Form::Branch | Form::BranchWide => {
                 Operand::Target(target(instruction.branch_target())?)
             }
-            Form::TableSwitch | Form::LookupSwitch => switch(instruction)?,
+            Form::TableSwitch | Form::LookupSwitch => self.switch(instruction)?,
             Form::Field | Form::Method | Form::Interface => self.member_operand(instruction)?,
             Form::Dynamic => {
                 let dynamic = instruction
                     .pool_index()
                     .and_then(|index| self.pool.dynamic(index));
-                Operand::Dynamic(Box::new(
-                    self.dynamic(dynamic.ok_or(Missing::Constant)?, 0)?,
-                ))
+                let dynamic = self.dynamic(dynamic.ok_or(Missing::Constant)?, 0)?;
+                Operand::Dynamic(self.arena.alloc(dynamic))
             }
             Form::Pool1 | Form::Pool2 | Form::MultiNewArray => self.pool_operand(instruction)?,
             _ => Operand::None,
@@ -245,13 +269,13 @@ impl<'c, 'a> Describer<'c, 'a> {
     ) -> Result<Operand<'a>, Missing> {
         let index = instruction.pool_index().ok_or(Missing::Constant)?;
         let known = self.members.get(usize::from(index.0));
-        if let Some(member) = known.and_then(OnceCell::get) {
-            return Ok(Operand::Member(Arc::clone(member)));
+        if let Some(member) = known.and_then(Cell::get) {
+            return Ok(Operand::Member(member));
         }
         let found = self.pool.member_ref(index).ok_or(Missing::Constant)?;
-        let member = Arc::new(self.member(found)?);
+        let member = &*self.arena.alloc(self.member(found)?);
         if let Some(known) = known {
-            let _ = known.set(Arc::clone(&member)); // only the first time gets here
+            known.set(Some(member));
         }
         Ok(Operand::Member(member))
     }
@@ -286,6 +310,9 @@ impl<'c, 'a> Describer<'c, 'a> {
         } else {
             &[]
         };
+        let arguments = indices.iter();
+        let arguments = arguments.map(|index| self.constant(*index, depth + 1));
+        let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
         Ok(Dynamic {
             name: self.text(dynamic.name)?,
             descriptor: self.text(dynamic.descriptor)?,
@@ -293,10 +320,7 @@ impl<'c, 'a> Describer<'c, 'a> {
                 Some(handle) => self.member(handle.member)?,
                 None => MemberRef::default(),
             },
-            arguments: indices
-                .iter()
-                .map(|index| self.constant(*index, depth + 1))
-                .collect::<Result<_, _>>()?,
+            arguments: self.arena.alloc_slice_copy(&arguments),
         })
     }
 
@@ -314,10 +338,10 @@ impl<'c, 'a> Describer<'c, 'a> {
             }
             rewriter::LoadableConstant::MethodHandle(handle) => Constant::MethodHandle {
                 kind: handle.kind,
-                member: Box::new(self.member(handle.member)?),
+                member: self.arena.alloc(self.member(handle.member)?),
             },
             rewriter::LoadableConstant::Dynamic(dynamic) => {
-                Constant::Dynamic(Box::new(self.dynamic(dynamic, depth)?))
+                Constant::Dynamic(self.arena.alloc(self.dynamic(dynamic, depth)?))
             }
             _ => return Err(Missing::Constant),
         })
@@ -332,13 +356,27 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    /// A text as it stands in the class file, or, where that is no UTF-8, a new one, which costs memory.
-    fn text(&self, value: Utf8<'a>) -> Result<Cow<'a, str>, Missing> {
-        let text = text(value);
-        if let Cow::Owned(made) = &text {
-            self.spend(made.len())?;
+    /// A text as [`kept`] has it; a new one costs memory.
+    fn text(&self, value: Utf8<'a>) -> Result<&'a str, Missing> {
+        match value.to_str_lossless() {
+            Cow::Borrowed(text) => Ok(text),
+            Cow::Owned(made) => {
+                self.spend(made.len())?;
+                Ok(self.arena.alloc_str(&made))
+            }
         }
-        Ok(text)
+    }
+
+    fn switch(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {
+        let switch = instruction.switch().ok_or(Missing::Target)?;
+        let mut cases = ArenaVec::new_in(self.arena);
+        for (key, to) in switch.cases() {
+            cases.push((key, target(to)?));
+        }
+        Ok(Operand::Switch {
+            default: target(switch.default_target())?,
+            cases: cases.into_bump_slice(),
+        })
     }
 
     fn spend(&self, cost: usize) -> Result<(), Missing> {
@@ -346,14 +384,6 @@ impl<'c, 'a> Describer<'c, 'a> {
         self.budget.set(left);
         Ok(())
     }
-}
-
-fn local_variables(code: &Code<'_, '_>) -> Vec<VariableRange> {
-    let variables = code.local_variables().map(|variable| VariableRange {
-        start: variable.start.0,
-        length: variable.length,
-    });
-    variables.collect()
 }
 
 /// Before version 49 compilers said with an attribute what is a flag today (JVMS 4.7.8).
@@ -368,18 +398,18 @@ fn synthetic<'c, 'a: 'c>(
 }
 
 /// Where the `StackMapTable` (JVMS 4.7.4) has frames, as far as it can be read.
-fn frames(code: &Code<'_, '_>) -> Vec<u16> {
+fn frames<'a>(code: &Code<'_, '_>, arena: &'a Arena) -> &'a [u16] {
     let table = code
         .attributes()
         .find(|attribute| attribute.name == "StackMapTable");
-    let mut frames = Vec::new();
+    let mut frames = ArenaVec::new_in(arena);
     if let Some(table) = table {
         read_frames(table.bytes, &mut frames);
     }
-    frames
+    frames.into_bump_slice()
 }
 
-fn read_frames(mut table: &[u8], frames: &mut Vec<u16>) -> Option<()> {
+fn read_frames(mut table: &[u8], frames: &mut ArenaVec<'_, u16>) -> Option<()> {
     let mut next = 0u16;
     for _ in 0..u2(&mut table)? {
         let (delta, types) = frame_header(&mut table)?;
@@ -434,13 +464,4 @@ fn u2(bytes: &mut &[u8]) -> Option<u16> {
 
 fn target(bci: Option<Bci>) -> Result<u16, Missing> {
     bci.map(|bci| bci.0).ok_or(Missing::Target)
-}
-
-fn switch<'a>(instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {
-    let switch = instruction.switch().ok_or(Missing::Target)?;
-    let cases = switch.cases().map(|(key, to)| Ok((key, target(to)?)));
-    Ok(Operand::Switch {
-        default: target(switch.default_target())?,
-        cases: cases.collect::<Result<_, Missing>>()?,
-    })
 }

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc;
 use std::thread;
 
-use class_description::describe_as;
+use class_description::{Arena, describe_as};
 use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
 use coverage::class::ClassDescription;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
@@ -250,11 +250,13 @@ impl<'r> Analysis<'r> {
         let left_out = left_out.iter().map(|class| class.id);
         self.done
             .extend(kept.iter().map(|class| class.id).chain(left_out));
-        let analyse = |class: &&MeasuredClass| {
+        let analyse = |arena: &mut Arena, class: &&MeasuredClass| {
             progress.inc(1);
-            analyse_recorded(class, recorded.begun_lines(class.id), filter)
+            arena.reset();
+            analyse_recorded(class, recorded.begun_lines(class.id), filter, arena)
         };
-        let outcomes: Vec<Outcome> = kept.par_iter().map(analyse).collect();
+        let outcomes = kept.par_iter().map_init(Arena::new, analyse);
+        let outcomes: Vec<Outcome> = outcomes.collect();
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
     }
 
@@ -300,11 +302,13 @@ impl<'r> Analysis<'r> {
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
         let carry_over = self.manner.carry_over;
-        let analyse = |(id, found): &(u64, Found)| {
+        let analyse = |arena: &mut Arena, (id, found): &(u64, Found)| {
             progress.inc(1);
-            analyse_found(*id, found, recorded, filter, carry_over)
+            arena.reset();
+            analyse_found(*id, found, recorded, filter, carry_over, arena)
         };
-        let outcomes: Vec<Outcome> = fresh.par_iter().map(analyse).collect();
+        let outcomes = fresh.par_iter().map_init(Arena::new, analyse);
+        let outcomes: Vec<Outcome> = outcomes.collect();
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
     }
 
@@ -428,7 +432,12 @@ fn another_version_ran(class: &MeasuredClass, recorded: &ExecutionDataStore) -> 
         })
 }
 
-fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> Outcome {
+fn analyse_recorded(
+    class: &MeasuredClass,
+    lines: &[bool],
+    filter: &Filter,
+    arena: &Arena,
+) -> Outcome {
     let Some(bytes) = &class.bytes else {
         return Outcome::LeftOut;
     };
@@ -439,7 +448,7 @@ fn analyse_recorded(class: &MeasuredClass, lines: &[bool], filter: &Filter) -> O
                 id: class.id,
                 bytes: &bytes,
             };
-            analyse(&file, filter, None, |_| {
+            analyse(&file, filter, None, arena, |_| {
                 Executed::These(Some(&class.probes), lines)
             })
         }
@@ -453,18 +462,19 @@ fn analyse_found(
     recorded: &ExecutionDataStore,
     filter: &Filter,
     carry_over: bool,
+    arena: &Arena,
 ) -> Outcome {
     let file = ClassBytes {
         origin: &found.origin,
         id,
         bytes: &found.bytes,
     };
-    analyse(&file, filter, Some(&found.origin), |class| {
+    analyse(&file, filter, Some(&found.origin), arena, |class| {
         let carried = carry_over.then(|| versions::carry_over(class, recorded));
         if let Some(carried) = carried.flatten() {
             return Executed::Carried(carried);
         }
-        match (recorded.by_id(id), recorded.ids_of(&class.name)) {
+        match (recorded.by_id(id), recorded.ids_of(class.name)) {
             (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
             (None, []) => Executed::These(None, &[]),
             (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
@@ -491,17 +501,18 @@ enum Executed<'p> {
     Other(Warning, Vec<u64>),
 }
 
-/// Analyses one class with the probes that `executed` finds for it.
+/// Analyses one class, described in `arena`, with the probes that `executed` finds for it.
 fn analyse<'p>(
     file: &ClassBytes<'_>,
     filter: &Filter,
     place: Option<&str>,
+    arena: &Arena,
     executed: impl FnOnce(&ClassDescription<'_>) -> Executed<'p>,
 ) -> Outcome {
-    let class = match describe_as(file.id, file.bytes) {
+    let class = match describe_as(file.id, file.bytes, arena) {
         Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
         Ok(class) if filter.wants(&class, place) => class,
-        Ok(class) => return Outcome::NotSelected(binary(&class.name)),
+        Ok(class) => return Outcome::NotSelected(binary(class.name)),
         Err(error) => return Outcome::Failed(file.origin.to_owned(), error.to_string()),
     };
     match executed(&class) {

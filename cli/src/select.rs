@@ -98,7 +98,7 @@ impl Filter {
     #[must_use]
     pub fn wants_name(&self, class: &str) -> bool {
         let class = ClassDescription {
-            name: class.into(),
+            name: class,
             ..ClassDescription::default()
         };
         self.wants(&class, None)
@@ -139,7 +139,7 @@ impl SelectableClass for Facts<'_> {
         self.0
             .super_name
             .iter()
-            .chain(&self.0.interfaces)
+            .chain(self.0.interfaces)
             .any(|name| test(name.as_bytes()))
     }
 }
@@ -151,9 +151,9 @@ mod tests {
     fn wanted(selectors: &[&str], name: &str) -> bool {
         let selectors: Vec<String> = selectors.iter().map(|text| (*text).into()).collect();
         let class = ClassDescription {
-            name: name.into(),
-            super_name: Some("com/acme/Base".into()),
-            annotations: vec!["Lcom/acme/Marked;".into()],
+            name,
+            super_name: Some("com/acme/Base"),
+            annotations: &["Lcom/acme/Marked;"],
             ..ClassDescription::default()
         };
         Filter::new(&selectors).unwrap().wants(&class, None)
@@ -181,7 +181,7 @@ mod tests {
         let selectors = ["location:target/classes".into()];
         let filter = Filter::of_report(&selectors, true).unwrap();
         let class = ClassDescription {
-            name: "a/A".into(),
+            name: "a/A",
             ..ClassDescription::default()
         };
         assert!(filter.wants(&class, Some("core/target/classes/a/A.class")));

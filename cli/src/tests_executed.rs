@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
-use class_description::describe;
+use class_description::{Arena, describe};
 use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
@@ -93,9 +93,10 @@ impl Executed {
         let all = self.recorded.classes.par_iter().enumerate();
         let found = all.filter_map(|(number, class)| {
             let bytes = class.bytes.as_ref()?.inflate().ok()?;
-            let description = describe(&bytes).ok()?;
-            let package = package(&description.name);
-            let source = description.source_file.as_deref().unwrap_or_default();
+            let arena = Arena::new();
+            let description = describe(&bytes, &arena).ok()?;
+            let package = package(description.name);
+            let source = description.source_file.unwrap_or_default();
             if !wanted(package, source) {
                 return None;
             }
@@ -108,7 +109,8 @@ impl Executed {
     /// What each test hit of a class, and what is covered by that.
     #[must_use]
     pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
-        let Ok(description) = describe(&class.bytes) else {
+        let arena = Arena::new();
+        let Ok(description) = describe(&class.bytes, &arena) else {
             return Vec::new(); // of which there is none: it was described before
         };
         let mut known: HashMap<(&[u32], &[u32]), Rc<ClassCoverage>> = HashMap::new();

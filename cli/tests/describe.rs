@@ -3,7 +3,7 @@
 #[path = "support/command.rs"]
 mod support;
 
-use class_description::{DescribeError, describe};
+use class_description::{Arena, DescribeError, describe};
 use coverage::class::{ClassDescription, CodeDescription, Constant, Operand};
 use support::Compiled;
 
@@ -41,28 +41,28 @@ fn shapes() -> Vec<u8> {
     compiled.class("a/Shapes")
 }
 
-fn code<'c>(class: &'c ClassDescription<'_>, name: &str) -> &'c CodeDescription<'c> {
+fn code<'c>(class: &ClassDescription<'c>, name: &str) -> &'c CodeDescription<'c> {
     let method = class.methods.iter().find(|method| method.name == name);
     method.unwrap().code.as_ref().unwrap()
 }
 
-fn operands<'c>(code: &'c CodeDescription<'_>) -> Vec<&'c Operand<'c>> {
-    code.instructions
-        .iter()
-        .map(|instruction| &instruction.operand)
+fn operands<'c>(code: &CodeDescription<'c>) -> Vec<Operand<'c>> {
+    let instructions = code.instructions.iter();
+    instructions
+        .map(|instruction| instruction.operand)
         .collect()
 }
 
 #[test]
 fn class_and_methods_are_named() {
-    let bytes = shapes();
-    let class = describe(&bytes).unwrap();
+    let (bytes, arena) = (shapes(), Arena::new());
+    let class = describe(&bytes, &arena).unwrap();
     assert_eq!(
-        (&*class.name, class.super_name.as_deref()),
+        (class.name, class.super_name),
         ("a/Shapes", Some("java/lang/Object"))
     );
     assert_eq!(class.interfaces, ["java/lang/Runnable"]);
-    assert_eq!(class.source_file.as_deref(), Some("Shapes.java"));
+    assert_eq!(class.source_file, Some("Shapes.java"));
     assert_eq!(class.annotations, ["Ljava/lang/Deprecated;"]);
     assert!(class.signature.unwrap().starts_with("<T:"));
     let methods: Vec<_> = class
@@ -85,12 +85,12 @@ fn class_and_methods_are_named() {
 
 #[test]
 fn loop_has_its_jumps_increments_lines_and_variables() {
-    let bytes = shapes();
-    let class = describe(&bytes).unwrap();
+    let (bytes, arena) = (shapes(), Arena::new());
+    let class = describe(&bytes, &arena).unwrap();
     let sum = code(&class, "sum");
-    assert!(operands(sum).contains(&&Operand::Iinc { local: 3, delta: 1 }));
+    assert!(operands(sum).contains(&Operand::Iinc { local: 3, delta: 1 }));
     assert!(
-        operands(sum).contains(&&Operand::Iinc {
+        operands(sum).contains(&Operand::Iinc {
             local: 2,
             delta: 1000
         }),
@@ -117,8 +117,8 @@ fn loop_has_its_jumps_increments_lines_and_variables() {
 
 #[test]
 fn switch_constant_and_call_site_are_resolved() {
-    let bytes = shapes();
-    let class = describe(&bytes).unwrap();
+    let (bytes, arena) = (shapes(), Arena::new());
+    let class = describe(&bytes, &arena).unwrap();
     let name = code(&class, "name");
     let Some(Operand::Switch { cases, .. }) = operands(name)
         .into_iter()
@@ -127,7 +127,7 @@ fn switch_constant_and_call_site_are_resolved() {
         panic!("no switch in {name:?}");
     };
     assert_eq!(cases.first().unwrap().0, 1);
-    assert!(operands(name).contains(&&Operand::Constant(Constant::String("three".into()))));
+    assert!(operands(name).contains(&Operand::Constant(Constant::String("three"))));
     let Some(Operand::Dynamic(dynamic)) = operands(name)
         .into_iter()
         .find(|operand| matches!(operand, Operand::Dynamic(_)))
@@ -138,20 +138,20 @@ fn switch_constant_and_call_site_are_resolved() {
         dynamic.bootstrap.owner,
         "java/lang/invoke/StringConcatFactory"
     );
-    assert_eq!(dynamic.arguments, [Constant::String("other\u{1}".into())]);
+    assert_eq!(dynamic.arguments, [Constant::String("other\u{1}")]);
 }
 
 #[test]
 fn handler_cast_and_long_constant_are_resolved() {
-    let bytes = shapes();
-    let class = describe(&bytes).unwrap();
+    let (bytes, arena) = (shapes(), Arena::new());
+    let class = describe(&bytes, &arena).unwrap();
     let risky = code(&class, "risky");
     assert_eq!(
-        risky.handlers[0].catch_type.as_deref(),
+        risky.handlers[0].catch_type,
         Some("java/lang/ClassCastException")
     );
-    assert!(operands(risky).contains(&&Operand::Type("[J".into())));
-    assert!(operands(risky).contains(&&Operand::Constant(Constant::Long(7))));
+    assert!(operands(risky).contains(&Operand::Type("[J")));
+    assert!(operands(risky).contains(&Operand::Constant(Constant::Long(7))));
 }
 
 /// A class with one method of this code; pool entry 7 is a string of three bytes `text` over and over, entry 9 a class name.
@@ -195,28 +195,42 @@ fn constant_named_over_and_over_does_not_fill_the_memory() {
     // Half a character of two, which a Rust string has to escape.
     let surrogate = [0xED, 0xA0, 0x80];
     assert_eq!(
-        describe(&class_with_code(surrogate, &ldc_pop)),
+        describe(&class_with_code(surrogate, &ldc_pop), &Arena::new()),
         Err(DescribeError::TooLarge)
     );
-    assert!(describe(&class_with_code(surrogate, &[0x12, 7, 0x57, 0xB1])).is_ok());
+    assert!(
+        describe(
+            &class_with_code(surrogate, &[0x12, 7, 0x57, 0xB1]),
+            &Arena::new()
+        )
+        .is_ok()
+    );
     // What needs no escapes is not copied.
-    assert!(describe(&class_with_code(*b"xyz", &ldc_pop)).is_ok());
+    assert!(describe(&class_with_code(*b"xyz", &ldc_pop), &Arena::new()).is_ok());
 }
 
 #[test]
 fn wrong_operand_is_named_with_method_and_bci() {
-    let error = describe(&class_with_code(*b"xyz", &[0x00, 0xBB, 0, 7, 0xB1])).unwrap_err(); // new, of a string
+    let error = describe(
+        &class_with_code(*b"xyz", &[0x00, 0xBB, 0, 7, 0xB1]),
+        &Arena::new(),
+    )
+    .unwrap_err(); // new, of a string
     assert_eq!(
         error.to_string(),
         "the instruction at bci 1 of m()V has no constant of the right kind as its operand"
     );
-    let error = describe(&class_with_code(*b"xyz", &[0xA7, 0x80, 0, 0xB1])).unwrap_err(); // goto, before the code
+    let error = describe(
+        &class_with_code(*b"xyz", &[0xA7, 0x80, 0, 0xB1]),
+        &Arena::new(),
+    )
+    .unwrap_err(); // goto, before the code
     assert!(
         error.to_string().contains("no bci within the code"),
         "{error}"
     );
     assert!(
-        describe(b"not a class")
+        describe(b"not a class", &Arena::new())
             .unwrap_err()
             .to_string()
             .contains("CAFEBABE")

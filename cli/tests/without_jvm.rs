@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use class_description::describe;
+use class_description::{Arena, describe};
 use coverage::analysis::probe_count;
 use support::{Compiled, run};
 
@@ -40,7 +40,7 @@ fn file(bank: &Compiled, name: &str) -> String {
 fn explain_shows_every_probe_that_coverage_sets_in_its_place() {
     let bank = bank();
     let ran = run(["explain", "coverage", &file(&bank, "bank/Gate")]).well();
-    let probes = probe_count(&describe(&bank.class("bank/Gate")).unwrap());
+    let probes = probe_count(&describe(&bank.class("bank/Gate"), &Arena::new()).unwrap());
     assert!(probes >= 4);
     assert_eq!(
         ran.out.matches("+ coverage: hit ").count(),
@@ -65,7 +65,7 @@ fn explain_shows_every_probe_that_coverage_sets_in_its_place() {
 fn explain_diff_shows_inserted_code_and_keeps_the_rest() {
     let bank = bank();
     let ran = run(["explain", "--diff", "coverage", &file(&bank, "bank/Gate")]).well();
-    let probes = probe_count(&describe(&bank.class("bank/Gate")).unwrap());
+    let probes = probe_count(&describe(&bank.class("bank/Gate"), &Arena::new()).unwrap());
     let inserted = |line: &&str| line.starts_with('+') && line.contains("bastore");
     assert_eq!(
         ran.out.lines().filter(inserted).count(),

@@ -77,16 +77,12 @@ pub fn analyze_with_lines(
         labels: Labels::default(),
         inlined: Inlined::of(class),
     };
-    let mut coverage = ClassCoverage::new(class.id, &*class.name);
-    coverage.signature = class.signature.as_deref().map(str::to_owned);
-    coverage.super_name = class.super_name.as_deref().map(str::to_owned);
-    coverage.interfaces = class
-        .interfaces
-        .iter()
-        .map(|name| (**name).to_owned())
-        .collect();
-    coverage.source_file = class.source_file.as_deref().map(str::to_owned);
-    for method in &class.methods {
+    let mut coverage = ClassCoverage::new(class.id, class.name);
+    coverage.signature = class.signature.map(str::to_owned);
+    coverage.super_name = class.super_name.map(str::to_owned);
+    coverage.interfaces = class.interfaces.iter().map(|&name| name.into()).collect();
+    coverage.source_file = class.source_file.map(str::to_owned);
+    for method in class.methods {
         if let Some(code) = &method.code
             && let Ok(method) = analyzer.method(method, code)
         {
@@ -201,9 +197,9 @@ impl Analyzer<'_> {
         graph.merge(&output);
         graph.replace_branches(&output);
         let mut coverage = MethodCoverage::new(
-            &*method.name,
-            &*method.descriptor,
-            method.signature.as_deref().map(str::to_owned),
+            method.name,
+            method.descriptor,
+            method.signature.map(str::to_owned),
         );
         graph.count(&output, &mut coverage);
         if !self.inlined.is_empty() {

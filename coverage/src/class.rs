@@ -1,49 +1,47 @@
 //! A class as plain values: what the analysis reads.
 //!
-//! Whoever reads class files fills these structures, whose texts may be those of the class file; this crate reads none.
+//! Whoever reads class files fills these structures, whose texts and lists may be those of the class file or lie in one
+//! place beside it; this crate reads none.
 //! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
 //! into the `code` array (JVMS 4.7.3).
-
-use std::borrow::Cow;
-use std::sync::Arc;
 
 use jvms::access_flags::ACC_MODULE;
 
 /// One class file (JVMS 4.1).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClassDescription<'a> {
     /// CRC-64 of the class file: JaCoCo's class id.
     pub id: u64,
     /// Internal name, e.g. `java/util/List`.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// Internal name of the super class; none for `java/lang/Object` and modules.
-    pub super_name: Option<Cow<'a, str>>,
+    pub super_name: Option<&'a str>,
     /// Internal names of the direct super interfaces.
-    pub interfaces: Vec<Cow<'a, str>>,
+    pub interfaces: &'a [&'a str],
     /// `access_flags` (JVMS table 4.1-B); ACC_SYNTHETIC is also set for a
     /// `Synthetic` attribute (JVMS 4.7.8).
     pub access_flags: u16,
     /// `major_version`.
     pub major_version: u16,
     /// The `Signature` attribute (JVMS 4.7.9).
-    pub signature: Option<Cow<'a, str>>,
+    pub signature: Option<&'a str>,
     /// The `SourceFile` attribute (JVMS 4.7.10).
-    pub source_file: Option<Cow<'a, str>>,
+    pub source_file: Option<&'a str>,
     /// The `SourceDebugExtension` attribute (JVMS 4.7.11).
-    pub source_debug_extension: Option<Cow<'a, str>>,
+    pub source_debug_extension: Option<&'a str>,
     /// Descriptors of the annotations of the class, visible at run time or not.
-    pub annotations: Vec<Cow<'a, str>>,
+    pub annotations: &'a [&'a str],
     /// Names of the attributes of the class.
-    pub attributes: Vec<Cow<'a, str>>,
+    pub attributes: &'a [&'a str],
     /// The methods, in the order of the file.
-    pub methods: Vec<MethodDescription<'a>>,
+    pub methods: &'a [MethodDescription<'a>],
 }
 
 impl ClassDescription<'_> {
     /// Whether the Kotlin compiler made this.
     pub(crate) fn is_kotlin(&self) -> bool {
         let mut annotations = self.annotations.iter();
-        annotations.any(|annotation| annotation == "Lkotlin/Metadata;")
+        annotations.any(|annotation| *annotation == "Lkotlin/Metadata;")
     }
 
     /// Whether this is a `module-info` or `package-info`, which reports leave out.
@@ -54,42 +52,42 @@ impl ClassDescription<'_> {
 }
 
 /// One `method_info` (JVMS 4.6).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MethodDescription<'a> {
     /// Unqualified name, e.g. `<init>`.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// Method descriptor (JVMS 4.3.3).
-    pub descriptor: Cow<'a, str>,
+    pub descriptor: &'a str,
     /// The `Signature` attribute (JVMS 4.7.9).
-    pub signature: Option<Cow<'a, str>>,
+    pub signature: Option<&'a str>,
     /// `access_flags` (JVMS table 4.6-A); ACC_SYNTHETIC is also set for a
     /// `Synthetic` attribute (JVMS 4.7.8).
     pub access_flags: u16,
     /// Descriptors of the annotations of the method, visible at run time or not.
-    pub annotations: Vec<Cow<'a, str>>,
+    pub annotations: &'a [&'a str],
     /// Those of them that are invisible at run time (JVMS 4.7.17).
-    pub invisible_annotations: Vec<Cow<'a, str>>,
+    pub invisible_annotations: &'a [&'a str],
     /// The `Code` attribute; none for abstract and native methods.
     pub code: Option<CodeDescription<'a>>,
 }
 
 /// A `Code` attribute (JVMS 4.7.3).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeDescription<'a> {
     /// The instructions in order of their bcis.
-    pub instructions: Vec<Instruction<'a>>,
+    pub instructions: &'a [Instruction<'a>],
     /// The exception table, in order.
-    pub handlers: Vec<Handler<'a>>,
+    pub handlers: &'a [Handler<'a>],
     /// All `LineNumberTable` entries (JVMS 4.7.12), in order.
-    pub lines: Vec<Line>,
+    pub lines: &'a [Line],
     /// Where the variables of the `LocalVariableTable` (JVMS 4.7.13) have values, in order.
-    pub local_variables: Vec<VariableRange>,
+    pub local_variables: &'a [VariableRange],
     /// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4).
-    pub frames: Vec<u16>,
+    pub frames: &'a [u16],
 }
 
 /// An entry of the exception table (JVMS 4.7.3).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handler<'a> {
     /// First bci of the range.
     pub start: u16,
@@ -98,7 +96,7 @@ pub struct Handler<'a> {
     /// First bci of the handler.
     pub target: u16,
     /// Internal name of the class caught; none for everything.
-    pub catch_type: Option<Cow<'a, str>>,
+    pub catch_type: Option<&'a str>,
 }
 
 /// An entry of a `LineNumberTable` (JVMS 4.7.12).
@@ -120,7 +118,7 @@ pub struct VariableRange {
 }
 
 /// One instruction (JVMS 6.5).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instruction<'a> {
     /// Index of the instruction in the code array.
     pub bci: u16,
@@ -133,7 +131,7 @@ pub struct Instruction<'a> {
 impl Eq for Instruction<'_> {}
 
 /// The operand of an [`Instruction`], with what the constant pool says inlined.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operand<'a> {
     /// No operand, or one that is part of the opcode other than a local variable.
     None,
@@ -156,47 +154,47 @@ pub enum Operand<'a> {
         default: u16,
         /// Key and target bci of each case, in the order of the keys, the
         /// defaults that fill a `tableswitch` included.
-        cases: Vec<(i32, u16)>,
+        cases: &'a [(i32, u16)],
     },
     /// A field or method; instructions share what the constant pool says once.
-    Member(Arc<MemberRef<'a>>),
+    Member(&'a MemberRef<'a>),
     /// `invokedynamic`.
-    Dynamic(Box<Dynamic<'a>>),
+    Dynamic(&'a Dynamic<'a>),
     /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an
     /// internal name or array descriptor.
-    Type(Cow<'a, str>),
+    Type(&'a str),
     /// `ldc`, `ldc_w`, `ldc2_w`.
     Constant(Constant<'a>),
 }
 
 /// A field or method reference (JVMS 4.4.2).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemberRef<'a> {
     /// Internal name of the class, or an array descriptor.
-    pub owner: Cow<'a, str>,
+    pub owner: &'a str,
     /// Name of the member.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// Its descriptor.
-    pub descriptor: Cow<'a, str>,
+    pub descriptor: &'a str,
     /// Whether it is an `InterfaceMethodref`.
     pub interface: bool,
 }
 
 /// A dynamically computed call site or constant (JVMS 4.4.10).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dynamic<'a> {
     /// Name of the call site or constant.
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// Its descriptor.
-    pub descriptor: Cow<'a, str>,
+    pub descriptor: &'a str,
     /// The bootstrap method.
     pub bootstrap: MemberRef<'a>,
     /// The static arguments of the bootstrap method.
-    pub arguments: Vec<Constant<'a>>,
+    pub arguments: &'a [Constant<'a>],
 }
 
 /// A loadable constant (JVMS table 4.4-C).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Constant<'a> {
     /// `CONSTANT_Integer`.
     Int(i32),
@@ -207,18 +205,18 @@ pub enum Constant<'a> {
     /// `CONSTANT_Double`.
     Double(f64),
     /// `CONSTANT_String`.
-    String(Cow<'a, str>),
+    String(&'a str),
     /// `CONSTANT_Class`: an internal name or array descriptor.
-    Class(Cow<'a, str>),
+    Class(&'a str),
     /// `CONSTANT_MethodType`: a method descriptor.
-    MethodType(Cow<'a, str>),
+    MethodType(&'a str),
     /// `CONSTANT_MethodHandle`.
     MethodHandle {
         /// `reference_kind` (JVMS table 5.4.3.5-A).
         kind: u8,
         /// The field or method.
-        member: Box<MemberRef<'a>>,
+        member: &'a MemberRef<'a>,
     },
     /// `CONSTANT_Dynamic`.
-    Dynamic(Box<Dynamic<'a>>),
+    Dynamic(&'a Dynamic<'a>),
 }

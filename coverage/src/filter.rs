@@ -94,7 +94,7 @@ pub struct Finding<'a> {
 #[must_use]
 pub fn findings<'a>(class: &'a ClassDescription<'a>) -> Vec<Finding<'a>> {
     let mut findings = Vec::new();
-    for method in &class.methods {
+    for method in class.methods {
         let Some(code) = &method.code else {
             continue;
         };

@@ -25,8 +25,8 @@ impl Mapping<'_> {
 }
 
 /// The lines that come from elsewhere, in the order of the map; none if the class is not Kotlin's.
-pub(crate) fn foreign<'a>(class: &'a ClassDescription<'_>) -> Vec<Mapping<'a>> {
-    let mut mappings = match &class.source_debug_extension {
+pub(crate) fn foreign<'a>(class: &ClassDescription<'a>) -> Vec<Mapping<'a>> {
+    let mut mappings = match class.source_debug_extension {
         Some(map) if class.is_kotlin() => mappings(map).unwrap_or_default(),
         _ => Vec::new(),
     };
@@ -75,9 +75,9 @@ mod tests {
 
     fn class(map: &str) -> ClassDescription<'_> {
         ClassDescription {
-            name: "p/Callsite".into(),
-            annotations: vec!["Lkotlin/Metadata;".into()],
-            source_debug_extension: Some(map.into()),
+            name: "p/Callsite",
+            annotations: &["Lkotlin/Metadata;"],
+            source_debug_extension: Some(map),
             ..Default::default()
         }
     }
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(foreign(&class(map)), []);
         }
         let mut java = class(MAP);
-        java.annotations.clear();
+        java.annotations = &[];
         assert_eq!(foreign(&java), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use class_description::describe_as;
+use class_description::{Arena, describe_as};
 use coverage::carried::{self, Version};
 use coverage::class::ClassDescription;
 use coverage::model::CarriedOver;
@@ -31,7 +31,7 @@ pub(super) fn carry_over(
     recorded: &ExecutionDataStore,
 ) -> Option<Carried> {
     let exact = recorded.by_id(class.id);
-    let ids = recorded.ids_of(&class.name).iter().copied();
+    let ids = recorded.ids_of(class.name).iter().copied();
     let ran: Vec<u64> = ids.filter(|id| *id != class.id).collect();
     let kept: Vec<_> = ran
         .iter()
@@ -40,11 +40,12 @@ pub(super) fn carry_over(
             Some((measured, measured.bytes.as_ref()?.inflate().ok()?))
         })
         .collect();
+    let arena = Arena::new();
     let versions: Vec<_> = kept
         .iter()
         .filter_map(|(measured, bytes)| {
             Some(Version {
-                class: describe_as(measured.id, bytes).ok()?,
+                class: describe_as(measured.id, bytes, &arena).ok()?,
                 probes: &measured.probes,
                 lines: recorded.begun_lines(measured.id),
             })

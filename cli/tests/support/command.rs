@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use class_description::describe;
+use class_description::{Arena, describe};
 use coverage::analysis::probe_count;
 use probes::{ARRAY_LENGTH, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary};
 
@@ -135,7 +135,7 @@ pub fn snapshot(
 ) -> PathBuf {
     let mut all = Vec::new();
     for (bytes, hits) in classes {
-        let count = probe_count(&describe(bytes).unwrap());
+        let count = probe_count(&describe(bytes, &Arena::new()).unwrap());
         all.push(("coverage", *bytes, count, *hits));
     }
     snapshot_of(folder, meta, keep_classes, &all)
@@ -166,10 +166,11 @@ pub fn snapshot_of_test(
         SnapshotWriter::create(folder, meta, SnapshotOptions { keep_classes }).unwrap();
     let mut array = vec![0i8; ARRAY_LENGTH];
     for (plugin, bytes, count, hits) in classes {
-        let class = describe(bytes).unwrap();
+        let arena = Arena::new();
+        let class = describe(bytes, &arena).unwrap();
         let count = *count;
         let slots = table
-            .register(&class.name, class.id, "app", plugin, count as u32, bytes)
+            .register(class.name, class.id, "app", plugin, count as u32, bytes)
             .unwrap();
         let hit = |probe: usize| match hits {
             Hits::All => true,

@@ -271,7 +271,7 @@ impl<'a> Graph<'a> {
         if let Some((source, branch)) = self.instructions[first].predecessor {
             self.cover(source as usize, branch);
         }
-        let rest = self.instructions.iter_mut().zip(&code.instructions);
+        let rest = self.instructions.iter_mut().zip(code.instructions);
         for (at, instruction) in rest.skip(first) {
             let is_behind_probe =
                 instruction.bci != bci && labels.at(instruction.bci).needs_probe();

@@ -10,7 +10,7 @@ pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<()
     for line in code.lines.iter().filter(|line| line.number != 0) {
         marking.line(line.bci);
     }
-    for handler in &code.handlers {
+    for handler in code.handlers {
         marking.target(handler.start);
         marking.target(handler.target);
     }
@@ -18,7 +18,7 @@ pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<()
         bci,
         opcode,
         operand,
-    } in &code.instructions
+    } in code.instructions
     {
         let (bci, opcode) = (*bci, *opcode);
         let kind = Kind::of(opcode);
@@ -46,7 +46,7 @@ pub(super) fn targets(
 /// How many probes `code` has, whose labels are marked.
 pub(super) fn probe_count(labels: &Labels, code: &CodeDescription<'_>) -> usize {
     let mut count = 0;
-    for at in &code.instructions {
+    for at in code.instructions {
         count += usize::from(labels.at(at.bci).needs_probe());
         count += match (Kind::of(at.opcode), &at.operand) {
             (Kind::Exit, _) => 1,

@@ -21,11 +21,14 @@ fn jump(bci: u16, opcode: u8, target: u16) -> Instruction<'static> {
 }
 
 fn switch(bci: u16, default: u16, cases: &[u16]) -> Instruction<'static> {
-    let cases = (0..).zip(cases.iter().copied()).collect();
+    let cases: Vec<_> = (0..).zip(cases.iter().copied()).collect();
     Instruction {
         bci,
         opcode: TABLESWITCH,
-        operand: Operand::Switch { default, cases },
+        operand: Operand::Switch {
+            default,
+            cases: cases.leak(),
+        },
     }
 }
 
@@ -33,25 +36,22 @@ fn class(
     instructions: Vec<Instruction<'static>>,
     lines: &[(u16, u16)],
 ) -> ClassDescription<'static> {
-    let lines = lines
-        .iter()
-        .map(|&(bci, number)| Line { bci, number })
-        .collect();
+    let lines = lines.iter().map(|&(bci, number)| Line { bci, number });
     let code = CodeDescription {
-        instructions,
-        lines,
+        instructions: instructions.leak(),
+        lines: lines.collect::<Vec<_>>().leak(),
         ..Default::default()
     };
     let method = MethodDescription {
-        name: "run".into(),
-        descriptor: "()V".into(),
+        name: "run",
+        descriptor: "()V",
         code: Some(code),
         ..Default::default()
     };
     ClassDescription {
-        name: "p/C".into(),
+        name: "p/C",
         id: 7,
-        methods: vec![method],
+        methods: vec![method].leak(),
         ..Default::default()
     }
 }
@@ -189,7 +189,7 @@ fn methods_with_subroutines_are_left_out_and_can_be_listed() {
     let coverage = analyze(&class, Some(&[])).expect("there are no probes");
     assert!(coverage.methods.is_empty());
     let left_out: Vec<_> = unmeasured(&class)
-        .map(|(method, subroutine)| (&*method.name, subroutine))
+        .map(|(method, subroutine)| (method.name, subroutine))
         .collect();
     assert_eq!(
         left_out,
@@ -206,7 +206,7 @@ fn methods_with_subroutines_are_left_out_and_can_be_listed() {
 #[test]
 fn probes_are_counted_through_all_methods() {
     let mut class = diamond();
-    class.methods.push(class.methods[0].clone());
+    class.methods = [class.methods, class.methods].concat().leak();
     assert_eq!(probe_count(&class), 6);
 }
 

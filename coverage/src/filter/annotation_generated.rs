@@ -8,7 +8,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
         .class
         .annotations
         .iter()
-        .chain(&context.method.annotations);
+        .chain(context.method.annotations);
     if annotations.any(|descriptor| is_generated(descriptor)) {
         context.ignore_all(output);
     }

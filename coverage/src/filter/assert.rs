@@ -37,7 +37,7 @@ fn ignore_initialisation(context: &FilterContext<'_>, node: usize, output: &mut 
     cursor.next_is(opcode::ICONST_1);
     cursor.next_is(opcode::GOTO);
     cursor.next_is(opcode::ICONST_0);
-    cursor.next_is_member(opcode::PUTSTATIC, &context.class.name, FIELD, "Z");
+    cursor.next_is_member(opcode::PUTSTATIC, context.class.name, FIELD, "Z");
     if let Some(end) = cursor.at() {
         output.ignore(context.nodes, node, end);
     }
@@ -46,7 +46,7 @@ fn ignore_initialisation(context: &FilterContext<'_>, node: usize, output: &mut 
 fn ignore_test(context: &FilterContext<'_>, node: usize, output: &mut FilterOutput) {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(node));
-    cursor.next_is_member(opcode::GETSTATIC, &context.class.name, FIELD, "Z");
+    cursor.next_is_member(opcode::GETSTATIC, context.class.name, FIELD, "Z");
     cursor.next_is(opcode::IFNE);
     if let Some(jump) = cursor.at() {
         output.ignore(context.nodes, jump, jump);

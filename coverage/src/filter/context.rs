@@ -20,13 +20,13 @@ impl FilterContext<'_> {
 
     /// Whether this is the direct superclass.
     pub(crate) fn is_super(&self, name: &str) -> bool {
-        self.class.super_name.as_deref() == Some(name)
+        self.class.super_name == Some(name)
     }
 
     /// Whether the method has the annotation with this descriptor.
     pub(crate) fn is_annotated(&self, descriptor: &str) -> bool {
         let mut annotations = self.method.annotations.iter();
-        annotations.any(|annotation| annotation == descriptor)
+        annotations.any(|annotation| *annotation == descriptor)
     }
 
     /// Whether the method has this name and descriptor.

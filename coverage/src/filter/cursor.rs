@@ -167,7 +167,7 @@ impl<'a> Cursor<'a> {
         self.next();
         self.keep_if(
             opcode,
-            |operand| matches!(operand, Operand::Type(of) if **of == *name),
+            |operand| matches!(operand, Operand::Type(of) if *of == name),
         );
     }
 
@@ -250,7 +250,7 @@ impl<'a> Cursor<'a> {
         }
         match self.member() {
             Some(member) if member.name == "close" && member.descriptor == "()V" => {
-                let owner = &*member.owner;
+                let owner = member.owner;
                 if !self.owners.is(resource, owner) {
                     self.at = None;
                 }

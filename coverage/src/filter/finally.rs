@@ -11,7 +11,7 @@ use super::output::FilterOutput;
 use crate::class::{Handler, Operand};
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
+    for handler in context.code.handlers {
         if handler.catch_type.is_none() {
             Block::of(context, handler, output);
         }
@@ -39,7 +39,7 @@ impl<'a, 's> Block<'a, 's> {
         let nodes = context.nodes;
         let start = nodes.next_instruction(nodes.label(handler.target)?)?;
         let size = size(nodes, start).filter(|&size| size > 0)?;
-        let handlers = &context.code.handlers;
+        let handlers = context.code.handlers;
         let ranges = handlers
             .iter()
             .filter(|other| other.target == handler.target);

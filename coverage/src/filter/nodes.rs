@@ -55,22 +55,22 @@ impl<'a> Nodes<'a> {
 
     fn mark_labels(&mut self) {
         let code = self.code;
-        for handler in &code.handlers {
+        for handler in code.handlers {
             self.mark(handler.start);
             self.mark(handler.end);
             self.mark(handler.target);
         }
-        for line in &code.lines {
+        for line in code.lines {
             self.mark(line.bci);
         }
-        for &frame in &code.frames {
+        for &frame in code.frames {
             self.mark(frame);
         }
-        for variable in &code.local_variables {
+        for variable in code.local_variables {
             self.mark(variable.start);
             self.mark(variable.start.saturating_add(variable.length));
         }
-        for instruction in &code.instructions {
+        for instruction in code.instructions {
             match &instruction.operand {
                 Operand::Target(target) => self.mark(*target),
                 Operand::Switch { default, cases } => {
@@ -89,7 +89,7 @@ impl<'a> Nodes<'a> {
     }
 
     fn list(&mut self) {
-        let mut lines = Cow::Borrowed(self.code.lines.as_slice());
+        let mut lines = Cow::Borrowed(self.code.lines);
         if !lines.is_sorted_by_key(|line| line.bci) {
             lines.to_mut().sort_by_key(|line| line.bci);
         }
@@ -195,8 +195,8 @@ impl<'a> Nodes<'a> {
 
     /// The field or method that the instruction at this node names.
     pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef<'a>> {
-        match &self.instruction(at)?.operand {
-            Operand::Member(member) => Some(member.as_ref()),
+        match self.instruction(at)?.operand {
+            Operand::Member(member) => Some(member),
             _ => None,
         }
     }

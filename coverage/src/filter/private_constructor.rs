@@ -15,7 +15,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 }
 
 fn is_empty(context: &FilterContext<'_>) -> bool {
-    let Some(super_name) = context.class.super_name.as_deref() else {
+    let Some(super_name) = context.class.super_name else {
         return false;
     };
     let mut cursor = Cursor::at_this(context.nodes);

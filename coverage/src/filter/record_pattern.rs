@@ -8,8 +8,8 @@ use super::cursor::Cursor;
 use super::output::FilterOutput;
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
-        if handler.catch_type.as_deref() == Some("java/lang/Throwable")
+    for handler in context.code.handlers {
+        if handler.catch_type == Some("java/lang/Throwable")
             && let Some(start) = context.nodes.label(handler.target)
             && let Some(end) = end_of_handler(context, start)
         {

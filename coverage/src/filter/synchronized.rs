@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::output::FilterOutput;
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
+    for handler in context.code.handlers {
         if handler.catch_type.is_some() || handler.start == handler.target {
             continue;
         }

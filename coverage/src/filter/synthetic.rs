@@ -18,8 +18,6 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 }
 
 fn is_scala(context: &FilterContext<'_>) -> bool {
-    let attributes = &context.class.attributes;
-    attributes
-        .iter()
-        .any(|name| name == "ScalaSig" || name == "Scala")
+    let mut attributes = context.class.attributes.iter();
+    attributes.any(|name| ["ScalaSig", "Scala"].contains(name))
 }

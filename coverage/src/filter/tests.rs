@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::opcode;
 
@@ -12,31 +10,35 @@ use crate::model::Counter;
 /// in the text. A number behind a jump is the number of an instruction, and
 /// `line N` in front gives the next instruction a line.
 fn code(text: &str) -> CodeDescription<'_> {
-    let mut code = CodeDescription::default();
+    let (mut lines, mut instructions) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
-        let bci = code.instructions.len() as u16 * 10;
+        let bci = instructions.len() as u16 * 10;
         match words.as_slice() {
-            ["line", number] => code.lines.push(Line {
+            ["line", number] => lines.push(Line {
                 bci,
                 number: number.parse().expect("a line"),
             }),
-            [name, operands @ ..] => code.instructions.push(instruction(bci, name, operands)),
+            [name, operands @ ..] => instructions.push(instruction(bci, name, operands)),
             [] => {}
         }
     }
-    code
+    CodeDescription {
+        instructions: instructions.leak(),
+        lines: lines.leak(),
+        ..CodeDescription::default()
+    }
 }
 
 fn instruction<'a>(bci: u16, name: &str, operands: &[&'a str]) -> Instruction<'a> {
     let number = |index: usize| operands[index].parse::<u16>().expect("a number");
     let member = || {
-        Operand::Member(Arc::new(MemberRef {
-            owner: operands[0].into(),
-            name: operands[1].into(),
-            descriptor: operands[2].into(),
+        Operand::Member(Box::leak(Box::new(MemberRef {
+            owner: operands[0],
+            name: operands[1],
+            descriptor: operands[2],
             interface: false,
-        }))
+        })))
     };
     let operand = match name {
         "iload" | "aload" | "istore" | "astore" => Operand::Local(number(0)),
@@ -46,10 +48,11 @@ fn instruction<'a>(bci: u16, name: &str, operands: &[&'a str]) -> Instruction<'a
             default: 10 * number(0),
             cases: (1..operands.len())
                 .map(|case| (case as i32, 10 * number(case)))
-                .collect(),
+                .collect::<Vec<_>>()
+                .leak(),
         },
         "getstatic" | "putstatic" | "invokevirtual" | "invokespecial" | "invokestatic" => member(),
-        "new" => Operand::Type(operands[0].into()),
+        "new" => Operand::Type(operands[0]),
         _ => Operand::None,
     };
     let opcode = (0..=u8::MAX).find(|code| opcode::mnemonic(*code) == Some(name));
@@ -66,7 +69,7 @@ fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handl
         start: 10 * start,
         end: 10 * end,
         target: 10 * target,
-        catch_type: catch_type.map(Into::into),
+        catch_type,
     }
 }
 
@@ -77,8 +80,8 @@ fn method<'a>(
     code: CodeDescription<'a>,
 ) -> MethodDescription<'a> {
     MethodDescription {
-        name: name.into(),
-        descriptor: descriptor.into(),
+        name,
+        descriptor,
         access_flags,
         code: Some(code),
         ..Default::default()
@@ -87,10 +90,22 @@ fn method<'a>(
 
 fn class<'a>(super_name: &'a str, method: MethodDescription<'a>) -> ClassDescription<'a> {
     ClassDescription {
-        name: "p/C".into(),
-        super_name: Some(super_name.into()),
-        methods: vec![method],
+        name: "p/C",
+        super_name: Some(super_name),
+        methods: vec![method].leak(),
         ..Default::default()
+    }
+}
+
+/// The class with these annotations on its method.
+fn annotated<'a>(class: ClassDescription<'a>, annotations: &'a [&'a str]) -> ClassDescription<'a> {
+    let method = MethodDescription {
+        annotations,
+        ..class.methods[0]
+    };
+    ClassDescription {
+        methods: vec![method].leak(),
+        ..class
     }
 }
 
@@ -171,8 +186,8 @@ fn overload(leave: &str) -> ClassDescription<'static> {
     let text =
         format!("aload_0\niconst_1\naconst_null\ninvokestatic p/C f$default (I)V\nline 3\n{leave}");
     let mut class = class("java/lang/Object", method("f", "()V", 0, code(text.leak())));
-    class.annotations = vec!["Lkotlin/Metadata;".into()];
-    class.source_file = Some("C.kt".into());
+    class.annotations = &["Lkotlin/Metadata;"];
+    class.source_file = Some("C.kt");
     class
 }
 
@@ -180,8 +195,7 @@ fn overload(leave: &str) -> ClassDescription<'static> {
 fn overload_is_left_out_but_for_where_it_returns_a_value() {
     let nothing = overload("return");
     check(&nothing, &["kotlin-without-lines", "kotlin-overload"], 0, 0);
-    let mut value = overload("areturn");
-    value.methods[0].annotations = vec!["Lkotlin/jvm/JvmOverloads;".into()];
+    let value = annotated(overload("areturn"), &["Lkotlin/jvm/JvmOverloads;"]);
     check(&value, &["kotlin-without-lines"], 1, 0);
 }
 
@@ -191,7 +205,7 @@ fn synthetic_methods_of_kotlin_are_kept() {
         "x/Y",
         method("run$default", "()V", ACC_SYNTHETIC, code("nop\nreturn")),
     );
-    class.annotations = vec!["Lkotlin/Metadata;".into()];
+    class.annotations = &["Lkotlin/Metadata;"];
     check(&class, &[], 2, 0);
 }
 
@@ -203,8 +217,8 @@ fn only_the_simple_name_of_an_annotation_counts() {
         ("Lp/Generated/Other;", &[], 2),
         ("Lp/generated;", &[], 2),
     ] {
-        let mut class = run(code("nop\nreturn"));
-        class.methods[0].annotations = vec![annotation.into()];
+        let annotations = [annotation];
+        let class = annotated(run(code("nop\nreturn")), &annotations);
         check(&class, filters, left, 0);
     }
 }
@@ -274,7 +288,7 @@ fn handler_of_a_synchronized_block_is_left_out() {
     let mut text = code(
         "nop\naload 1\nmonitorexit\ngoto 9\nastore 2\naload 1\nmonitorexit\naload 2\nathrow\nreturn",
     );
-    text.handlers = vec![handler(0, 3, 4, None), handler(4, 7, 4, None)];
+    text.handlers = vec![handler(0, 3, 4, None), handler(4, 7, 4, None)].leak();
     check(&run(text), &["synchronized"], 5, 0);
 }
 
@@ -282,7 +296,7 @@ fn handler_of_a_synchronized_block_is_left_out() {
 fn copies_of_a_finally_block_are_counted_once_and_covered_together() {
     // The block is the one `ldc`, at 1 and at 4.
     let mut text = code("nop\nldc\ngoto 7\nastore 1\nldc\naload 1\nathrow\nreturn");
-    text.handlers = vec![handler(0, 1, 3, None)];
+    text.handlers = vec![handler(0, 1, 3, None)].leak();
     let class = run(text);
     check(&class, &["finally"], 3, 0);
     // The probes: the throw, the return.
@@ -338,6 +352,7 @@ fn resource_closed_as_javac_8_does() {
         handler(0, 1, 16, Some("java/lang/Throwable")),
         handler(0, 1, 21, None),
         handler(16, 22, 21, None),
-    ];
+    ]
+    .leak();
     check(&run(text), &["try-with-resources-javac", "finally"], 2, 0);
 }

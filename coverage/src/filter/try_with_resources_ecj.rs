@@ -9,7 +9,7 @@ use super::output::FilterOutput;
 const PRIMARY: Name = ("primary", 0);
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
+    for handler in context.code.handlers {
         if handler.catch_type.is_none()
             && let Some(handler) = context.nodes.label(handler.target)
             && ignore_closing(context, handler, output).is_none()

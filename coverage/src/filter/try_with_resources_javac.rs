@@ -42,8 +42,8 @@ const PATTERNS: [Pattern; 4] = [
 ];
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
-        if handler.catch_type.as_deref() == Some("java/lang/Throwable")
+    for handler in context.code.handlers {
+        if handler.catch_type == Some("java/lang/Throwable")
             && let Some(handler) = context.nodes.label(handler.target)
         {
             let mut patterns = PATTERNS.into_iter();

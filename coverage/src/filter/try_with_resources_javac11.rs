@@ -11,8 +11,8 @@ const PRIMARY: (&str, u32) = ("primary", 0);
 const SECOND: (&str, u32) = ("second", 0);
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    for handler in &context.code.handlers {
-        if handler.catch_type.as_deref() == Some("java/lang/Throwable")
+    for handler in context.code.handlers {
+        if handler.catch_type == Some("java/lang/Throwable")
             && let Some(handler) = context.nodes.label(handler.target)
         {
             for null_check in [true, false] {

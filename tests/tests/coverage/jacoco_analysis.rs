@@ -3,7 +3,7 @@
 //! The analysis is a pure function of class files and probes, so the probes need not come from a run: they are all
 //! missed, all hit, or random. One probe too many or too few in a class, or in another order, shows as a difference.
 
-use class_description::describe;
+use class_description::{Arena, describe};
 use coverage::analysis::{analyze, probe_count};
 use coverage::class::ClassDescription;
 use coverage::filter;
@@ -20,9 +20,10 @@ use std::path::{Path, PathBuf};
 /// The classes of a folder that reports are made of, whose files stay in memory.
 pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription<'static>> {
     let files = javac::files_with_extension(folder, "class");
+    let arena = &*Box::leak(Box::new(Arena::new()));
     let classes = files.iter().map(|file| {
         let bytes = std::fs::read(file).expect("a class file can be read");
-        describe(bytes.leak()).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        describe(bytes.leak(), arena).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     });
     classes
         .filter(|class| !class.is_module_or_package())

@@ -12,7 +12,7 @@ const COMPOSER_FILE: &str = "androidx/compose/runtime/ComposerKt";
 
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let mut annotations = context.method.invisible_annotations.iter();
-    if !annotations.any(|annotation| annotation == ANNOTATION) {
+    if !annotations.any(|annotation| *annotation == ANNOTATION) {
         return;
     }
     let nodes = context.nodes;
@@ -20,7 +20,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
         let Some(member) = nodes.member(at) else {
             continue;
         };
-        match (&*member.owner, &*member.name) {
+        match (member.owner, member.name) {
             (COMPOSER, "getSkipping") => ignore_skipping(context, at, output),
             (COMPOSER, "shouldExecute") => ignore_comparisons(context, at, output),
             (COMPOSER, "endRestartGroup") => ignore_restart(context, at, output),

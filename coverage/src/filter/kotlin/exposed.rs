@@ -6,7 +6,7 @@ use super::super::output::FilterOutput;
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     // Visible ones are on the methods of annotated classes, which JaCoCo keeps.
     let mut annotations = context.method.invisible_annotations.iter();
-    if annotations.any(|annotation| annotation == "Lkotlin/jvm/JvmExposeBoxed;") {
+    if annotations.any(|annotation| *annotation == "Lkotlin/jvm/JvmExposeBoxed;") {
         context.ignore_all(output);
     }
 }

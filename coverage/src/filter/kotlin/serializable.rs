@@ -20,8 +20,8 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 }
 
 fn is_synthetic_member(context: &FilterContext<'_>) -> bool {
-    let (name, descriptor) = (&context.method.name, &context.method.descriptor);
-    match &**name {
+    let (name, descriptor) = (context.method.name, context.method.descriptor);
+    match name {
         "<init>" => descriptor.ends_with(MARKER),
         CACHED => descriptor == SERIALIZER,
         _ if name.starts_with("write$Self$") => true,
