@@ -10,6 +10,18 @@ pub(super) fn decimal(number: impl itoa::Integer, out: &mut String) {
     out.push_str(itoa::Buffer::new().format(number));
 }
 
+/// The pieces, and a number between each two.
+pub(super) fn filled(pieces: &[&str], numbers: &[u32], out: &mut String) {
+    let mut buffer = itoa::Buffer::new();
+    let mut numbers = numbers.iter();
+    for piece in pieces {
+        out.push_str(piece);
+        if let Some(number) = numbers.next() {
+            out.push_str(buffer.format(*number));
+        }
+    }
+}
+
 /// `1,234`.
 pub(super) fn grouped(number: u32, out: &mut String) {
     let mut buffer = itoa::Buffer::new();
@@ -61,6 +73,13 @@ mod tests {
         assert_eq!(shown(1_000), "1,000 1000");
         assert_eq!(shown(23_045), "23,045 23045");
         assert_eq!(shown(u32::MAX), "4,294,967,295 4294967295");
+    }
+
+    #[test]
+    fn numbers_between_pieces() {
+        let mut out = String::new();
+        filled(&["a", "b", "c"], &[0, 12], &mut out);
+        assert_eq!(out, "a0b12c");
     }
 
     #[test]

@@ -358,16 +358,16 @@ fn methods(body: &mut String, class: &ClassCoverage) {
 fn script_string(text: &str) -> String {
     let mut string = String::with_capacity(text.len() + 2);
     string.push('"');
-    for character in text.chars() {
-        match character {
-            ' '..='~' if !matches!(character, '"' | '\\' | '<' | '>' | '&') => {
-                string.push(character)
-            }
-            other => {
-                let mut units = [0; 2];
-                for unit in other.encode_utf16(&mut units) {
-                    let _ = write!(string, "\\u{unit:04x}");
-                }
+    let is_plain = |character: char| {
+        matches!(character, ' '..='~') && !matches!(character, '"' | '\\' | '<' | '>' | '&')
+    };
+    let mut units = [0; 2];
+    for run in text.split_inclusive(|character| !is_plain(character)) {
+        let plain = run.trim_end_matches(|character| !is_plain(character));
+        string.push_str(plain);
+        for other in run[plain.len()..].chars() {
+            for unit in other.encode_utf16(&mut units) {
+                let _ = write!(string, "\\u{unit:04x}");
             }
         }
     }

@@ -78,18 +78,18 @@ impl<W: Write> Markup<W> {
 
     /// An element without content.
     pub(super) fn empty(&mut self, name: &str, attributes: &Attributes<'_>) {
-        self.numbers(name, attributes, &[]);
+        self.start(name, attributes, &[]);
+        self.text.push_str("/>");
     }
 
-    /// An element without content whose attributes, behind `attributes`, are numbers.
-    pub(super) fn numbers(
-        &mut self,
-        name: &str,
-        attributes: &Attributes<'_>,
-        numbers: &[(&str, u32)],
-    ) {
-        self.start(name, attributes, numbers);
-        self.text.push_str("/>");
+    /// Markup as it is, in parts.
+    pub(super) fn raw<const N: usize>(&mut self, parts: [&str; N]) {
+        push_all(&mut self.text, parts);
+    }
+
+    /// Markup as it is, and a number between each two pieces.
+    pub(super) fn filled(&mut self, pieces: &[&str], numbers: &[u32]) {
+        append::filled(pieces, numbers, &mut self.text);
     }
 
     /// Text.

@@ -105,17 +105,28 @@ fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::R
     })
 }
 
+/// An element of a line: its number, and instructions and branches, missed and covered.
+const LINE: [&str; 6] = [
+    "<line nr=\"",
+    "\" mi=\"",
+    "\" ci=\"",
+    "\" mb=\"",
+    "\" cb=\"",
+    "\"/>",
+];
+
 fn write_source_file<W: Write>(xml: &mut Markup<W>, file: &SourceFileCoverage) -> io::Result<()> {
     xml.element("sourcefile", &[("name", &file.name)], |xml| {
         for (number, line) in file.lines.iter() {
+            let (instructions, branches) = (line.instructions, line.branches);
             let numbers = [
-                ("nr", number),
-                ("mi", line.instructions.missed),
-                ("ci", line.instructions.covered),
-                ("mb", line.branches.missed),
-                ("cb", line.branches.covered),
+                number,
+                instructions.missed,
+                instructions.covered,
+                branches.missed,
+                branches.covered,
             ];
-            xml.numbers("line", &[], &numbers);
+            xml.filled(&LINE, &numbers);
         }
         write_counters(xml, &file.counters);
         Ok(())
@@ -126,8 +137,9 @@ fn write_counters<W: Write>(xml: &mut Markup<W>, counters: &Counters) {
     for kind in CounterKind::ALL {
         let counter = counters.of(kind);
         if counter != Counter::EMPTY {
-            let numbers = [("missed", counter.missed), ("covered", counter.covered)];
-            xml.numbers("counter", &[("type", kind.name())], &numbers);
+            let numbers = [counter.missed, counter.covered];
+            xml.raw(["<counter type=\"", kind.name()]);
+            xml.filled(&["\" missed=\"", "\" covered=\"", "\"/>"], &numbers);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::highlight::Highlighter;
 use super::page::text;
 use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCoverage, Status};
-use crate::report::append::{self, push_all};
+use crate::report::append::push_all;
 
 /// Writes the lines with their text, or without if there is none.
 pub(super) fn write(
@@ -127,21 +127,21 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
     }
     legend(body);
     body.push_str("<ol class=lines>");
+    let mut digits = itoa::Buffer::new();
     for (number, line) in file.lines.iter() {
         let class = status(line);
-        body.push_str("<li id=L");
-        append::decimal(number, body);
-        push_all(body, [" class=", class, "><a href=#L"]);
-        append::decimal(number, body);
+        let digits = digits.format(number);
+        push_all(
+            body,
+            ["<li id=L", digits, " class=", class, "><a href=#L", digits],
+        );
         let (branches, times) = (branches(line.branches), times(&file.lines, number));
         let mark = branches.as_ref().map_or("", |_| "◆");
         let words = branches.map(|(_, words)| words).into_iter().chain(times);
         if let Some(words) = words.reduce(|words, more| format!("{words}; {more}")) {
             push_all(body, [" title=\"", &words, "\""]);
         }
-        body.push('>');
-        append::decimal(number, body);
-        push_all(body, [mark, "</a>"]);
+        push_all(body, [">", digits, mark, "</a>"]);
     }
     body.push_str("</ol>\n");
 }

@@ -352,3 +352,13 @@ fn text_has_the_contrast_that_readers_need() {
         }
     }
 }
+
+#[test]
+fn strings_of_the_script_hold_any_name() {
+    assert_eq!(script_string("a.B$C"), r#""a.B$C""#);
+    assert_eq!(
+        script_string("</script>é\"\\\u{1F600}'"),
+        r#""\u003c/script\u003e\u00e9\u0022\u005c\ud83d\ude00'""#
+    );
+    assert_eq!(script_string(""), r#""""#);
+}
