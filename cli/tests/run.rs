@@ -127,6 +127,20 @@ fn signal_is_handed_on_and_the_childs_answer_counts() {
 }
 
 #[test]
+fn time_of_a_visit_is_refused_with_a_command() {
+    let place = Place::new();
+    for command in ["coverage", "trace", "top", "plugin run trace"] {
+        let words = command
+            .split(' ')
+            .chain(["--for", "1s", "--", "mkdir", "started"]);
+        let ran = place.run(&words.collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(2), "{command}: {}{}", ran.out, ran.error);
+        ran.says(&["--for <DURATION>", "cannot be used with"]);
+        assert!(!place.path("started").exists(), "{command}");
+    }
+}
+
+#[test]
 fn mistakes_are_told_before_anything_is_started() {
     let place = Place::new();
     place

@@ -39,7 +39,7 @@ pub(crate) mod work;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::Live;
-use crate::ffi::refs::Local;
+use crate::ffi::refs::{Local, LocalRef};
 use crate::probe_table;
 use crate::spans::event_file::EventFile;
 use code_sources::CodeSources;
@@ -47,7 +47,7 @@ use control_channel::ControlChannel;
 use failures::Failures;
 use helper_classes::HelperClasses;
 use host::config::{Agent as Settings, OnError};
-use host::{Config, Pipeline};
+use host::{Config, Loader, Pipeline};
 use huge_methods::HugeMethods;
 use instrumented::Instrumented;
 use loaders::Loaders;
@@ -57,6 +57,7 @@ use plugins::Plugins;
 use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
 use reconstituted::Reconstituted;
 use snapshot::Snapshot;
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -229,6 +230,19 @@ impl Agent {
     /// How long the agent has been at work.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// The loader of a class as its results are recorded: with its number where loaders are kept apart.
+    pub fn recorded_loader<'k>(
+        &self,
+        local: Local<'_>,
+        loader: Option<&LocalRef<'_>>,
+        kind: &'k Loader,
+    ) -> Cow<'k, Loader> {
+        match self.settings.per_loader {
+            true => Cow::Owned(self.loaders.numbered(self.jvmti, local, loader, kind)),
+            false => Cow::Borrowed(kind),
+        }
     }
 
     /// Counts a class that was loaded, or that was loaded earlier and is now selected.

@@ -124,15 +124,9 @@ fn instrument(
         return None;
     }
     agent.upkeep.await_room(agent.table);
-    let numbered = agent.settings.per_loader.then(|| {
-        let object = load.loader.as_ref();
-        let loaders = &agent.loaders;
-        loaders.numbered(agent.jvmti, load.local, object, loader)
-    });
-    let loader = numbered.as_ref().unwrap_or(loader);
     let request = ClassRequest {
         name,
-        loader,
+        loader: &agent.recorded_loader(load.local, load.loader.as_ref(), loader),
         location,
         bytes: patched.map_or(load.class_data, |(_, prefixed)| prefixed),
         original: patched.map(|(file, _)| file),

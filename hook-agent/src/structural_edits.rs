@@ -109,7 +109,7 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
             let found = agent.code_sources.find(load.local, domain, asked);
             let request = ClassRequest {
                 name,
-                loader: &loader,
+                loader: &agent.recorded_loader(load.local, load.loader.as_ref(), &loader),
                 location: found.for_selectors(),
                 bytes: load.class_data,
                 original: None,

@@ -55,7 +55,7 @@ pub struct Coverage {
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Option<i32>,
     /// How long a running JVM is measured: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
     pub time: Option<Duration>,
     /// The options of the agent.
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub struct Coverage {
     #[arg(long, conflicts_with = "config")]
     pub hit_counts: bool,
     /// Measure a class in several class loaders apart, and report each loader as a module
-    #[arg(long, conflicts_with_all = ["config", "hit_counts"])]
+    #[arg(long, conflicts_with = "hit_counts")]
     pub per_loader: bool,
     /// Where classes and sources are.
     #[command(flatten)]

@@ -115,6 +115,26 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
     })
 }
 
+fn unknown(path: &Path, start: &[u8]) -> Problem {
+    let message = format!(
+        "{} is no snapshot, event file or .exec file",
+        path.display()
+    );
+    let problem = Problem::user("H0611", message)
+        .with(
+            "expected",
+            "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
+        )
+        .with("found", format!("a file that begins with {start:02x?}"));
+    match path.extension().is_some_and(|it| it == "observed") {
+        true => problem.with(
+            "help",
+            format!("`classhook profile {}` shows it", path.display()),
+        ),
+        false => problem,
+    }
+}
+
 /// What kind of file of a run this is.
 ///
 /// # Errors
@@ -130,18 +150,7 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
         start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
         start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
         start if tables::MAGIC.starts_with(start) => Ok(Kind::Tables),
-        _ => Err(Problem::user(
-            "H0611",
-            format!(
-                "{} is no snapshot, event file or .exec file",
-                path.display()
-            ),
-        )
-        .with(
-            "expected",
-            "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
-        )
-        .with("found", format!("a file that begins with {start:02x?}"))),
+        start => Err(unknown(path, start)),
     }
 }
 

@@ -12,6 +12,7 @@ use observations::merged::merged;
 use observations::selection::Selection;
 use trace::flame::{self, Labels};
 use trace::names::command;
+use trace::numbers::counted;
 use trace::observed::folded::{self, Weight};
 use trace::observed::table::Layout;
 use trace::observed::{json_lines, perfetto, pprof, table};
@@ -157,9 +158,8 @@ impl Report<'_> {
             return made;
         };
         if let Some(path) = &self.outputs.flame_graph {
-            let title = recordings.first().map(|one| command(&one.jvm.command));
             let labels = Labels {
-                title: &title.unwrap_or_default(),
+                title: &title(recordings),
                 subtitle: weight.title(),
                 unit: weight.unit(),
             };
@@ -210,6 +210,19 @@ impl Report<'_> {
         let mut paths = self.outputs.files().into_iter();
         let is_taken = paths.any(|(_, path)| path.as_deref().is_some_and(is_stdout));
         show::show_beside(is_taken, &text)
+    }
+}
+
+/// What a flame graph is of.
+fn title(recordings: &[Recorded]) -> String {
+    let first = recordings.first().map(|one| command(&one.jvm.command));
+    let first = first.unwrap_or_default();
+    match recordings.len().saturating_sub(1) {
+        0 => first,
+        more => format!(
+            "{} together: {first}, and {more} more",
+            counted(more + 1, "JVM")
+        ),
     }
 }
 
@@ -280,7 +293,10 @@ mod tests {
             ..Recorded::default()
         };
         let layout = Layout { rows: 9, frames: 9 };
-        let text = tables(&[recording(7, true), recording(8, false)], layout);
+        let both = [recording(7, true), recording(8, false)];
+        assert_eq!(title(&both[..1]), "java Main7");
+        assert_eq!(title(&both), "2 JVMs together: java Main7, and 1 more");
+        let text = tables(&both, layout);
         assert!(
             text.starts_with(
                 "2 JVMs, whose numbers are added up:\n  7 java Main7\n  8 java Main8\n"

@@ -49,7 +49,7 @@ fn with_file(
     let found = retransform::location(agent, jvm, class, true);
     let request = ClassRequest {
         name: &class.name,
-        loader: &class.loader,
+        loader: &agent.recorded_loader(jvm.local, loader.as_ref(), &class.loader),
         location: found.for_selectors(),
         bytes,
         original,

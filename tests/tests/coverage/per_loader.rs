@@ -1,10 +1,11 @@
 //! One class in several class loaders: what each of them executed is reported apart on request.
 
 use e2e_tests::java::Java;
+use e2e_tests::jdks::Jdk;
 use e2e_tests::{javac, jdks, scratch, workspace};
 use jacoco_files::XmlReport;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The methods of the class, each executed in the loader of the same number alone.
 const METHODS: [&str; 3] = ["ofTheProgram", "ofTheFirst", "ofTheSecond"];
@@ -13,6 +14,14 @@ const LOADERS: [&str; 3] = [
     "java.net.URLClassLoader#1",
     "java.net.URLClassLoader#2",
 ];
+
+/// The classes of the program, compiled into a folder.
+fn compile(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let source = workspace::test_file("java/per_loader/p");
+    let sources = ["Loaders.java", "Shared.java"].map(|name| source.join(name));
+    let sources = sources.each_ref().map(PathBuf::as_path);
+    javac::compile(jdk, &sources, folder, &["-g"])
+}
 
 /// Runs the command in a folder, which has to succeed.
 fn classhook(folder: &Path, arguments: &str, command: &[OsString]) {
@@ -38,10 +47,7 @@ fn class_in_several_loaders_is_reported_apart_when_asked() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let folder = folder.path();
-        let source = workspace::test_file("java/per_loader/p");
-        let sources = ["Loaders.java", "Shared.java"].map(|name| source.join(name));
-        let sources = sources.each_ref().map(std::path::PathBuf::as_path);
-        let classes = javac::compile(&jdk, &sources, folder, &["-g"]);
+        let classes = compile(&jdk, folder);
         let java = Java::new(&jdk)
             .class_path(&[&classes])
             .argument("p.Loaders");
@@ -72,4 +78,25 @@ fn class_in_several_loaders_is_reported_apart_when_asked() {
         );
         assert_eq!(executed(&folder.join("united.xml"), ""), METHODS);
     }
+}
+
+#[test]
+fn plugin_that_may_edit_structure_adds_no_loader() {
+    let jdk = jdks::main_two().remove(0);
+    let folder = scratch();
+    let folder = folder.path();
+    let classes = compile(&jdk, folder);
+    let both = "[[plugin]]\nuse = \"coverage\"\n[[plugin]]\nuse = \"trace\"\n\
+                [plugin.config]\nmethods = [\"p.Shared.*\"]\n";
+    std::fs::write(folder.join("both.toml"), both).unwrap();
+    let java = Java::new(&jdk)
+        .class_path(&[&classes])
+        .argument("p.Loaders");
+    let apart = "coverage --per-loader --config both.toml --output out --json apart.json --";
+    classhook(folder, apart, &java.words());
+    let json = std::fs::read(folder.join("apart.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let modules = json["modules"].as_array().unwrap().iter();
+    let names: Vec<&str> = modules.filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, LOADERS);
 }

@@ -492,14 +492,14 @@ pub fn missing(recorded: &Recorded) -> String {
     if lost.turns > 0 {
         let _ = writeln!(
             text,
-            "late: {} at the threads were left out; CPU time is of the whole time all the same",
+            "late: {} at the threads left out; CPU time is of the whole time all the same",
             counted(lost.turns, "look")
         );
     }
     if !recorded.complete {
         let _ = writeln!(
             text,
-            "incomplete: the recording of JVM {} did not end: it was killed, or still goes on",
+            "incomplete: the recording of JVM {} did not end: the JVM was killed, could not write the end, or still records",
             recorded.jvm.pid
         );
     }

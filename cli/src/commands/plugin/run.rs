@@ -60,7 +60,7 @@ pub struct Run {
     #[arg(long)]
     pub watch: bool,
     /// How long a running JVM is visited: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", value_parser = until::duration)]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
     pub time: Option<Duration>,
     /// A running JVM's process id; `classhook ps` lists them
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command")]
