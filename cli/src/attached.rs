@@ -367,7 +367,8 @@ impl Ended {
 }
 
 /// That somebody else ended it.
-fn left_before(pid: i32) -> Warning {
+#[must_use]
+pub fn left_before(pid: i32) -> Warning {
     let message = format!("the agent has left {pid} before this command ended");
     Warning::new("H0656", message)
         .with(

@@ -14,7 +14,7 @@ use super::trace::{Meanwhile, Trace, What};
 use crate::args::{EventFiles, Settings};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::passing_folder::PassingFolder;
-use crate::problem::Problem;
+use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{ProfileOutputs, Report};
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
 use crate::relay::{RelayOptions, Sending, Which};
@@ -422,7 +422,11 @@ impl Profile {
         report: &Report<'_>,
     ) -> Result<u8, Problem> {
         let visited = visit::record(pid, self.settings(), subscription, self.time, &self.relay)?;
-        report.make(visited.recordings, visited.problem)
+        let code = report.make(visited.recordings, visited.problem)?;
+        Ok(match visited.is_partial {
+            true => code.max(PARTIAL),
+            false => code,
+        })
     }
 
     fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Problem> {

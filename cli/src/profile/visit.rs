@@ -13,11 +13,12 @@ use serde::de::DeserializeOwned;
 use super::recorded;
 use crate::agent::{self, Agent};
 use crate::args::Settings;
+use crate::attached::left_before;
 use crate::checked_options::CheckedOptions;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::relay::{RelayOptions, Sending, Which};
-use crate::show;
+use crate::show::{self, complain};
 use crate::until::{Interrupt, Until};
 
 /// After this time a recording ends although this command is there but does not end it.
@@ -25,6 +26,10 @@ const LATE: Duration = Duration::from_secs(10);
 /// How long the end of a JVM may take that has begun; and how often it is looked at.
 const END_OF_A_JVM: Duration = Duration::from_secs(70);
 const TURN: Duration = Duration::from_millis(20);
+/// How long a JVM may go on that has ended its recording because it ends itself.
+const LAST_OF_A_JVM: Duration = Duration::from_secs(3);
+/// How often it is looked whether the recording is complete.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What a visit brought.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub struct Visited {
     pub recordings: Vec<Recorded>,
     /// That the JVM did not answer at the end, or not everything was sent.
     pub problem: Option<Problem>,
+    /// Whether somebody else has ended it, which was printed.
+    pub is_partial: bool,
 }
 
 /// Records in the JVM `pid` for that time, or until a signal or its end, and leaves it as it was.
@@ -68,10 +75,15 @@ pub fn record(
     });
     let file = observed?;
     if released.is_err() {
-        await_end(pid); // which completes the recording
+        await_end(pid, &file); // which completes the recording
     }
     let unsent = sending.map_or(Ok(()), Sending::finish).err();
-    let goes_on = released.is_err() && is_alive(pid);
+    let is_there = released.is_err() && is_alive(pid);
+    let has_left = is_there && is_complete(&file);
+    if has_left {
+        complain(left_before(pid));
+    }
+    let goes_on = is_there && !has_left;
     if let (Some(passing), true) = (&mut passing, goes_on) {
         passing.leave();
     }
@@ -94,6 +106,7 @@ pub fn record(
             .filter(|_| goes_on)
             .map(|problem| later(Problem::partly(problem), &file))
             .or(unsent),
+        is_partial: has_left,
     })
 }
 
@@ -101,11 +114,26 @@ fn is_alive(pid: i32) -> bool {
     Process::read(pid).is_ok_and(|process| process.is_alive())
 }
 
-/// Waits for the end of a JVM that has closed the connection; not of one that is stopped, and so does nothing.
-fn await_end(pid: i32) {
+/// Whether the agent has ended the recording.
+fn is_complete(file: &Path) -> bool {
+    recorded::read(file).is_ok_and(|recorded| recorded.complete)
+}
+
+/// Waits for the end of a JVM that has closed the connection; not of one that is stopped, and so does nothing, nor of one
+/// that goes on although its recording is complete, as the agent was sent away.
+fn await_end(pid: i32, file: &Path) {
     let begun = Instant::now();
     let is_ending = || Process::read(pid).is_ok_and(|it| it.is_alive() && !it.is_stopped());
+    let mut next = begun;
+    let mut completed: Option<Instant> = None;
     while is_ending() && begun.elapsed() < END_OF_A_JVM {
+        if completed.is_some_and(|time| time.elapsed() >= LAST_OF_A_JVM) {
+            return;
+        }
+        if completed.is_none() && next <= Instant::now() {
+            next = Instant::now() + LOOK;
+            completed = is_complete(file).then(Instant::now);
+        }
         std::thread::sleep(TURN);
     }
 }

@@ -81,7 +81,8 @@ fn assert_is_heap_dump(bytes: &[u8]) {
     assert_eq!((last, rest.len()), (HEAP_DUMP_END, 0));
 }
 
-/// An agent that is there records for a while, keeps no file of it, and goes on with its own; one recording at a time.
+/// An agent that is there records for a while, keeps no file of it, and goes on with its own; one recording at a time,
+/// which ends when the agent is sent away.
 #[test]
 fn agent_that_is_there_records_for_a_while_and_goes_on() {
     let jdk = jdks::newest();
@@ -102,7 +103,11 @@ fn agent_that_is_there_records_for_a_while_and_goes_on() {
     classhook(&["profile", &pid, "--gc", "--for", "1s"]).assert_success();
     assert!(javac::files_with_extension(folder.path(), "observed").is_empty());
     classhook(&["status", &pid]).assert_success();
+    let (mut last, told) = begun(&["profile", &pid, "--gc"]);
     classhook(&["off", &pid]).assert_success();
+    let told = std::io::read_to_string(told).expect("text");
+    assert!(told.contains("warning[H0656]"), "{told}");
+    assert_eq!(last.wait().expect("an end").code(), Some(3), "{told}");
     assert_eq!(running.end().code, Some(0));
 }
 
