@@ -16,6 +16,7 @@ mod inbox;
 mod paths;
 mod plugin;
 mod reader;
+mod status;
 mod threads;
 mod unfinished;
 

@@ -135,6 +135,11 @@ impl<'a> Local<'a> {
         ))
     }
 
+    /// The value of an object's field of type `int`, which must be a field of its class or a super class.
+    pub fn int_field(self, object: &LocalRef<'_>, field: FieldId) -> jint {
+        jni!(self, v1_1.GetIntField, object.as_raw(), field.0.as_ptr())
+    }
+
     /// The length of an array.
     pub fn array_length(self, array: &LocalRef<'_>) -> jint {
         jni!(self, v1_1.GetArrayLength, array.as_raw())

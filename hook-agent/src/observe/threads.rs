@@ -1,6 +1,7 @@
 //! Looks at the threads that use CPU time.
 
 use super::identity::{is_ours, thread_tag};
+use super::status::{Status, StatusField};
 use crate::agent::observation::Running;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
@@ -58,6 +59,7 @@ pub(super) struct Threads {
     looks: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
+    status: Option<StatusField>,
     /// Most stacks that are taken at one look, of the threads that used most since theirs was: as many as can run at a time.
     most: usize,
     /// CPU time of all threads for which no stack has been taken: each takes an interval of it.
@@ -68,6 +70,8 @@ pub(super) struct Threads {
 struct Thread {
     tag: i64,
     thread: GlobalRef,
+    /// Its state as Java keeps it, if that is known where.
+    status: Option<Status>,
     /// Its name; none for one of the agent, and one that is not wanted.
     name: Option<String>,
     cpu_ns: u64,
@@ -91,6 +95,7 @@ impl Threads {
             looks: 0,
             last: Instant::now(),
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
+            status: StatusField::find(jvm),
             most: std::thread::available_parallelism().map_or(1, usize::from),
             credit_ns: 0,
         }
@@ -160,6 +165,7 @@ impl Threads {
         Some(Thread {
             tag,
             thread: jvm.local.globalize(thread)?,
+            status: self.status.and_then(|field| field.of(jvm, thread)),
             name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
             // What a thread used before the recording began is not of it.
             cpu_ns: match self.looks {
@@ -197,17 +203,34 @@ impl Threads {
                 });
             }
         }
-        // Where there is one processor, nothing runs beside this thread.
-        if self.most > 1 {
-            seen.retain(|one| !one.is_in_native || self.known[one.at].goes_on(jvm));
-        }
         seen.sort_by_key(|one| std::cmp::Reverse(self.known[one.at].unseen_ns));
-        for one in seen.iter().take(self.most) {
-            self.take_stack(jvm, running, one, sink);
+        let interval = self.interval_ns();
+        let mut taken = 0;
+        for one in seen {
+            if taken == self.most {
+                break;
+            }
+            let has_credit = self.credit_ns >= interval;
+            let known = &mut self.known[one.at];
+            // One is taken if it is the first of a thread, or all threads have used an interval since the last.
+            if known.was_seen && !has_credit {
+                continue;
+            }
+            // Where there is one processor, nothing runs beside this thread.
+            if !one.is_in_native || self.most == 1 || known.goes_on(jvm) {
+                taken += 1;
+                self.take_stack(jvm, running, &one, sink);
+            }
         }
     }
 
-    /// Takes the stack of a thread, if it is the first or all threads have used an interval of CPU time since the last.
+    /// An interval of CPU time, in nanoseconds.
+    fn interval_ns(&self) -> u64 {
+        let interval = self.interval.unwrap_or_default().as_nanos();
+        u64::try_from(interval).unwrap_or(u64::MAX)
+    }
+
+    /// Takes the stack of a thread.
     fn take_stack(
         &mut self,
         jvm: Jvm<'_>,
@@ -218,11 +241,8 @@ impl Threads {
         let Some(wish) = running.wish(Group::Samples) else {
             return;
         };
-        let interval = u64::try_from(wish.interval.as_nanos()).unwrap_or(u64::MAX);
+        let interval = self.interval_ns();
         let known = &mut self.known[one.at];
-        if known.was_seen && self.credit_ns < interval {
-            return;
-        }
         let carrier = jvm.local.of_global(&known.thread);
         let shown = one.within.as_ref().unwrap_or(&carrier);
         // A thread that has ended meanwhile has no stack.
@@ -264,7 +284,7 @@ impl Thread {
     /// The CPU time that it used since the last look, and its state; none if it used none, or is not asked.
     fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<(u64, u32)> {
         self.name.as_ref()?;
-        let state = state(jvm, &jvm.local.of_global(&self.thread));
+        let state = self.state(jvm);
         let waits = state & RUNNABLE == 0 || (state & IN_NATIVE != 0 && self.quiet >= QUIET);
         if waits && !asks_all && !self.is_carrier {
             return None;
@@ -276,6 +296,15 @@ impl Thread {
         }
         self.quiet = 0;
         Some((used, state))
+    }
+
+    /// Its state (JVM TI, GetThreadState), of one that waits as Java keeps it, which costs next to nothing.
+    fn state(&self, jvm: Jvm<'_>) -> u32 {
+        let kept = self.status.as_ref().map(|status| status.read(jvm));
+        match kept {
+            Some(waits) if waits & RUNNABLE == 0 => waits,
+            _ => state(jvm, &jvm.local.of_global(&self.thread)),
+        }
     }
 
     /// The CPU time that it used since it was asked for that; none if it has ended.
@@ -306,6 +335,9 @@ impl Thread {
             sink.unseen(&name, self.unseen_ns);
         }
         jvm.local.release(self.thread);
+        if let Some(status) = self.status {
+            status.release(jvm);
+        }
     }
 }
 

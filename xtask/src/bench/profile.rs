@@ -1,37 +1,39 @@
 //! `cargo xtask bench profile`: what a server pays while it is profiled, beside the JVM's own recorder and async-profiler.
 //!
-//! A web server with a database answers the same number of requests in round after round, once in a JVM without an agent,
-//! once more in such a one, and in JVMs with each profiler: samples of threads each 10 ms, and of allocations each 512 KB.
-//! All JVMs live at the same time and take turns, round by round, in an order that changes; what is compared is the CPU
-//! time of the whole process, compilers, collectors and profilers included, each round with that of the plain JVM next to
-//! it.
+//! A web server with a database answers the same number of requests in round after round, all in one JVM: two JVMs differ
+//! by some percent for themselves. Rounds come in pairs, in random order: one with a profiler, which is let in before it and
+//! ends after it, and one without. All take samples of threads each 10 ms, and of allocations each 512 KB. What is compared
+//! is the CPU time of the whole process, compilers, collectors and profilers included, within each pair; of pairs without a
+//! profiler in either round, how far it can be trusted. What threads of a profiler took of a round is told apart.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jvm::Jvm;
+use profiler::Profiler;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 mod events;
 mod jvm;
+mod profiler;
 
 /// How to measure.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Rounds that count
-    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Pairs of rounds that count, of each profiler; with --events, rounds
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Rounds before them
-    #[arg(long, default_value_t = 20)]
-    warm_up: u32,
+    /// So many before them [default: 2, with --events 20]
+    #[arg(long)]
+    warm_up: Option<u32>,
     /// Requests in a round
-    #[arg(long, default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 15_000, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
     /// Only the JDK of this release; may be repeated
     #[arg(long, value_name = "RELEASE")]
@@ -52,23 +54,8 @@ const LIBRARIES: [&str; 6] = [
     "slf4j-api",
 ];
 
-/// What is put into the JVM.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    None,
-    Again,
-    Classhook,
-    Recorder,
-    Async,
-}
-
-const VARIANTS: [(Variant, &str); 5] = [
-    (Variant::None, "no agent"),
-    (Variant::Again, "no agent, again"),
-    (Variant::Classhook, "Classhook"),
-    (Variant::Recorder, "JFR, settings=profile"),
-    (Variant::Async, "async-profiler 4.5"),
-];
+/// Requests after a profiler came or went, which do not count.
+const SETTLING: u32 = 1_000;
 
 /// Measures on each full JDK from 17 up and prints a table for each.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
@@ -78,7 +65,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     for jdk in jdks::measured()?.iter().filter(|jdk| is_wanted(jdk)) {
         say(format!("bench profile: {} rounds on {jdk}", options.rounds));
         if options.events {
-            events::measure(workspace, jdk, (options.warm_up, options.rounds))?;
+            let warm_up = options.warm_up.unwrap_or(20);
+            events::measure(workspace, jdk, (warm_up, options.rounds))?;
             continue;
         }
         let bench = Bench::prepare(workspace, jdk)?;
@@ -89,13 +77,21 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The CPU times of the rounds of each variant, in the same order.
-type Times = [Vec<Duration>; VARIANTS.len()];
+/// Of each profiler, its pairs of rounds.
+type Times = [Vec<Pair>; Profiler::ALL.len()];
+
+/// The CPU times of two rounds.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    with: Duration,
+    /// Of that, what threads of the profiler took.
+    own: Duration,
+    without: Duration,
+}
 
 struct Bench<'a> {
     jdk: &'a Jdk,
-    agent: PathBuf,
-    async_profiler: PathBuf,
+    profilers: profiler::Means,
     class_path: OsString,
     folder: PathBuf,
 }
@@ -121,121 +117,87 @@ impl<'a> Bench<'a> {
         class_path.push(classes);
         Ok(Self {
             jdk,
-            agent: workspace.product("libclasshook.so"),
-            async_profiler: async_profiler(workspace, jdk, &folder)?,
+            profilers: profiler::Means::prepare(workspace, jdk, &folder)?,
             class_path: std::env::join_paths(&class_path)?,
             folder,
         })
     }
 
     fn measure(&self, options: &Options) -> Result<Times> {
-        let mut jvms = Vec::new();
-        for (variant, title) in VARIANTS {
-            jvms.push(self.start(variant).context(title)?);
-        }
+        let mut java = Command::new(self.jdk.tool("java"));
+        java.env_remove("JAVA_TOOL_OPTIONS").arg("-Xmx256m");
+        java.arg("-cp").arg(&self.class_path).arg("Shop");
+        let mut jvm = Jvm::start(java, &self.folder)?;
         let mut times = Times::default();
-        for round in 0..options.warm_up + options.rounds {
-            for turn in 0..VARIANTS.len() {
-                let at = (turn + round as usize) % VARIANTS.len();
-                let time = jvms[at].round(options.requests).context(VARIANTS[at].1)?;
-                if round >= options.warm_up {
-                    times[at].push(time);
+        let warm_up = options.warm_up.unwrap_or(2);
+        for round in 0..warm_up + options.rounds {
+            for turn in 0..Profiler::ALL.len() {
+                let at = (turn + round as usize) % Profiler::ALL.len();
+                let profiler = Profiler::ALL[at];
+                let pair = self.pair(&mut jvm, profiler, options.requests);
+                let pair = pair.context(profiler.title())?;
+                if round >= warm_up {
+                    times[at].push(pair);
                 }
             }
         }
-        for (jvm, (_, title)) in jvms.into_iter().zip(VARIANTS) {
-            jvm.end().context(title)?;
-        }
-        self.check()?;
+        jvm.end()?;
         Ok(times)
     }
 
-    /// What each profiler has written must be there: one that did nothing would cost nothing.
-    fn check(&self) -> Result<()> {
-        let longest = |end: &str| {
-            let mut longest = 0;
-            for file in std::fs::read_dir(&self.folder)? {
-                let file = file?;
-                if file.file_name().to_string_lossy().ends_with(end) {
-                    longest = longest.max(file.metadata()?.len());
-                }
+    /// A round with a profiler and one without, one after the other.
+    fn pair(&self, jvm: &mut Jvm, profiler: Profiler, requests: u32) -> Result<Pair> {
+        let is_first = getrandom::u32()? % 2 == 0;
+        let mut pair = Pair::default();
+        for is_profiled in [is_first, !is_first] {
+            if !is_profiled {
+                jvm.round(SETTLING)?;
+                pair.without = jvm.round(requests)?;
+                continue;
             }
-            Ok::<u64, anyhow::Error>(longest)
-        };
-        for (end, tool) in [
-            (".observed", "Classhook"),
-            ("recorder.jfr", "JFR"),
-            ("async.jfr", "async-profiler"),
-        ] {
-            if longest(end)? < 10_000 {
-                bail!(
-                    "expected a recording of {tool} in {}",
-                    self.folder.display()
-                );
-            }
+            let session = self.profilers.begin(profiler, jvm.pid())?;
+            jvm.round(SETTLING)?;
+            let before = profiler.cpu_time(jvm.pid())?;
+            pair.with = jvm.round(requests)?;
+            pair.own = profiler.cpu_time(jvm.pid())?.saturating_sub(before);
+            session.end()?;
         }
-        Ok(())
-    }
-
-    fn start(&self, variant: Variant) -> Result<Jvm> {
-        let mut java = Command::new(self.jdk.tool("java"));
-        java.env_remove("JAVA_TOOL_OPTIONS").arg("-Xmx256m");
-        let folder = self.folder.display();
-        match variant {
-            Variant::None | Variant::Again => {}
-            Variant::Classhook => {
-                let agent = self.agent.display();
-                java.arg(format!(
-                    "-agentpath:{agent}=output={folder},plugin=none,observe=cpu:10ms;allocations:524288"
-                ));
-            }
-            Variant::Recorder => {
-                java.arg(format!(
-                    "-XX:StartFlightRecording=settings=profile,filename={folder}/recorder.jfr"
-                ));
-            }
-            Variant::Async => {
-                // It writes two kinds of events in the recorder's format alone.
-                let library = self.async_profiler.display();
-                java.arg(format!(
-                    "-agentpath:{library}=start,event=itimer,interval=10ms,alloc=512k,file={folder}/async.jfr"
-                ));
-            }
-        }
-        java.arg("-cp").arg(&self.class_path).arg("Shop");
-        Jvm::start(java, &self.folder)
+        Ok(pair)
     }
 }
 
-/// The library, taken out of the jar of Maven Central that holds it.
-fn async_profiler(workspace: &Workspace, jdk: &Jdk, folder: &Path) -> Result<PathBuf> {
-    const LIBRARY: &str = "libs/libasyncProfiler-4.5-linux-x64.so";
-    let jar = setup::artifact(workspace, "async-profiler")?;
-    let mut unpack = Command::new(jdk.tool("jar"));
-    output_of(unpack.current_dir(folder).arg("xf").arg(jar).arg(LIBRARY))?;
-    Ok(folder.join(LIBRARY))
-}
-
-/// Each round's time as a multiple of that of the plain JVM in the same round.
-fn ratios(times: &Times, of: usize) -> Vec<f64> {
-    let pairs = times[of].iter().zip(&times[0]);
-    pairs
-        .map(|(time, none)| time.as_secs_f64() / none.as_secs_f64())
-        .collect()
+/// The time with a profiler as a multiple of that without, of each pair.
+fn ratios(pairs: &[Pair]) -> Vec<f64> {
+    let ratio = |pair: &Pair| pair.with.as_secs_f64() / pair.without.as_secs_f64();
+    pairs.iter().map(ratio).collect()
 }
 
 fn table(jdk: &Jdk, options: &Options, times: &Times) -> String {
     let mut text = format!(
-        "\nserver on JDK {}: CPU time of {} requests\n{:<24}{:>10}{:>12}{:>20}\n",
-        jdk.feature, options.requests, "", "ms", "of none", "quartiles"
+        "\nserver on JDK {}: CPU time of {} requests\n{:<24}{:>10}{:>12}{:>20}{:>16}{:>20}\n",
+        jdk.feature,
+        options.requests,
+        "",
+        "ms",
+        "of without",
+        "quartiles",
+        "own threads",
+        "quartiles"
     );
-    for (at, (_, title)) in VARIANTS.iter().enumerate() {
-        let time = Cost::of_times(title, times[at].iter().copied());
-        let ratio = Cost::of(title, ratios(times, at));
-        let quartiles = format!("{:.3} to {:.3}", ratio.low, ratio.high);
+    for (profiler, pairs) in Profiler::ALL.iter().zip(times) {
+        let title = profiler.title();
+        let with = Cost::of_times(title, pairs.iter().map(|pair| pair.with)).median;
+        let ratio = Cost::of(title, ratios(pairs));
+        let own = |pair: &Pair| 100.0 * pair.own.as_secs_f64() / pair.with.as_secs_f64();
+        let own = Cost::of(title, pairs.iter().map(own));
+        let quartiles = [
+            format!("{:.3} to {:.3}", ratio.low, ratio.high),
+            format!("{:.2} to {:.2}", own.low, own.high),
+        ];
+        let [of_ratio, of_own] = quartiles;
         let line = format!(
-            "{title:<24}{:>10.1}{:>12.3}{quartiles:>20}\n",
-            time.median, ratio.median
+            "{title:<24}{with:>10.1}{:>12.3}{of_ratio:>20}{:>14.2} %{of_own:>20}\n",
+            ratio.median, own.median
         );
         text.push_str(&line);
     }
@@ -243,22 +205,20 @@ fn table(jdk: &Jdk, options: &Options, times: &Times) -> String {
 }
 
 fn figures_of(jdk: &Jdk, times: &Times) -> Vec<Figure> {
-    let cost = |wanted: Variant| {
-        let mut all = VARIANTS.iter().enumerate();
-        let found = all.find(|(_, (variant, _))| *variant == wanted);
-        let (at, title) = found.map_or((0, ""), |(at, (_, title))| (at, *title));
-        Cost::of(title, ratios(times, at))
+    let costs = Profiler::ALL.iter().zip(times);
+    let mut costs = costs.map(|(profiler, pairs)| Cost::of(profiler.title(), ratios(pairs)));
+    let Some(ours) = costs.next() else {
+        return Vec::new();
     };
-    let peers = [Variant::Again, Variant::Recorder, Variant::Async];
     let figure = |peer| Figure {
         bench: "profile".to_owned(),
         jdk: jdk.feature,
         what: "a server that is profiled: CPU time of a request".to_owned(),
         unit: "of no agent".to_owned(),
-        ours: cost(Variant::Classhook),
-        peer: cost(peer),
+        ours: ours.clone(),
+        peer,
     };
-    peers.map(figure).into()
+    costs.map(figure).collect()
 }
 
 #[cfg(test)]
@@ -266,12 +226,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_compared_with_the_plain_one_beside_them() {
-        let mut times = Times::default();
-        let millis = |all: [u64; 2]| all.map(Duration::from_millis).to_vec();
-        times[0] = millis([100, 200]);
-        times[2] = millis([101, 206]);
-        let found = ratios(&times, 2);
+    fn rounds_are_compared_within_their_pair() {
+        let pair = |times: [u64; 2]| {
+            let [with, without] = times.map(Duration::from_millis);
+            Pair {
+                with,
+                without,
+                ..Pair::default()
+            }
+        };
+        let found = ratios(&[pair([101, 100]), pair([206, 200])]);
         assert!((found[0] - 1.01).abs() < 1e-9 && (found[1] - 1.03).abs() < 1e-9);
     }
 }
