@@ -8,7 +8,7 @@
 //! | [`address`] | where a receiver listens |
 //! | [`mod@token`] | the secret that both sides share, and how each proves that it has it |
 //! | [`channel`] | an encrypted or local connection, with a time for each step |
-//! | [`ends`] | the end of a recording |
+//! | [`mod@ends`] | the end of a recording |
 //! | [`frame`] | what is said on it: `docs/wire-format.md` |
 //! | [`link`] | the sender's end of a connection |
 //! | [`source`] | a file that grows or is replaced, on the side of the sender |
