@@ -93,7 +93,7 @@ pub fn describe_as<'a>(
 ) -> Result<ClassDescription<'a>, DescribeError> {
     let class = ClassFile::read(bytes)?;
     let describer = Describer::new(&class, arena);
-    let text = |text| kept(text, arena);
+    let text = |text: Utf8<'a>| kept(text.to_str_lossless(), arena);
     let methods = class.methods().map(|method| describer.method(&method));
     let methods: Vec<_> = methods.collect::<Result<_, _>>()?;
     Ok(ClassDescription {
@@ -115,9 +115,9 @@ pub fn describe_as<'a>(
     })
 }
 
-/// A text as it stands in the class file, or, where that is no UTF-8, a new one.
-fn kept<'a>(text: Utf8<'a>, arena: &'a Arena) -> &'a str {
-    match text.to_str_lossless() {
+/// A text as it stands in the class file, or, where that is no UTF-8, as it was made anew.
+fn kept<'a>(text: Cow<'a, str>, arena: &'a Arena) -> &'a str {
+    match text {
         Cow::Borrowed(text) => text,
         Cow::Owned(text) => arena.alloc_str(&text),
     }
@@ -160,7 +160,7 @@ impl<'c, 'a> Describer<'c, 'a> {
     }
 
     fn method(&self, method: &Method<'_, 'a>) -> Result<MethodDescription<'a>, DescribeError> {
-        let text = |text| kept(text, self.arena);
+        let text = |text: Utf8<'a>| kept(text.to_str_lossless(), self.arena);
         let (name, descriptor) = (text(method.name()), text(method.descriptor()));
         let code = match method.code()? {
             Some(code) => Some(self.code(&code, || format!("{name}{descriptor}"))?),
@@ -230,7 +230,7 @@ impl<'c, 'a> Describer<'c, 'a> {
             catch_type: self
                 .pool
                 .class_name(entry.catch_type)
-                .map(|name| kept(name, self.arena)),
+                .map(|name| kept(name.to_str_lossless(), self.arena)),
         });
         list(handlers, self.arena)
     }
@@ -356,15 +356,13 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    /// A text as [`kept`] has it; a new one costs memory.
+    /// A text as it stands in the class file, or, where that is no UTF-8, a new one, which costs memory.
     fn text(&self, value: Utf8<'a>) -> Result<&'a str, Missing> {
-        match value.to_str_lossless() {
-            Cow::Borrowed(text) => Ok(text),
-            Cow::Owned(made) => {
-                self.spend(made.len())?;
-                Ok(self.arena.alloc_str(&made))
-            }
+        let text = value.to_str_lossless();
+        if let Cow::Owned(made) = &text {
+            self.spend(made.len())?;
         }
+        Ok(kept(text, self.arena))
     }
 
     fn switch(&self, instruction: &rewriter::Instruction<'_>) -> Result<Operand<'a>, Missing> {

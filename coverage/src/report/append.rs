@@ -36,7 +36,8 @@ pub(super) fn grouped(number: u32, out: &mut String) {
     }
 }
 
-/// `text` with each character that XML and HTML do not take as it is, or that is not printable ASCII, as `other` writes it.
+/// `text` with each character that XML, HTML or JavaScript does not take as it is, or that is not printable ASCII, as
+/// `other` writes it.
 pub(super) fn escaped(mut text: &str, out: &mut String, other: impl Fn(char, &mut String)) {
     loop {
         let plain = text.bytes().take_while(|&byte| is_plain(byte)).count();
@@ -52,7 +53,7 @@ pub(super) fn escaped(mut text: &str, out: &mut String, other: impl Fn(char, &mu
 }
 
 fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\\')
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use self::links::Links;
 use self::page::{Crumb, Page, text};
 use self::rows::{Columns, Row};
 use super::table::percent;
-use super::{Module, Report, SourceLookup, names, processors};
+use super::{Module, Report, SourceLookup, append, names, processors};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report into `folder`, which exists; it begins at `index.html`.
@@ -358,19 +358,14 @@ fn methods(body: &mut String, class: &ClassCoverage) {
 fn script_string(text: &str) -> String {
     let mut string = String::with_capacity(text.len() + 2);
     string.push('"');
-    let is_plain = |character: char| {
-        matches!(character, ' '..='~') && !matches!(character, '"' | '\\' | '<' | '>' | '&')
-    };
-    let mut units = [0; 2];
-    for run in text.split_inclusive(|character| !is_plain(character)) {
-        let plain = run.trim_end_matches(|character| !is_plain(character));
-        string.push_str(plain);
-        for other in run[plain.len()..].chars() {
-            for unit in other.encode_utf16(&mut units) {
+    append::escaped(text, &mut string, |character, string| match character {
+        '\'' => string.push(character),
+        other => {
+            for unit in other.encode_utf16(&mut [0; 2]) {
                 let _ = write!(string, "\\u{unit:04x}");
             }
         }
-    }
+    });
     string.push('"');
     string
 }
