@@ -121,7 +121,7 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
         .each_ref()
         .map(|(name, value)| (*name, value.as_path()));
     let script = blocks("docs/plugins.md", "sh").join("\n");
-    let _shared = Shared("exit_guard.wasm");
+    let _shared = Shared("exit_guard");
     let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
     assert_shown("docs/plugins.md", &printed);
 }

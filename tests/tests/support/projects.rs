@@ -39,13 +39,22 @@ pub fn place(name: &str) -> PathBuf {
     folder
 }
 
-/// A module whose project has the name of an example: in cargo's folder both leave the same file, so that the next build
-/// of the workspace would take this one.
+/// A crate whose project has the name of an example: in cargo's folder both leave the same files, as a module has no hash
+/// in its name, so that the next build of the workspace would take those of the project, or link them with another SDK.
 pub struct Shared(pub &'static str);
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let module = target("wasm32-unknown-unknown/release/deps").join(self.0);
-        let _ = std::fs::remove_file(module); // it may not have been built
+        for folder in ["wasm32-unknown-unknown/release/deps", "release/deps"] {
+            for (prefix, ending) in [
+                ("", "wasm"),
+                ("lib", "rlib"),
+                ("lib", "rmeta"),
+                ("lib", "so"),
+            ] {
+                let file = target(folder).join(format!("{prefix}{}.{ending}", self.0));
+                let _ = std::fs::remove_file(file); // it may not have been built
+            }
+        }
     }
 }
