@@ -2,6 +2,7 @@
 
 mod command;
 mod launched;
+mod linking;
 mod rules;
 mod server;
 mod source;
