@@ -33,8 +33,12 @@ const AS_HANDED_OUT: [&str; 5] = ["plugin-code", "host", "hook-agent", "cli", "e
 /// What has wasmtime's own compiler below it, and is therefore built apart.
 const COMPILER: &str = "plugin-compiler";
 
-/// The agent's own tests are of small parts, and longer built than run; end to end it is tested as it is handed out.
-const TESTED_ALONE: [&str; 2] = ["--config", "profile.release.package.hook-agent.opt-level=0"];
+/// The tests within these crates are of small parts, and longer built than run; their other tests, and those end to end, are
+/// of what is handed out.
+const PARTS: &[&str] = &["--lib"];
+
+/// All their other tests, and what must build.
+const WHOLE: &[&str] = &["--bins", "--test", "*", "--examples"];
 
 /// Sets up, builds and runs every test.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
@@ -50,21 +54,34 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         workspace,
         "the pure crates, checked",
         &pure,
+        binaries::ALL,
         &checked(&pure),
     )?;
     let handed_out: Vec<String> = AS_HANDED_OUT.map(str::to_owned).into();
     binaries.extend(binaries::build(
         workspace,
+        "the parts of host, agent and command, checked",
+        &handed_out,
+        PARTS,
+        &checked(&handed_out),
+    )?);
+    binaries.extend(binaries::build(
+        workspace,
         "host, agent, command, end to end",
         &handed_out,
-        &TESTED_ALONE.map(str::to_owned),
+        WHOLE,
+        &[],
     )?);
     binaries.extend(binaries::build(
         workspace,
         "the compiler of plugins",
         &[COMPILER.to_owned()],
+        binaries::ALL,
         &[],
     )?);
+    // The longest comes last, so that what failed of it stands at the end.
+    binaries.sort_by_key(Binary::is_end_to_end);
+    let documents = run_documents(workspace, &pure);
     let mut timings = options.timings.then(Timings::default);
     let mut failed = Vec::new();
     for binary in &binaries {
@@ -75,15 +92,18 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if let Some(timings) = timings {
         timings.report(workspace)?;
     }
-    let mut documents =
-        workspace.cargo(["test", "--quiet", "--release", "--doc", "--no-fail-fast"]);
-    binaries::packages(&mut documents, &pure);
-    documents.args(checked(&pure));
-    let documents = step("examples in the documentation", &mut documents);
     if !failed.is_empty() {
         bail!("tests failed in {}", failed.join(", "));
     }
     documents
+}
+
+/// Runs the examples in the documentation of these crates.
+fn run_documents(workspace: &Workspace, crates: &[String]) -> Result<()> {
+    let mut command = workspace.cargo(["test", "--quiet", "--release", "--doc", "--no-fail-fast"]);
+    binaries::packages(&mut command, crates);
+    command.args(checked(crates));
+    step("examples in the documentation", &mut command)
 }
 
 /// Runs the tests of one binary; whether all passed.

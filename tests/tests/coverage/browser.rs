@@ -3,29 +3,25 @@
 use e2e_tests::browser::{self, Browser};
 use e2e_tests::corpus::jdk_classes;
 use e2e_tests::java::Java;
-use e2e_tests::{jdks, scratch, workspace};
+use e2e_tests::{jdks, rotation, scratch, workspace};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// What somebody waits for without being annoyed, on a machine that does other things as well.
-const LIMIT: Duration = Duration::from_secs(5);
-/// Time in a script that a page does not answer in.
-const LONGEST_TASK: f64 = 2_000.0;
-
-/// Milliseconds of a script that ends with the page laid out anew.
-fn took(browser: &mut Browser, script: &str) -> f64 {
+/// Says how long a script takes that ends with the page laid out anew.
+fn time(browser: &mut Browser, script: &str) {
     let timed = format!(
         "(() => {{ const from = performance.now(); {script}; void document.body.offsetHeight; \
          return performance.now() - from; }})()"
     );
     let took = browser.value(&timed).as_f64().expect("a time");
     eprintln!("{script}: {took:.0} ms");
-    assert!(took < LONGEST_TASK, "{script}: {took} ms");
-    took
 }
 
 #[test]
 fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
+    if !rotation::everything() {
+        return;
+    }
     let Some(program) = browser::program() else {
         eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
         return;
@@ -47,21 +43,20 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     let since = Instant::now();
     browser.open(&page("index.html"));
     eprintln!("first page: {:?}", since.elapsed());
-    assert!(since.elapsed() < LIMIT);
     browser.wait("searchable");
     let classes = browser.value("searchable.length").as_u64();
     assert!(classes > Some(30_000), "{classes:?}");
     for word in ["s", "string", "java util map", ""] {
         let set = format!("document.getElementById('filter').value = '{word}'");
         let changed = "document.getElementById('filter').dispatchEvent(new Event('input'))";
-        took(browser, &format!("{set}; {changed}"));
+        time(browser, &format!("{set}; {changed}"));
     }
 
     browser.open(&page("mod-jdk25/index.html"));
     let rows = browser.value("document.querySelectorAll('.rows tbody tr').length");
     assert!(rows.as_u64() > Some(500), "{rows}");
     for column in 0..8 {
-        took(
+        time(
             browser,
             &format!("document.querySelectorAll('.rows thead button')[{column}].click()"),
         );

@@ -39,11 +39,15 @@ struct Profile {
     test: bool,
 }
 
-/// Builds the tests of these crates, and their examples, which must build; with further arguments for cargo.
+/// All tests of a crate, and its examples, which must build.
+pub const ALL: &[&str] = &["--tests", "--examples"];
+
+/// Builds these targets of these crates; with further arguments for cargo.
 pub fn build(
     workspace: &Workspace,
     title: &str,
     crates: &[String],
+    targets: &[&str],
     arguments: &[String],
 ) -> Result<Vec<Binary>> {
     let title = format!("building the tests of {title}");
@@ -51,7 +55,7 @@ pub fn build(
     let began = Instant::now();
     let mut command = workspace.cargo(["test", "--quiet", "--release", "--no-run"]);
     command.args(["--message-format", "json-render-diagnostics"]);
-    command.args(["--tests", "--examples"]);
+    command.args(targets);
     packages(&mut command, crates);
     command.args(arguments).stderr(Stdio::inherit());
     let output = command
@@ -102,6 +106,11 @@ impl Binary {
         format!("tests of {} ({})", folder.to_string_lossy(), self.target)
     }
 
+    /// Whether it is the one whose tests run programs in JVMs.
+    pub fn is_end_to_end(&self) -> bool {
+        self.target == END_TO_END
+    }
+
     /// The command that runs all its tests, as cargo would.
     pub fn command(&self, workspace: &Workspace) -> Command {
         let mut command = Command::new(&self.executable);
@@ -109,7 +118,7 @@ impl Binary {
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .env("CARGO_TARGET_DIR", workspace.target(""));
-        if self.target == END_TO_END {
+        if self.is_end_to_end() {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             command.args(["--test-threads", &(cores + 1).to_string()]);
         }
