@@ -18,6 +18,7 @@ use trace::numbers::counted;
 
 use crate::args::Part;
 use crate::inputs::class_files::{self, Found, Unreadable};
+use crate::inputs::damaged_files::left_out;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -346,7 +347,7 @@ impl<'r> Analysis<'r> {
 
     fn cannot_read(&mut self, Unreadable { origin, problem }: Unreadable) {
         let cause = problem.cause();
-        let told = format!("the file {origin}, which is left out: {cause}");
+        let told = left_out(&origin, &cause);
         self.lacks(&origin, cause, &told, problem);
     }
 

@@ -1,11 +1,13 @@
 //! A command that was typed without `--` in front of it.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
 
 use crate::commands::Classhook;
+use crate::inputs::run_files;
 use crate::problem::Problem;
 
 /// What to type, if `words` were refused because they name a command to start without `--` in front of it.
@@ -40,6 +42,11 @@ pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     let program = started.first()?;
     if program.parse::<i32>().is_ok() {
         return None;
+    }
+    if run_files::is_called_as_one(Path::new(program)) {
+        let message = format!("`{program}` is no command: it is called as a file of a run");
+        let help = format!("`classhook report {}` shows it", quoted(program));
+        return Some(Problem::user("H0674", message).with("help", help));
     }
     let shown = |words: &[&str]| {
         words
@@ -141,6 +148,21 @@ mod tests {
                 told.contains(&format!("help     {expected}")),
                 "{line:?}: {told}"
             );
+        }
+    }
+
+    #[test]
+    fn file_of_a_run_is_shown_by_the_command_for_it() {
+        for (line, expected) in [
+            (["profile", "a.hook"], "`classhook report a.hook` shows it"),
+            (
+                ["trace", "b c.events"],
+                "`classhook report 'b c.events'` shows it",
+            ),
+        ] {
+            let told = told(&line).unwrap_or_default();
+            assert!(told.contains("error[H0674]"), "{line:?}: {told}");
+            assert!(told.contains(expected), "{line:?}: {told}");
         }
     }
 

@@ -69,6 +69,7 @@ pub mod requirements;
 pub mod rules;
 pub mod select;
 pub mod show;
+pub mod special_file;
 pub mod stdout;
 pub mod temporary;
 pub mod terminal;

@@ -12,6 +12,13 @@ use trace::numbers::{counted, thousands};
 use crate::problem::Problem;
 use crate::show::{name, say};
 
+/// What to do if there was never a connection.
+const NOBODY: &str = "start `classhook collect` there first, with a copy of its token file here; with --output DIR the recording stays here as well";
+/// What to do if nothing was recorded.
+const EMPTY: &str = "does the command start a JVM, and does what the agent said above explain it?";
+/// What to do if the connection came to an end.
+const CUT_OFF: &str = "what came before is there, and stays; with --output DIR the whole recording stays here as well";
+
 /// File name of the program.
 pub const RELAY: &str = "classhook-relay";
 
@@ -184,11 +191,12 @@ fn told(report: &Report, to: &str) -> Result<(), Problem> {
         ));
         return Ok(());
     }
-    let problem = match (report.connections, report.files.is_empty()) {
-        (0, _) => Problem::partial("H0666", format!("nothing was sent to {to}")),
-        (_, true) => Problem::partial("H0666", "nothing was sent: there is no recording"),
-        _ => Problem::partial("H0666", format!("not everything was sent to {to}")),
+    let (message, help) = match (report.connections, report.files.is_empty()) {
+        (0, _) => (format!("nothing was sent to {to}"), NOBODY),
+        (_, true) => ("nothing was sent: there is no recording".to_owned(), EMPTY),
+        _ => (format!("not everything was sent to {to}"), CUT_OFF),
     };
+    let problem = Problem::partial("H0666", message);
     let problem = lacking.iter().fold(problem, |problem, sent| {
         let (bytes, left) = (thousands(sent.bytes), thousands(sent.left));
         problem.with(
@@ -196,10 +204,11 @@ fn told(report: &Report, to: &str) -> Result<(), Problem> {
             format!("{}: {left} bytes, {bytes} are there", name(&sent.name)),
         )
     });
-    Err(match &report.cause {
+    let problem = match &report.cause {
         Some(cause) => problem.with("found", cause),
         None => problem,
-    })
+    };
+    Err(problem.with("help", help))
 }
 
 /// The program, with the words that are common to both of its tasks.

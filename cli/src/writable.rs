@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::problem::Problem;
+use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::temporary;
 
@@ -56,12 +57,6 @@ fn nearest(folder: &Path) -> io::Result<&Path> {
         }
     }
     Ok(Path::new("."))
-}
-
-/// Whether it is neither a file nor a folder, but a device, a pipe or a socket, which nothing may replace.
-#[must_use]
-pub fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 /// The file that a link names, if it is there; else the path itself.

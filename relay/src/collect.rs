@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use rustix::fs::Mode;
 use rustls::ServerConfig;
 
 use crate::address::Address;
@@ -35,13 +36,14 @@ const NAMED_FILES: usize = 1024;
 /// The longest path that a socket's address has room for, beside the zero at its end (unix(7)).
 const LONGEST_PATH: usize = 107;
 
-/// Receives until a signal comes; whether all files that have begun are whole.
+/// Receives until a signal comes; whether all files that have begun are whole. The file of the token is made, if it is not
+/// there, once somebody listens.
 ///
 /// # Errors
-/// If nothing can be received at this address or in this folder.
+/// If nothing can be received at this address or in this folder, or with this token.
 pub fn run(
     address: &Address,
-    token: Option<Token>,
+    token: Option<&Path>,
     folder: &Path,
     most: u64,
 ) -> Result<bool, String> {
@@ -51,11 +53,21 @@ pub fn run(
         registered.map_err(|error| error.to_string())?;
     }
     let store = Arc::new(Store::new(folder, most)?);
-    let listener = Listener::new(address)?;
+    let listener = privately(|| Listener::new(address))?;
+    let token = token.map(Token::read_or_make).transpose()?;
     println!("receiving at {}", escape::line(&listener.name));
     let collector = Arc::new(Collector::new(token, store)?);
     collector.serve(&listener, &ends);
     Ok(collector.finish())
+}
+
+/// Makes a socket that is this user's alone from the start; no other thread is there yet that could make a file.
+fn privately<T>(make: impl FnOnce() -> T) -> T {
+    let others = Mode::RWXG | Mode::RWXO | Mode::XUSR;
+    let usual = rustix::process::umask(others);
+    let made = make();
+    rustix::process::umask(usual);
+    made
 }
 
 /// Who waits for senders.
@@ -96,8 +108,6 @@ impl Listener {
                     return Err(told(cause));
                 }
                 let listener = UnixListener::bind(path).map_err(failed)?;
-                let private = std::fs::Permissions::from_mode(0o600);
-                std::fs::set_permissions(path, private).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
                 Ok(Self {
                     kind: Kind::Unix(listener),

@@ -126,11 +126,10 @@ fn send(
 fn collect(address: &str, file: &str, folder: &Path, most: &str) -> ExitCode {
     let collected = Address::parse(address).and_then(|address| {
         let most = most.parse().map_err(|_| "expected a number of bytes")?;
-        let token = match (&address, token(file)) {
-            (Address::Tcp(_), None) => return Err("expected a token for tcp".to_owned()),
-            (_, file) => file.map(Token::read_or_make).transpose()?,
-        };
-        collect::run(&address, token, folder, most)
+        match (&address, token(file)) {
+            (Address::Tcp(_), None) => Err("expected a token for tcp".to_owned()),
+            (_, token) => collect::run(&address, token, folder, most),
+        }
     });
     match collected {
         Ok(true) => ExitCode::SUCCESS,

@@ -225,16 +225,23 @@ impl What {
 
 /// The problem that no method was traced while a JVM was visited.
 pub(super) fn nothing_traced(pid: i32, methods: &[String]) -> Problem {
-    Problem::user("H0650", "no method was traced")
-        .with(
-            "expected",
-            "at least one method of a class that is loaded, or was meanwhile",
-        )
-        .with("found", format!("--methods {}", methods.join(" ")))
-        .with(
-            "help",
-            format!("`classhook classes {pid}` lists the loaded classes with their loaders"),
-        )
+    let problem = Problem::user("H0650", "no method was traced").with(
+        "expected",
+        "at least one method of a class that is loaded, or was meanwhile",
+    );
+    let problem = match methods {
+        [] => problem,
+        methods => problem.with("found", none_of(methods)),
+    };
+    problem.with(
+        "help",
+        format!("`classhook classes {pid}` lists the loaded classes with their loaders"),
+    )
+}
+
+/// Says that no method was found for these patterns, which several options give.
+fn none_of(methods: &[String]) -> String {
+    format!("no method of {}", methods.join(" "))
 }
 
 /// The problem that no JVM of a command recorded anything: none began, or no method matched. The latter have written
@@ -252,7 +259,7 @@ pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -
             };
             let found = match methods {
                 [] => jvms,
-                methods => format!("{jvms}, and --methods {}", methods.join(" ")),
+                methods => format!("{jvms}, and {}", none_of(methods)),
             };
             Problem::user("H0650", "no method was traced")
                 .with("expected", "at least one method of a class that the command loads")

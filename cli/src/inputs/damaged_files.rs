@@ -1,6 +1,5 @@
 //! Files of runs that cannot be read: they are left out and named, or end the command.
 
-use std::fmt;
 use std::path::Path;
 
 use super::run_files;
@@ -52,18 +51,13 @@ impl DamagedFiles {
         };
         let warning = Warning::new("H0672", format!("{} is left out", path.display()));
         let warning = warning.with("cause", problem.cause());
-        self.note(path, format_args!("which is left out: {}", problem.cause()));
+        let told = left_out(&path.display().to_string(), &problem.cause());
+        self.missing.push(escape::line(&told).to_string());
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
         self.first.get_or_insert(problem);
         self.left_out += 1;
         Ok(None)
-    }
-
-    fn note(&mut self, path: &Path, why: fmt::Arguments<'_>) {
-        let path = path.display().to_string();
-        self.missing
-            .push(format!("the file {}, {why}", escape::line(&path)));
     }
 
     /// What is missing in reports: a sentence for each file that is left out, unless its JVM only just begins to write it.
@@ -94,7 +88,9 @@ impl DamagedFiles {
                 )
             }
             None if !run_files::is_written(path) => {
-                self.note(path, format_args!("in which nothing is recorded"));
+                let path = path.display().to_string();
+                let told = format!("the file {path}, in which nothing is recorded");
+                self.missing.push(escape::line(&told).to_string());
                 Ok(None)
             }
             read => Ok(read),
@@ -110,6 +106,15 @@ impl DamagedFiles {
             Some(problem) if !self.any_read => Err(problem.clone()),
             first => Ok(first.is_some()),
         }
+    }
+}
+
+/// What a report says that lacks a file, which most causes name themselves.
+#[must_use]
+pub fn left_out(file: &str, cause: &str) -> String {
+    match cause.contains(file) {
+        true => format!("a file, which is left out: {cause}"),
+        false => format!("the file {file}, which is left out: {cause}"),
     }
 }
 
@@ -135,6 +140,8 @@ mod tests {
             Ok(Some(1))
         );
         assert_eq!(files.any(), Ok(true));
+        let told = "a file, which is left out: cannot read a.hook: no record";
+        assert_eq!(files.missing(), [told]);
         let mut text = Vec::new();
         warnings.write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -324,11 +324,12 @@ impl ExecutionDataStore {
         self.by_loader.entry(binary(name)).or_default()
     }
 
-    /// What was recorded of the classes of each loader, by the name of the loader (`app`, `com.acme.Loader#2`).
+    /// What was recorded of the classes of each loader, with its name (`app`, `com.acme.Loader#2`), in order of their names
+    /// and numbers.
     ///
     /// # Errors
     /// `H0606` if some JVM did not keep loaders apart, or lines were counted, which is done for all loaders together.
-    pub fn by_loader(&self) -> Result<BTreeMap<String, Self>, Problem> {
+    pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Problem> {
         let mut refused = Problem::user("H0606", "results of single loaders cannot be reported");
         if !self.counts.is_empty() {
             refused = refused.with(
@@ -364,9 +365,11 @@ impl ExecutionDataStore {
             store
         };
         let loaders = self.by_loader.iter();
-        Ok(loaders
+        let mut stores: Vec<_> = loaders
             .map(|(name, of)| (name.clone(), store(of)))
-            .collect())
+            .collect();
+        stores.sort_by(|(one, _), (other, _)| numbered(one).cmp(&numbered(other)));
+        Ok(stores)
     }
 
     /// The same as one file can hold it: by loader if each JVM kept loaders apart, and none if no JVM did.
@@ -505,6 +508,15 @@ impl Noted {
         if run_files::was_killed(path, snapshot) {
             self.killed.insert(jvm, killed(&snapshot.meta));
         }
+    }
+}
+
+/// The name and the number of a loader among those of its class: `#2` comes before `#10`.
+fn numbered(loader: &str) -> (&str, u64) {
+    let (name, number) = loader.rsplit_once('#').unwrap_or((loader, ""));
+    match number.parse() {
+        Ok(number) => (name, number),
+        Err(_) => (loader, 0),
     }
 }
 
@@ -648,6 +660,17 @@ mod tests {
         recorded.add(class("a/A", 1, &[true]), &mut warnings);
         assert_eq!(recorded.by_id(1).unwrap().probes.len(), 2);
         assert!(!warnings.is_empty());
+    }
+
+    #[test]
+    fn loaders_come_in_order_of_their_numbers() {
+        let mut recorded = ExecutionDataStore::default();
+        for name in ["a.Loader#10", "a.Loader#2", "app", "a.Loader#x"] {
+            recorded.of_loader(name);
+        }
+        let loaders = recorded.by_loader().unwrap().into_iter();
+        let names: Vec<String> = loaders.map(|(name, _)| name).collect();
+        assert_eq!(names, ["a.Loader#2", "a.Loader#10", "a.Loader#x", "app"]);
     }
 
     #[test]

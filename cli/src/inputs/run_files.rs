@@ -12,6 +12,7 @@ use probes::{Meta, Snapshot, SnapshotError};
 
 use crate::open_files;
 use crate::problem::Problem;
+use crate::special_file::is_special;
 use crate::warnings::{Warning, Warnings};
 
 /// What a file of a run is, by its first bytes.
@@ -80,11 +81,15 @@ fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem
         .map(|entry| Ok(entry?.path()))
         .collect::<std::io::Result<Vec<_>>>()
         .map_err(unreadable)?;
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
-    });
+    paths.retain(|path| is_called_as_one(path));
     Ok(paths.into_iter().partition(|path| path.is_dir()))
+}
+
+/// Whether a path is called as a file of a run.
+#[must_use]
+pub fn is_called_as_one(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
 /// The snapshots in a folder that JVMs of this run wrote, and their event files with counts; none if there is no such folder.
@@ -115,6 +120,14 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
     })
 }
 
+/// A pipe is read once, and these files are read several times; one that nobody writes to would be waited for.
+fn no_file(path: &Path) -> Problem {
+    Problem::user("H0612", format!("cannot read {}", path.display()))
+        .with("expected", "a file")
+        .with("found", "a pipe, a device or a socket")
+        .with("help", "write what comes out of it to a file first")
+}
+
 fn unknown(path: &Path, start: &[u8]) -> Problem {
     let message = format!(
         "{} is no snapshot, event file or .exec file",
@@ -138,8 +151,11 @@ fn unknown(path: &Path, start: &[u8]) -> Problem {
 /// What kind of file of a run this is.
 ///
 /// # Errors
-/// If it cannot be read or is neither (`H0611`).
+/// If it cannot be read, or is a pipe or a device (`H0612`), or is none of them (`H0611`).
 pub fn kind(path: &Path) -> Result<Kind, Problem> {
+    if is_special(path) {
+        return Err(no_file(path));
+    }
     let mut start = Vec::new();
     let file = fs::File::open(path).map_err(|error| Problem::unreadable(path, &error))?;
     file.take(8)
@@ -323,6 +339,17 @@ mod tests {
                 .contains("c.hook is no snapshot, event file or .exec file"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.hook");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let refused = kind(&path).unwrap_err();
+        assert_eq!(refused.code(), "H0612");
+        assert!(refused.to_string().contains("a pipe"), "{refused}");
     }
 
     #[test]

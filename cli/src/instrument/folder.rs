@@ -13,8 +13,8 @@ use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
 use crate::problem::Problem;
+use crate::special_file::is_special;
 use crate::warnings::Warning;
-use crate::writable::is_special;
 
 /// Files that are worked on at a time.
 const BATCH: usize = 1_000;

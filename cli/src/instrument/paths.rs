@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::stage::{Goal, Stage};
 use crate::problem::Problem;
-use crate::writable::{behind_links, is_special};
+use crate::special_file::is_special;
+use crate::writable::behind_links;
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]

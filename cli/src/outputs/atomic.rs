@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::problem::Problem;
-use crate::writable::{behind_links, is_special};
+use crate::special_file::is_special;
+use crate::writable::behind_links;
 
 /// Marks a folder as ours, so that it may be replaced.
 const MARK: &str = ".classhook-report";

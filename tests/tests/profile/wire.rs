@@ -7,6 +7,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
@@ -21,17 +22,14 @@ struct Collector {
 
 impl Collector {
     fn start(folder: &Path) -> Self {
+        Self::at("tcp://127.0.0.1:0", folder)
+    }
+
+    fn at(address: &str, folder: &Path) -> Self {
         let [token, received] = ["token", "received"].map(|name| folder.join(name));
         let words = [&token, &received].map(|path| path.to_string_lossy());
         let [token_file, output] = words.each_ref().map(AsRef::as_ref);
-        let words = [
-            "collect",
-            "tcp://127.0.0.1:0",
-            "--token-file",
-            token_file,
-            "-o",
-            output,
-        ];
+        let words = ["collect", address, "--token-file", token_file, "-o", output];
         let mut child = Java::program(workspace::classhook())
             .arguments(&words)
             .spawn();
@@ -134,6 +132,19 @@ fn what_is_received_is_what_was_recorded() {
     );
 }
 
+#[test]
+fn socket_is_its_users_alone() {
+    let folder = scratch();
+    let socket = folder.path().join("socket");
+    let address = format!("unix:{}", socket.display());
+    let collector = Collector::at(&address, folder.path());
+    assert_eq!(collector.address, address);
+    let mode = socket.metadata().expect("it is there").mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    collector.end();
+    assert!(!socket.exists());
+}
+
 /// Nobody is there, or somebody who has another token: the program and the tables are as without, and what is missing is
 /// said.
 #[test]
@@ -159,7 +170,8 @@ fn recording_for_a_receiver_that_takes_nothing_is_made_all_the_same() {
         let run = classhook(&[&words[..], &java].concat());
         run.assert_exit(3)
             .assert_stderr("error[H0666]")
-            .assert_stderr(cause);
+            .assert_stderr(cause)
+            .assert_stderr("start `classhook collect` there first");
         assert!(run.stdout.contains("arrays 20000"), "{}", run.report());
         assert!(
             run.stdout.contains("GARBAGE COLLECTIONS: "),
@@ -178,6 +190,13 @@ fn recording_for_a_receiver_that_takes_nothing_is_made_all_the_same() {
     classhook(&["collect", "tcp://127.0.0.1:0"])
         .assert_exit(2)
         .assert_stderr("error[H0669]");
+
+    let new = folder.path().join("new");
+    let words = ["collect", "unix:/nowhere/socket", "--token-file"];
+    classhook(&[&words[..], &[&*new.to_string_lossy()]].concat())
+        .assert_exit(2)
+        .assert_stderr("nobody can listen at unix:/nowhere/socket");
+    assert!(!new.exists(), "a token that nobody waits with");
 
     let short = folder.path().join("short");
     std::fs::write(&short, "abc").expect("the test's folder is writable");

@@ -350,7 +350,7 @@ fn command_whose_jvm_has_no_such_method_is_told_from_one_without_a_jvm() {
             .run();
         run.assert_exit(2).assert_stderr(code);
         assert_eq!(
-            run.stderr.contains("--methods Hot.nosuch"),
+            run.stderr.contains("no method of Hot.nosuch"),
             code.contains("H0650")
         );
     }

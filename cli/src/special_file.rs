@@ -1,0 +1,10 @@
+//! Devices, pipes and sockets: what is neither a file nor a folder.
+
+use std::fs;
+use std::path::Path;
+
+/// Whether it is a device, a pipe or a socket, which nothing may replace, and which cannot be read twice.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
