@@ -2,7 +2,6 @@
 
 mod command;
 mod launched;
-mod linking;
 mod rules;
 mod server;
 mod source;

@@ -41,12 +41,6 @@ pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, Jvm
     }
 }
 
-/// Has the JVM link a class, as every retransformation does before it calls the hook. What it hands over of a class that
-/// another thread is linking is half of it in its own form (JDK 11 to 21), and thrown away here.
-pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
-    let _ = retransform(jvm, &[class], 0);
-}
-
 /// Whether the JVM would take what the hook hands over for this class now.
 ///
 /// # Errors

@@ -8,7 +8,6 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use crate::loaded::CAPACITY;
 use crate::names::{dotted, internal_name};
-use crate::patch::dry_run;
 use control::Refusal;
 use control::patch::{BrokenRule, ClassOutcome, ClassState};
 use std::collections::HashMap;
@@ -138,12 +137,8 @@ fn loaded_classes(
             continue;
         }
         let id = agent.loaders.identify(jvmti, local, loader.as_ref());
-        let global = local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?;
-        if jvmti.is_unprepared(&class) {
-            dry_run::link(jvm, &global);
-        }
         let loaded = LoadedClass {
-            class: global,
+            class: local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?,
             loader: id.ok_or(JvmtiError::OUT_OF_MEMORY)?,
             displayed_loader,
             modifiable: jvmti.is_modifiable(&class),
