@@ -39,15 +39,11 @@ struct Profile {
     test: bool,
 }
 
-/// All tests of a crate, and its examples, which must build.
-pub const ALL: &[&str] = &["--tests", "--examples"];
-
-/// Builds these targets of these crates; with further arguments for cargo.
+/// Builds the tests of these crates, and their examples, which must build; with further arguments for cargo.
 pub fn build(
     workspace: &Workspace,
     title: &str,
     crates: &[String],
-    targets: &[&str],
     arguments: &[String],
 ) -> Result<Vec<Binary>> {
     let title = format!("building the tests of {title}");
@@ -55,7 +51,7 @@ pub fn build(
     let began = Instant::now();
     let mut command = workspace.cargo(["test", "--quiet", "--release", "--no-run"]);
     command.args(["--message-format", "json-render-diagnostics"]);
-    command.args(targets);
+    command.args(["--tests", "--examples"]);
     packages(&mut command, crates);
     command.args(arguments).stderr(Stdio::inherit());
     let output = command
