@@ -49,15 +49,20 @@ impl DamagedFiles {
             Err(problem) if self.strict => return Err(problem),
             Err(problem) => problem,
         };
-        let warning = Warning::new("H0672", format!("{} is left out", path.display()));
-        let warning = warning.with("cause", problem.cause());
-        let told = left_out(&path.display().to_string(), &problem.cause());
-        self.missing.push(escape::line(&told).to_string());
+        let (file, cause) = (path.display().to_string(), problem.cause());
+        self.note(&left_out(&file, &cause));
+        let warning = Warning::new("H0672", format!("{file} is left out"));
+        let warning = warning.with("cause", cause);
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
         self.first.get_or_insert(problem);
         self.left_out += 1;
         Ok(None)
+    }
+
+    /// Reports are to say this.
+    fn note(&mut self, told: &str) {
+        self.missing.push(escape::line(told).to_string());
     }
 
     /// What is missing in reports: a sentence for each file that is left out, unless its JVM only just begins to write it.
@@ -88,9 +93,8 @@ impl DamagedFiles {
                 )
             }
             None if !run_files::is_written(path) => {
-                let path = path.display().to_string();
-                let told = format!("the file {path}, in which nothing is recorded");
-                self.missing.push(escape::line(&told).to_string());
+                let file = path.display();
+                self.note(&format!("the file {file}, in which nothing is recorded"));
                 Ok(None)
             }
             read => Ok(read),
