@@ -18,6 +18,12 @@ const MOST_COLLECTIONS: usize = 1 << 16;
 /// Threads whose last stack is remembered; of more, some share the memory for one.
 const MOST_LAST: usize = 1 << 10;
 
+/// Most places that are known below others; those of more are found by their frames.
+const MOST_PLACES: usize = 1 << 20;
+
+/// The places of rows, by what they are of.
+type Rows<K> = HashMap<K, usize, FxBuildHasher>;
+
 /// A frame as the JVM tells it: a method and a bytecode index.
 pub type Place = (u64, i64);
 
@@ -58,19 +64,20 @@ impl LastStack {
 pub struct Recorder {
     recorded: Recorded,
     stacks: StackBuilder,
-    /// Asked for each frame of each stack.
     frames: HashMap<Place, u32, FxBuildHasher>,
+    /// The nodes of places below those of their callers. Asked for each frame that is not of a thread's last stack.
+    nodes: HashMap<(Option<u32>, Place), u32, FxBuildHasher>,
     /// Of threads, by their numbers.
     last: Vec<LastStack>,
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
-    cpu: HashMap<(u32, Option<u32>), usize>,
+    cpu: Rows<(u32, Option<u32>)>,
     /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
     unseen: HashMap<u32, u64>,
-    allocations: HashMap<Origin, usize>,
-    contended: HashMap<Origin, usize>,
-    waits: HashMap<Origin, usize>,
-    exceptions: HashMap<(Origin, Option<u32>, bool), usize>,
+    allocations: Rows<Origin>,
+    contended: Rows<Origin>,
+    waits: Rows<Origin>,
+    exceptions: Rows<(Origin, Option<u32>, bool)>,
 }
 
 impl Recorder {
@@ -122,10 +129,8 @@ impl Recorder {
         last.become_stack(places);
         let known = last.nodes.len();
         for place in &last.places[known..] {
-            let frame = self.frame(*place, || resolve(*place));
-            let (caller, stacks) = (last.nodes.last().copied(), &mut self.recorded.stacks);
-            let Some(node) = self.stacks.below(stacks, caller, frame) else {
-                stacks.cut += 1;
+            let Some(node) = self.node(last.nodes.last().copied(), *place, &mut resolve) else {
+                self.recorded.stacks.cut += 1;
                 break;
             };
             last.nodes.push(node);
@@ -133,6 +138,26 @@ impl Recorder {
         let node = last.nodes.last().copied();
         self.last[at] = last;
         node
+    }
+
+    /// The node of a place below that of its caller; none if there is no room.
+    fn node(
+        &mut self,
+        caller: Option<u32>,
+        place: Place,
+        resolve: impl FnOnce(Place) -> Frame,
+    ) -> Option<u32> {
+        if let Some(known) = self.nodes.get(&(caller, place)) {
+            return Some(*known);
+        }
+        let frame = self.frame(place, || resolve(place));
+        let node = self
+            .stacks
+            .below(&mut self.recorded.stacks, caller, frame)?;
+        if self.nodes.len() < MOST_PLACES {
+            self.nodes.insert((caller, place), node);
+        }
+        Some(node)
     }
 
     /// The threads were looked at; so many looks before were left out, as it was too late for them.
@@ -367,7 +392,7 @@ fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &st
 
 /// The place of the row with this key; a new one if there is room.
 fn place<K: Hash + Eq, R>(
-    places: &mut HashMap<K, usize>,
+    places: &mut Rows<K>,
     rows: &mut Vec<R>,
     key: K,
     new: impl FnOnce() -> R,
@@ -385,7 +410,7 @@ fn place<K: Hash + Eq, R>(
 
 /// Adds a time of waiting, and 1 if it has not ended; false if there is no room.
 fn wait(
-    places: &mut HashMap<Origin, usize>,
+    places: &mut Rows<Origin>,
     rows: &mut Vec<Wait>,
     origin: Origin,
     (nanos, unfinished): (u64, u64),

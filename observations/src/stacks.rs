@@ -51,7 +51,7 @@ pub struct Stacks {
 #[derive(Debug, Default)]
 pub struct StackBuilder {
     frames: HashMap<Frame, u32>,
-    /// Asked for each frame of each stack.
+    /// By caller and frame: several places of a method are one frame where they are of one line.
     nodes: HashMap<Node, u32, FxBuildHasher>,
 }
 

@@ -23,6 +23,8 @@ const UNNAMED: &str = "(threads without a name)";
 pub(super) struct Reader {
     recorder: Recorder,
     methods: Methods,
+    /// The numbers of classes, by their signatures.
+    classes: HashMap<Vec<u8>, u32>,
     /// The rows of sampled objects by their tags, which count from 1.
     objects: Vec<Option<u32>>,
     /// Whether handlers drop what they catch, by their places.
@@ -36,6 +38,7 @@ impl Reader {
         Self {
             recorder: Recorder::new(about::jvm_of(agent), subscription, start),
             methods: Methods::default(),
+            classes: HashMap::new(),
             objects: Vec::new(),
             swallowing: HashMap::new(),
             inbox: Inbox::new(agent),
@@ -51,6 +54,16 @@ impl Reader {
     fn thread(&mut self, name: &str) -> u32 {
         let name = if name.is_empty() { UNNAMED } else { name };
         self.recorder.thread(name)
+    }
+
+    /// The number of a class.
+    fn class(&mut self, signature: &[u8]) -> u32 {
+        if let Some(known) = self.classes.get(signature) {
+            return *known;
+        }
+        let number = self.recorder.class(&class_name(signature));
+        self.classes.insert(signature.to_owned(), number);
+        number
     }
 
     /// The node of a stack of a thread.
@@ -74,7 +87,7 @@ impl Reader {
         let thread = self.thread(thread);
         Origin {
             thread,
-            class: self.recorder.class(&class_name(class)),
+            class: self.class(class),
             node: self.node(jvm, thread, frames),
         }
     }

@@ -39,15 +39,6 @@ pub(super) trait Sightings {
 /// from moving for each answer.
 const CARRIER: &[u8] = b"Ljdk/internal/misc/CarrierThread;";
 
-/// A thread that has used CPU time, and runs.
-struct Seen<'a> {
-    /// Its place among those that are known.
-    at: usize,
-    is_in_native: bool,
-    /// The virtual thread that it carries.
-    within: Option<LocalRef<'a>>,
-}
-
 /// The threads that were seen.
 #[derive(Debug)]
 pub(super) struct Threads {
@@ -181,45 +172,30 @@ impl Threads {
 
     fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let asks_all = self.looks.is_multiple_of(ASLEEP);
-        let mut seen: Vec<Seen<'_>> = Vec::new();
+        // Those that used CPU time, by their places among those that are known.
+        let mut active: Vec<usize> = Vec::new();
         for (at, known) in self.known.iter_mut().enumerate() {
-            let Some((used, its_state)) = known.used(jvm, asks_all) else {
-                continue;
-            };
-            self.credit_ns += used;
-            known.unseen_ns += used;
-            let within = known.carried(jvm, self.virtual_thread);
-            let state = match &within {
-                Some(within) => state(jvm, within),
-                None => its_state,
-            };
-            // What it used before it began to wait was used elsewhere than where it waits.
-            if state & RUNNABLE != 0 {
-                let is_in_native = state & IN_NATIVE != 0;
-                seen.push(Seen {
-                    at,
-                    is_in_native,
-                    within,
-                });
+            if let Some(used) = known.used(jvm, asks_all) {
+                self.credit_ns += used;
+                known.unseen_ns += used;
+                active.push(at);
             }
         }
-        seen.sort_by_key(|one| std::cmp::Reverse(self.known[one.at].unseen_ns));
-        let interval = self.interval_ns();
+        active.sort_by_key(|at| std::cmp::Reverse(self.known[*at].unseen_ns));
         let mut taken = 0;
-        for one in seen {
+        for at in active {
             if taken == self.most {
                 break;
             }
-            let has_credit = self.credit_ns >= interval;
-            let known = &mut self.known[one.at];
+            let has_credit = self.credit_ns >= self.interval_ns();
             // One is taken if it is the first of a thread, or all threads have used an interval since the last.
-            if known.was_seen && !has_credit {
+            if self.known[at].was_seen && !has_credit {
                 continue;
             }
-            // Where there is one processor, nothing runs beside this thread.
-            if !one.is_in_native || self.most == 1 || known.goes_on(jvm) {
+            let within = self.known[at].carried(jvm, self.virtual_thread);
+            if self.known[at].runs(jvm, within.as_ref(), self.most) {
                 taken += 1;
-                self.take_stack(jvm, running, &one, sink);
+                self.take_stack(jvm, running, (at, within), sink);
             }
         }
     }
@@ -230,21 +206,21 @@ impl Threads {
         u64::try_from(interval).unwrap_or(u64::MAX)
     }
 
-    /// Takes the stack of a thread.
+    /// Takes the stack of a thread, or of the virtual one that it carries.
     fn take_stack(
         &mut self,
         jvm: Jvm<'_>,
         running: &Running,
-        one: &Seen<'_>,
+        (at, within): (usize, Option<LocalRef<'_>>),
         sink: &mut impl Sightings,
     ) {
         let Some(wish) = running.wish(Group::Samples) else {
             return;
         };
         let interval = self.interval_ns();
-        let known = &mut self.known[one.at];
+        let known = &mut self.known[at];
         let carrier = jvm.local.of_global(&known.thread);
-        let shown = one.within.as_ref().unwrap_or(&carrier);
+        let shown = within.as_ref().unwrap_or(&carrier);
         // A thread that has ended meanwhile has no stack.
         let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), wish.frames) else {
             return;
@@ -253,7 +229,7 @@ impl Threads {
         if frames.is_empty() && !known.was_seen && known.unseen_ns < interval {
             return;
         }
-        let name = match &one.within {
+        let name = match &within {
             None => known.name.clone(),
             Some(within) => jvm.jvmti.thread_name(jvm.live, jvm.local, within),
         };
@@ -281,12 +257,10 @@ impl Threads {
 }
 
 impl Thread {
-    /// The CPU time that it used since the last look, and its state; none if it used none, or is not asked.
-    fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<(u64, u32)> {
+    /// The CPU time that it used since the last look; none if it used none, waits, or is not asked.
+    fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<u64> {
         self.name.as_ref()?;
-        let state = self.state(jvm);
-        let waits = state & RUNNABLE == 0 || (state & IN_NATIVE != 0 && self.quiet >= QUIET);
-        if waits && !asks_all && !self.is_carrier {
+        if !asks_all && !self.is_carrier && self.waits(jvm) {
             return None;
         }
         let used = self.used_since_asked(jvm)?;
@@ -295,16 +269,40 @@ impl Thread {
             return None;
         }
         self.quiet = 0;
-        Some((used, state))
+        Some(used)
     }
 
-    /// Its state (JVM TI, GetThreadState), of one that waits as Java keeps it, which costs next to nothing.
-    fn state(&self, jvm: Jvm<'_>) -> u32 {
-        let kept = self.status.as_ref().map(|status| status.read(jvm));
-        match kept {
-            Some(waits) if waits & RUNNABLE == 0 => waits,
-            _ => state(jvm, &jvm.local.of_global(&self.thread)),
+    /// Whether it waits, also in native code, as far as that is known.
+    fn waits(&self, jvm: Jvm<'_>) -> bool {
+        match self.is_runnable(jvm) {
+            // What Java keeps costs next to nothing, but does not tell native code.
+            Some(false) => true,
+            Some(true) if self.quiet < QUIET => false,
+            _ => {
+                let state = state(jvm, &jvm.local.of_global(&self.thread));
+                state & RUNNABLE == 0 || (state & IN_NATIVE != 0 && self.quiet >= QUIET)
+            }
         }
+    }
+
+    /// Whether its own object says that it runs; none if it is not known where.
+    fn is_runnable(&self, jvm: Jvm<'_>) -> Option<bool> {
+        let kept = self.status.as_ref()?.read(jvm);
+        Some(kept & RUNNABLE != 0)
+    }
+
+    /// Whether it, or the virtual thread that it carries, runs at this moment, and does not wait: what it used before it
+    /// began to wait was used elsewhere than where it waits.
+    fn runs(&mut self, jvm: Jvm<'_>, within: Option<&LocalRef<'_>>, processors: usize) -> bool {
+        if within.is_none() && self.is_runnable(jvm) == Some(false) {
+            return false;
+        }
+        let state = match within {
+            Some(within) => state(jvm, within),
+            None => state(jvm, &jvm.local.of_global(&self.thread)),
+        };
+        // Where there is one processor, nothing runs beside this thread.
+        state & RUNNABLE != 0 && (state & IN_NATIVE == 0 || processors == 1 || self.goes_on(jvm))
     }
 
     /// The CPU time that it used since it was asked for that; none if it has ended.
