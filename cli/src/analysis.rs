@@ -555,7 +555,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
         Warning::new("H0623", message).with("found", format!("{}{}", first.name, first.descriptor));
     Some(warning.with(
         "cause",
-        "they contain subroutines (jsr, ret), which compilers before Java 6 made",
+        "they contain subroutines (jsr, ret), which compilers make for Java 5 and older only",
     ))
 }
 

@@ -8,11 +8,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use coverage::report::changed::Changed;
-use coverage::report::{self, Report, SourceLookup};
+use coverage::report::{self, ExecutionData, Report, SourceLookup};
 
 use crate::args::Outputs;
 use crate::checked_options::absolute;
-use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
@@ -167,13 +166,13 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for, of a report that may be that of `changed` lines.
+    /// Writes what is asked for, of a report that may be that of `changed` lines, and `exec` of what was recorded.
     #[must_use]
     pub fn write(
         &self,
         report: &Report<'_>,
         changed: Option<&Changed>,
-        recorded: &ExecutionDataStore,
+        exec: &[ExecutionData],
     ) -> Files {
         let mut made = Files::default();
         // First, because it takes the place of a whole folder, in which the other files may lie.
@@ -184,7 +183,7 @@ impl Outputs {
         }
         let files: [(&Option<PathBuf>, Content<'_>); 9] = [
             (&self.exec, &|out| {
-                report::exec::write(out, report.sessions, &recorded.execution_data())
+                report::exec::write(out, report.sessions, exec)
             }),
             (&self.xml, &|out| report::xml::write(report, out)),
             (&self.csv, &|out| report::csv::write(report, out)),

@@ -269,13 +269,17 @@ pub(super) fn make(
     let changed = measured.as_ref().map(|measured| &measured.changed);
     let bundles = changed.map_or(all, |changed| &changed.bundles);
     let verdict = job.requirements.check(bundles, all, warnings);
+    let exec = job.outputs.exec.as_ref();
+    let exec = exec.map(|_| recorded.execution_data(warnings));
     warnings.print();
     let verdict = verdict?;
     let report = Whole {
         missing: &[damaged.missing(), &analysed.missing].concat(),
         ..as_report(title, job, bundles, &sources, &recorded)
     };
-    let files = job.outputs.write(&report, changed, &recorded);
+    let files = job
+        .outputs
+        .write(&report, changed, exec.as_deref().unwrap_or_default());
     print(job, &report, changed, &parts, &analysed, &files.written)?;
     match job.beside {
         true => complain(verdict.table()),

@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use class_description::{Arena, describe_as};
+use coverage::analysis::{probe_count, unmeasured};
 use coverage::report::{ExecutionData, Session};
 use jvms::names::binary;
 use probes::events::{SpanInfo, Trace};
 use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
+use rayon::prelude::*;
+use trace::numbers::counted;
 
 use super::class_files::Loader;
 use super::command_line::program_of;
@@ -472,16 +476,58 @@ impl ExecutionDataStore {
         ))
     }
 
-    /// What an `.exec` file holds.
+    /// What an `.exec` file holds: the classes in which JaCoCo has as many probes; a warning says which it has not.
     #[must_use]
-    pub fn execution_data(&self) -> Vec<ExecutionData> {
-        let data = |class: &MeasuredClass| ExecutionData {
-            id: class.id,
-            name: class.name.clone(),
-            probes: class.probes.clone(),
-        };
-        self.classes.iter().map(data).collect()
+    pub fn execution_data(&self, warnings: &mut Warnings) -> Vec<ExecutionData> {
+        let fits: Vec<bool> = self.classes.par_iter().map(has_jacocos_probes).collect();
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for (class, fits) in self.classes.iter().zip(fits) {
+            match fits {
+                true => kept.push(ExecutionData {
+                    id: class.id,
+                    name: class.name.clone(),
+                    probes: class.probes.clone(),
+                }),
+                false => left_out.push(class.name.as_str()),
+            }
+        }
+        warnings.extend(not_for_jacoco(&left_out));
+        kept
     }
+}
+
+/// Whether JaCoCo, which measures methods with subroutines, too, has as many probes in a class; it stops with an error
+/// of its own at a class of which it reads fewer.
+fn has_jacocos_probes(class: &MeasuredClass) -> bool {
+    let bytes = class.bytes.as_ref().and_then(|bytes| bytes.inflate().ok());
+    let Some(bytes) = bytes.filter(|bytes| may_have_subroutines(bytes)) else {
+        return true;
+    };
+    let arena = Arena::new();
+    describe_as(class.id, &bytes, &arena).map_or(true, |description| {
+        unmeasured(&description).next().is_none() || probe_count(&description) != class.probes.len()
+    })
+}
+
+/// No class file of version 51 or above has `jsr` and `ret` (JVMS 4.9.1).
+fn may_have_subroutines(class_file: &[u8]) -> bool {
+    let major = class_file.get(6..8);
+    major.is_some_and(|major| major < [0, 51].as_slice())
+}
+
+fn not_for_jacoco(left_out: &[&str]) -> Option<Warning> {
+    let first = left_out.first()?;
+    let message = format!("the .exec file lacks {}", counted(left_out.len(), "class"));
+    let warning = Warning::new("H0623", message)
+        .with("found", format!("{}, for example", binary(first)))
+        .with(
+            "cause",
+            "methods with subroutines (jsr, ret) have no probes, where JaCoCo has some: its tools stop at such a class",
+        );
+    Some(warning.with(
+        "help",
+        "other reports have the other methods of these classes",
+    ))
 }
 
 /// Adds what was hit elsewhere.
@@ -623,16 +669,18 @@ fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
 fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
     Warning::new(
         "H0616",
-        format!("{name} was recorded in two ways that do not fit together; one is left out"),
+        format!("{name} was recorded in two ways that do not fit together"),
     )
     .with(
         "found",
-        format!("{kept} probes, and {left_out} under the same id"),
+        format!("{kept} probes, and {left_out} under the same id, which are left out"),
     )
     .with(
-        "help",
-        "report on snapshots of one version of the plugin at a time",
+        "cause",
+        "another version of the plugin recorded it; or JaCoCo, and it has methods with subroutines (jsr, ret), which only JaCoCo measures",
     )
+    .with("help", "report on the files of one of the two at a time")
+    .of_missing()
 }
 
 #[cfg(test)]
