@@ -180,7 +180,7 @@ impl Lines {
         let Progress { done, total } = progress;
         let done = thousands(done.try_into().unwrap_or(u64::MAX));
         Some(format!(
-            "{done} of {} are {}",
+            "{done} of {} are {} so far",
             counted(total, "class"),
             self.what
         ))
@@ -212,7 +212,7 @@ mod tests {
         };
         assert_eq!(next(64, 1), None);
         let line = next(1_024, 3).expect("it is time");
-        assert_eq!(line, "1,024 of 6,500 classes are changed");
+        assert_eq!(line, "1,024 of 6,500 classes are changed so far");
         assert_eq!(next(2_048, 5), None);
         assert!(next(4_096, 6).is_some());
     }
