@@ -6,3 +6,4 @@ pub mod recorded;
 pub mod retainers;
 pub mod snapshots;
 pub mod visit;
+mod whole_dump;

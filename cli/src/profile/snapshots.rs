@@ -1,7 +1,7 @@
 //! What a JVM tells of itself at one moment, over HotSpot's attach protocol: no agent is needed for it.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use attach::{Attachment, Process};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use trace::names::printable;
 use trace::numbers::thousands;
 
-use super::retainers;
+use super::{retainers, whole_dump};
 use crate::agent::unreached;
 use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
@@ -19,8 +19,6 @@ use crate::problem::Problem;
 use crate::show::{self, say, show};
 use crate::temporary;
 
-/// How an HPROF file begins.
-const MAGIC: &[u8] = b"JAVA PROFILE 1.0";
 /// What stands behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";
 
@@ -201,8 +199,10 @@ fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
     ));
     let arguments = [&*place.theirs.to_string_lossy(), kind(live)];
     let answer = jvm.command("dumpheap", &arguments).map_err(unreached)?;
-    if !is_whole(&place.ours) {
-        return Err(Problem::user("H0664", "the JVM has written no dump of its heap")
+    if !whole_dump::is_whole(&place.ours) {
+        let folder = target.parent().unwrap_or(&target).display();
+        let message = format!("the JVM has written no whole dump of its heap in {folder}");
+        return Err(Problem::user("H0664", message)
             .with("found", answer.text.trim())
             .with("help", "the JVM's user must be able to write there, and there must be room for all objects"));
     }
@@ -219,13 +219,6 @@ pub fn retainers(pid: i32, rows: usize) -> Result<(), Problem> {
     let file = folder.path().join("heap.hprof");
     write_dump(pid, &file, true)?;
     retainers::show(&file, rows)
-}
-
-/// Whether a file begins as an HPROF file.
-fn is_whole(file: &Path) -> bool {
-    let mut begin = [0; MAGIC.len()];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut begin));
-    read.is_ok() && begin == MAGIC
 }
 
 /// Where a JVM can write a large file.

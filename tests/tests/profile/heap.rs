@@ -121,3 +121,41 @@ fn largest_retainers_are_those_that_the_program_knows() {
         .assert_stderr("error[H0663]");
     assert_eq!(running.end().code, Some(0));
 }
+
+/// The limit of a file's size stands for a disk that is full: HotSpot stops in the middle, and says so in its answer alone.
+#[test]
+fn dump_that_is_cut_off_is_refused_and_no_file_is_left() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Held.java");
+        let classes = javac::compile(
+            &jdks::newest(),
+            &[&source],
+            folder.path(),
+            &["--release", "17"],
+        );
+        let java = Java::program("/bin/sh".into())
+            .option("-c")
+            .option("ulimit -f 400; exec \"$@\"")
+            .option("sh")
+            .option(jdk.tool("java"))
+            .options(&LATE);
+        let running = Servant::of(&java.class_path(&[&classes]).main("Held"));
+        let pid = running.pid().to_string();
+        let made = folder.path().join("made");
+        let dump = made.join("app.hprof");
+        let option = format!("dump={}", dump.display());
+        classhook(&["profile", &pid, "--heap", &option])
+            .assert_exit(2)
+            .assert_stderr("error[H0664]")
+            .assert_stderr(&format!("no whole dump of its heap in {}", made.display()))
+            .assert_stderr("File too large");
+        let left = std::fs::read_dir(&made).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "files are left on {jdk}");
+        classhook(&["profile", &pid, "--heap", "retainers"])
+            .assert_exit(2)
+            .assert_stderr("no whole dump of its heap")
+            .assert_stderr("File too large");
+        assert_eq!(running.end().code, Some(0));
+    }
+}
