@@ -1,18 +1,46 @@
-//! A command that was typed without `--` in front of it.
+//! A command that was typed without `--` in front of it, and none where one or a JVM is needed.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 
 use crate::commands::Classhook;
 use crate::inputs::run_files;
 use crate::problem::Problem;
 
-/// What to type, if `words` were refused because they name a command to start without `--` in front of it.
+/// What to type, if `words` were refused because they name a command to start without `--` in front of it, or neither a
+/// command nor a JVM.
 #[must_use]
 pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+    without_dashes(error, words).or_else(|| without_target(error, words))
+}
+
+/// Neither a JVM nor a command, as where a shell's variable with the PID is empty.
+fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing,
+        _ => return None,
+    };
+    let is_command = matches!(missing.as_slice(), [one] if one.starts_with("<COMMAND>"));
+    if error.kind() != ErrorKind::MissingRequiredArgument || !is_command {
+        return None;
+    }
+    let name = words.get(1)?.to_str()?;
+    let classhook = Classhook::command();
+    let command = classhook.find_subcommand(name)?;
+    command
+        .get_positionals()
+        .find(|arg| arg.get_id() == "pid")?;
+    let message = "neither a JVM that is running nor a command to start is named";
+    let help = format!(
+        "classhook {name} 4711 … with a PID, which `classhook ps` lists, or classhook {name} … -- java -jar app.jar"
+    );
+    Some(Problem::user("H0674", message).with("help", help))
+}
+
+fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     let may_be = [
         ErrorKind::InvalidValue,
         ErrorKind::ValueValidation,
@@ -164,6 +192,26 @@ mod tests {
             assert!(told.contains("error[H0674]"), "{line:?}: {told}");
             assert!(told.contains(expected), "{line:?}: {told}");
         }
+    }
+
+    #[test]
+    fn target_that_is_missing_is_asked_for() {
+        for line in [
+            &["profile"][..],
+            &["profile", "--cpu", "samples", "--for", "1s"],
+            &["profile", "--cpu", "samples", "--"],
+            &["trace", "--methods", "a.**"],
+            &["coverage", "-o", "out"],
+        ] {
+            let told = told(line).unwrap_or_default();
+            assert!(
+                told.contains("error[H0674]: neither a JVM"),
+                "{line:?}: {told}"
+            );
+            let name = line[0];
+            assert!(told.contains(&format!("classhook {name} 4711")), "{told}");
+        }
+        assert_eq!(told(&["run"]), None, "which starts commands alone");
     }
 
     #[test]
