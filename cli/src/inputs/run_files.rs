@@ -121,7 +121,8 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
 }
 
 /// A pipe is read once, and these files are read several times; one that nobody writes to would be waited for.
-fn no_file(path: &Path) -> Problem {
+/// A file of a run that is a pipe or a device.
+pub fn no_file(path: &Path) -> Problem {
     Problem::user("H0612", format!("cannot read {}", path.display()))
         .with("expected", "a file")
         .with("found", "a pipe, a device or a socket")

@@ -239,7 +239,9 @@ fn tables(recordings: &[Recorded], layout: Layout) -> String {
     }
     text.push_str(&table::text(&merged(recordings), layout));
     for recorded in recordings {
-        text.push_str(&table::missing(recorded));
+        for line in table::missing(recorded).lines() {
+            text.push_str(&format!("  {} {line}\n", recorded.jvm.pid));
+        }
     }
     text
 }
@@ -273,7 +275,7 @@ fn nothing_to_draw(path: &std::path::Path) -> Problem {
 mod tests {
     use super::*;
     use observations::Subscription;
-    use observations::recorded::{Collection, Jvm, VERSION};
+    use observations::recorded::{Collection, Jvm, Lost, VERSION};
 
     #[test]
     fn several_jvms_have_one_table_and_each_says_what_it_lacks() {
@@ -290,6 +292,10 @@ mod tests {
             },
             collections: vec![Collection::default()],
             complete,
+            lost: Lost {
+                turns: 2,
+                ..Lost::default()
+            },
             ..Recorded::default()
         };
         let layout = Layout { rows: 9, frames: 9 };
@@ -309,5 +315,8 @@ mod tests {
         );
         assert_eq!(text.matches("incomplete: ").count(), 1);
         assert!(text.contains("JVM 8 did not end"), "{text}");
+        for late in ["\n  7 late: 2 looks ", "\n  8 late: 2 looks "] {
+            assert!(text.contains(late), "{text}");
+        }
     }
 }

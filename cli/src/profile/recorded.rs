@@ -6,13 +6,18 @@ use std::path::Path;
 use observations::Recorded;
 use observations::recorded::EXTENSION;
 
+use crate::inputs::run_files;
 use crate::problem::Problem;
+use crate::special_file::is_special;
 
 /// Reads a recording.
 ///
 /// # Errors
-/// If there is none (`H0612`), or it is damaged or of another version (`H0611`).
+/// If there is none, or it is a pipe or a device (`H0612`), or it is damaged or of another version (`H0611`).
 pub fn read(path: &Path) -> Result<Recorded, Problem> {
+    if is_special(path) {
+        return Err(run_files::no_file(path));
+    }
     let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
     Recorded::parse(&content).map_err(|cause| {
         Problem::user("H0611", format!("{} is no whole recording", path.display()))

@@ -145,3 +145,15 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     classhook(&["profile", file]).assert_success();
     assert_eq!(running.end().code, Some(0));
 }
+
+/// What can be read once alone, or never ends, is not waited for.
+#[test]
+fn recording_that_is_no_file_is_refused() {
+    let folder = scratch();
+    let device = folder.path().join("device.observed");
+    std::os::unix::fs::symlink("/dev/null", &device).expect("a link");
+    classhook(&["profile", &device.to_string_lossy()])
+        .assert_exit(2)
+        .assert_stderr("error[H0612]")
+        .assert_stderr("a pipe, a device or a socket");
+}

@@ -220,9 +220,9 @@ fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         });
     Table {
         heading: format!(
-            "CPU SAMPLES: {} in {} looks every {interval_ms} ms, {} of CPU time",
+            "CPU SAMPLES: {} in {} every {interval_ms} ms, {} of CPU time",
             counted(samples, "sample"),
-            thousands(recorded.turns),
+            counted(recorded.turns, "look"),
             duration(nanos)
         ),
         titles: &["count", "cpu"],
