@@ -150,14 +150,30 @@ fn differs(case: &Case, folder: &Folder, trial: Trial) -> Option<String> {
     ))
 }
 
+/// What is wrong with each case, tried on as many threads as there are processors, each with its own folder.
+fn in_threads(
+    cases: &[Case],
+    differs: impl Fn(&Folder, &Case) -> Option<String> + Sync,
+) -> Vec<String> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = |at: usize| {
+        let folder = Folder::new();
+        let mine = cases.iter().skip(at).step_by(threads);
+        mine.filter_map(|case| differs(&folder, case))
+            .collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let parts = (0..threads).map(|at| scope.spawn(move || part(at)));
+        let parts: Vec<_> = parts.collect();
+        let found = parts.into_iter().map(|part| part.join().expect("no panic"));
+        found.flatten().collect()
+    })
+}
+
 #[track_caller]
 fn check(cases: &[Case], trial: Trial, least: usize) {
     assert!(cases.len() >= least, "{}", cases.len());
-    let folder = Folder::new();
-    let wrong: Vec<String> = cases
-        .iter()
-        .filter_map(|case| differs(case, &folder, trial))
-        .collect();
+    let wrong = in_threads(cases, |folder, case| differs(case, folder, trial));
     assert!(
         wrong.is_empty(),
         "{} of {}:\n{}",

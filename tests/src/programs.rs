@@ -19,8 +19,9 @@ const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-
 const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
     ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
-/// Runs after which each program that takes long had its turn.
-const LONG_IN: usize = 3;
+/// Runs after which each program that takes long had its turn; no multiple of the numbers of JDKs, so that each comes with
+/// all of them.
+const LONG_IN: usize = 7;
 
 /// One `program.toml`; the first of them, `programs/bank/program.toml`, explains the keys.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,7 +50,7 @@ pub struct Program {
     /// Of its many classes, only those that ran are reported in the comparison of reports.
     #[serde(default)]
     pub large: bool,
-    /// It takes so long that only every third run has it, on one release, and from classes instrumented before every other
+    /// It takes so long that only every seventh run has it, on one release, and from classes instrumented before every other
     /// time.
     #[serde(default, rename = "takes-long")]
     takes_long: bool,

@@ -5,7 +5,7 @@
 //! run says nothing: it is left out and counted.
 //! Of the JDKs of a run the newest has all kinds and the reports; on the others the agents are compared, since reports
 //! and classes instrumented before are functions of class files, which are the same there.
-//! Programs that take long are in every third run, on one release, and instrumented before every other time.
+//! Programs that take long are in every seventh run, on one release, and instrumented before every other time.
 //! Both agents see what JaCoCo sees by default: every class with a source location but those of the boot loader.
 
 mod comparison;
