@@ -238,7 +238,9 @@ fn record(
 ) -> Result<(), String> {
     let (after, length) = (subscription.after, subscription.length);
     if !after.is_zero() {
-        running.pause(Instant::now() + after);
+        if running.pause(Instant::now() + after) {
+            return Ok(()); // it ends before anything was recorded, and leaves no file
+        }
         environment::enable(jvm.live, running)?;
     }
     let end = length.map(|length| Instant::now() + length);

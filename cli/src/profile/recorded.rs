@@ -47,7 +47,7 @@ pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
                 "expected",
                 format!("at least one recording of this run in {}", folder.display()),
             )
-            .with("help", "does the command start a JVM, and does what the agent said above explain it? a JVM that is killed within 5 seconds leaves none"));
+            .with("help", "does the command start a JVM, and does what the agent said above explain it? a JVM that is killed within 5 seconds leaves none, nor does one that ends before --after"));
     }
     recordings.sort_by_key(|one| (one.start_ms, one.jvm.pid));
     Ok(recordings)
