@@ -32,6 +32,7 @@ pub(super) fn enable(
         drop(set);
         return add(context, config, plugin, options.unwrap_or_default());
     }
+    context.agent.table.spans().forget_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
@@ -99,6 +100,10 @@ fn add(
         }
     }
     drop(set);
+    let spans = context.agent.table.spans();
+    names
+        .iter()
+        .for_each(|name| spans.forget_limits(Some(name)));
     exchange(context, config, pipeline);
     let set = refusals::current(context.agent)?;
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
@@ -144,6 +149,7 @@ fn keep_others(
 /// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
 fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
     let pipeline = pipeline_of(&config)?;
+    context.agent.table.spans().forget_limits(None);
     exchange(context, config, pipeline);
     let agent = context.agent;
     let revision = refusals::current(agent)?.revision;

@@ -185,6 +185,7 @@ impl EventFile {
             return Ok(());
         }
         let mut sums = lock(&self.sums);
+        table().spans().forget_limits(plugin);
         counters::zero(jvm)?;
         sums.written.clear();
         if let Some(writer) = &mut self.file.state().writer {

@@ -96,6 +96,13 @@ impl Rates {
         rates.for_each(|rate| rate.kept.forget());
     }
 
+    /// Starts the limit of an event from zero.
+    pub fn forget(&self, event: u32) {
+        if let Some(rate) = self.find(event) {
+            rate.kept.forget();
+        }
+    }
+
     fn find(&self, event: u32) -> Option<&Rate> {
         let page = self.pages.get()?.get(event as usize / PAGE)?.get()?;
         page.get(event as usize % PAGE)

@@ -231,7 +231,7 @@ impl Runtime {
     pub fn begin_again(&self, base: u64) {
         let mut reported = self.reported();
         self.shared.set_base(base);
-        self.shared.watches.begin_again();
+        self.shared.watches.begin_again(None);
         self.shared.rates.begin_again();
         self.forget(&mut reported);
         self.open

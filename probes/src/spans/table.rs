@@ -144,7 +144,7 @@ impl SpanTable {
         {
             state.changed.push(id);
         }
-        if !self.watches.set(id, program, parameters) {
+        if !self.watches.set(id, &span.plugin, program, parameters) {
             return Err(TooMany::Conditions);
         }
         if let Some(known) = state.spans.get_mut(id as usize)
@@ -252,6 +252,18 @@ impl SpanTable {
         let mut state = self.state();
         state.changed.clear();
         state.current.fill(false);
+    }
+
+    /// Starts the limits of this plugin, or of all plugins, from zero: calls and events that are kept, in all and in a
+    /// second.
+    pub fn forget_limits(&self, plugin: Option<&str>) {
+        self.watches.begin_again(plugin);
+        let state = self.state();
+        let spans = state.spans.iter().filter(|span| span.event.is_some());
+        let meant = |span: &&SpanInfo| plugin.is_none_or(|plugin| plugin == span.plugin);
+        spans
+            .filter(meant)
+            .for_each(|span| self.rates.forget(span.id));
     }
 
     /// The modes by number, as [`SpanMode`] `as u8` or `WATCHED`; read by the running code.

@@ -1,7 +1,8 @@
 //! What is asked of the calls of spans that have a condition, or of which values are shown.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conditions::Program;
 
@@ -10,21 +11,26 @@ use super::rates::{InSecond, raise};
 
 /// Where the number of a method's parameters lies beside that of its program.
 const PARAMETERS: u32 = 16;
+/// Programs of one page of the directory.
+const PAGE: usize = 256;
+
+type Page = Box<[OnceLock<Watched>]>;
 
 /// The programs by number, and the program of each span.
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
-    programs: OnceLock<Box<[OnceLock<Watched>]>>,
+    pages: OnceLock<Box<[OnceLock<Page>]>>,
     /// By span: number of the program, plus one, in the low half; number of parameters in the high one.
     spans: OnceLock<Box<[AtomicU32]>>,
-    /// Held by who adds a program.
-    adding: Mutex<()>,
+    /// The number of each program, by plugin and text; held by who adds one.
+    numbers: Mutex<HashMap<String, u32>>,
 }
 
-/// A program, and what came of its limits.
+/// A program of one plugin, with the counts of its limits.
 #[derive(Debug)]
 pub(crate) struct Watched {
     pub program: Arc<Program>,
+    plugin: String,
     /// Calls that were kept, if their number is limited.
     kept: AtomicU64,
     /// Calls that were kept in one second, if their number is limited.
@@ -32,12 +38,18 @@ pub(crate) struct Watched {
 }
 
 impl Watches {
-    /// Gives a span its program, or none; false if there are too many.
-    pub fn set(&self, span: u32, program: Option<&Arc<Program>>, parameters: u8) -> bool {
+    /// Sets the program of a plugin's span, or none; false if there are too many.
+    pub fn set(
+        &self,
+        span: u32,
+        plugin: &str,
+        program: Option<&Arc<Program>>,
+        parameters: u8,
+    ) -> bool {
         let number = match program {
             None if self.spans.get().is_none() => return true,
             None => 0,
-            Some(program) => match self.number(program) {
+            Some(program) => match self.number(plugin, program) {
                 Some(number) => number + 1,
                 None => return false,
             },
@@ -62,37 +74,61 @@ impl Watches {
             .get(span as usize)?
             .load(Ordering::Acquire);
         let number = (both & 0xFFFF).checked_sub(1)?;
-        let watched = self.programs.get()?.get(number as usize)?.get()?;
-        Some((watched, (both >> PARAMETERS) as u8))
+        Some((self.find(number)?, (both >> PARAMETERS) as u8))
     }
 
-    /// A trace begins: the limits are those of its own calls.
-    pub fn begin_again(&self) {
-        let programs = self.programs.get().into_iter().flatten();
-        for watched in programs.map_while(OnceLock::get) {
+    /// Starts the limits of this plugin, or of all plugins, from zero.
+    pub fn begin_again(&self, plugin: Option<&str>) {
+        let programs = (0..self.numbers().len()).filter_map(|number| self.find(number as u32));
+        for watched in programs.filter(|it| plugin.is_none_or(|plugin| plugin == it.plugin)) {
             watched.kept.store(0, Ordering::Relaxed);
             watched.in_second.forget();
         }
     }
 
-    /// The number of a program, the same for one that asks the same.
-    fn number(&self, program: &Arc<Program>) -> Option<u32> {
-        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        let programs = self
-            .programs
-            .get_or_init(|| (0..MAX_PROGRAMS).map(|_| OnceLock::new()).collect());
-        let place = programs.iter().position(|place| {
-            place
-                .get()
-                .is_none_or(|known| known.program.watch() == program.watch())
-        })?;
-        let watched = Watched {
+    /// The number of a program, the same for one of the same plugin that asks the same.
+    fn number(&self, plugin: &str, program: &Arc<Program>) -> Option<u32> {
+        let mut numbers = self.numbers();
+        let number = numbers.len() as u32; // at most MAX_PROGRAMS
+        let is_same =
+            |known: &Watched| known.plugin == plugin && known.program.watch() == program.watch();
+        // Most spans have the program that was added last.
+        let last = number
+            .checked_sub(1)
+            .filter(|last| self.find(*last).is_some_and(is_same));
+        if last.is_some() {
+            return last;
+        }
+        let text = format!("{plugin} {:?}", program.watch());
+        if let Some(known) = numbers.get(&text) {
+            return Some(*known);
+        }
+        if number as usize >= MAX_PROGRAMS {
+            return None;
+        }
+        let pages = self.pages.get_or_init(|| {
+            let pages = MAX_PROGRAMS.div_ceil(PAGE);
+            (0..pages).map(|_| OnceLock::new()).collect()
+        });
+        let page = pages.get(number as usize / PAGE)?;
+        let page = page.get_or_init(|| (0..PAGE).map(|_| OnceLock::new()).collect());
+        page.get(number as usize % PAGE)?.get_or_init(|| Watched {
             program: Arc::clone(program),
+            plugin: plugin.to_owned(),
             kept: AtomicU64::new(0),
             in_second: InSecond::default(),
-        };
-        programs.get(place)?.get_or_init(|| watched);
-        u32::try_from(place).ok()
+        });
+        numbers.insert(text, number);
+        Some(number)
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, number: u32) -> Option<&Watched> {
+        let page = self.pages.get()?.get(number as usize / PAGE)?.get()?;
+        page.get(number as usize % PAGE)?.get()
     }
 }
 
@@ -124,10 +160,10 @@ mod tests {
     #[test]
     fn spans_share_equal_programs() {
         let watches = Watches::default();
-        assert!(watches.set(9, None, 0) && watches.of(9).is_none());
-        assert!(watches.set(7, Some(&program(Some(1), None)), 3));
-        assert!(watches.set(8, Some(&program(Some(1), None)), 255));
-        assert!(watches.set(9, Some(&program(Some(2), None)), 0));
+        assert!(watches.set(9, "p", None, 0) && watches.of(9).is_none());
+        assert!(watches.set(7, "p", Some(&program(Some(1), None)), 3));
+        assert!(watches.set(8, "p", Some(&program(Some(1), None)), 255));
+        assert!(watches.set(9, "p", Some(&program(Some(2), None)), 0));
         let of = |span| {
             watches
                 .of(span)
@@ -139,13 +175,23 @@ mod tests {
             (of(7).map(|it| it.1), of(8).map(|it| it.1)),
             (Some(3), Some(255))
         );
-        assert!(watches.set(7, None, 0) && watches.of(7).is_none() && watches.of(6).is_none());
+        assert!(watches.set(7, "p", None, 0) && watches.of(7).is_none() && watches.of(6).is_none());
+    }
+
+    #[test]
+    fn equal_programs_of_two_plugins_have_limits_of_their_own() {
+        let watches = Watches::default();
+        for (span, plugin) in [(1, "p"), (2, "q")] {
+            assert!(watches.set(span, plugin, Some(&program(Some(1), None)), 0));
+        }
+        let admits = |span| watches.of(span).expect("set").0.admits(0);
+        assert_eq!([1, 1, 2, 2].map(admits), [true, false, true, false]);
     }
 
     #[test]
     fn there_are_at_most_so_many_programs() {
         let watches = Watches::default();
-        let set = |calls| watches.set(1, Some(&program(Some(calls), None)), 0);
+        let set = |calls| watches.set(1, "p", Some(&program(Some(calls), None)), 0);
         assert!((0..MAX_PROGRAMS as u64).all(set));
         assert!(!set(MAX_PROGRAMS as u64) && set(3));
     }
@@ -153,7 +199,7 @@ mod tests {
     #[test]
     fn calls_are_limited_in_all_and_in_each_second() {
         let watches = Watches::default();
-        assert!(watches.set(1, Some(&program(Some(5), Some(2))), 0));
+        assert!(watches.set(1, "p", Some(&program(Some(5), Some(2))), 0));
         let (watched, _) = watches.of(1).expect("set");
         let admitted = |seconds: [u64; 6]| seconds.map(|second| watched.admits(second));
         assert_eq!(
@@ -164,7 +210,11 @@ mod tests {
             admitted([2, 2, 3, 3, 4, 4]),
             [true, false, false, false, false, false]
         );
-        watches.begin_again();
+        watches.begin_again(Some("q"));
+        assert!(!watched.admits(4));
+        watches.begin_again(Some("p"));
+        assert!(watched.admits(4));
+        watches.begin_again(None);
         assert!(watched.admits(4));
     }
 }

@@ -94,3 +94,14 @@ pub fn await_changed(pid: &str, count: u64) {
         assert!(Instant::now() < until, "never {count} classes changed");
     }
 }
+
+/// Waits until no class holds edits of any plugin.
+#[track_caller]
+pub fn await_no_edits(pid: &str) {
+    let until = Instant::now() + Duration::from_secs(60);
+    let holds = |plugin: &serde_json::Value| plugin["changed"] != 0;
+    let plugins = |status: &serde_json::Value| status["plugins"].as_array().cloned();
+    while plugins(&json(&["status", pid])).is_some_and(|all| all.iter().any(holds)) {
+        assert!(Instant::now() < until, "some class keeps its edits");
+    }
+}

@@ -1,7 +1,7 @@
 //! `classhook watch`: single calls as they end, of a running JVM and of a command.
 
 use super::conditions::{beside, classes};
-use crate::support::command::{LATE, assert_no_agent, classhook};
+use crate::support::command::{LATE, assert_no_agent, await_no_edits, begun, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{scratch, workspace};
@@ -154,6 +154,43 @@ fn without_a_folder_nothing_is_left_where_the_jvm_runs() {
         .expect("it is there")
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// How many calls are shown is counted anew for each command, whatever an earlier one has seen, also one that was killed.
+#[test]
+fn the_same_watch_shows_its_calls_again_in_a_jvm_that_has_an_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let shop = Shop::start(&jdk);
+        let output = folder.path().to_string_lossy();
+        let attach = ["attach", &shop.pid, "--plugin", "none", "-o", &output];
+        classhook(&attach).assert_success();
+        let same = ["watch", &shop.pid, "Shop$Store.find", "--limit", "2"];
+        for _ in 0..3 {
+            let run = classhook(&same);
+            run.assert_success().assert_stderr("2 calls shown");
+            assert_eq!(calls(&run.stdout).len(), 2, "{}", run.report());
+        }
+        let (mut child, _) = begun(&[&same[..], &["--when", "arg[1] >= 0"]].concat());
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        out.read_line(&mut String::new()).expect("a call");
+        child.kill().expect("it runs");
+        child.wait().expect("an end");
+        await_no_edits(&shop.pid);
+        let same = [&same[..], &["--when", "arg[1] >= 0"]].concat();
+        classhook(&same)
+            .assert_success()
+            .assert_stderr("2 calls shown");
+        await_no_edits(&shop.pid);
+        let within = ["--per-second", "1", "--limit", "1"];
+        for _ in 0..2 {
+            let words = [&["watch", &shop.pid, "Shop$Store.find"][..], &within].concat();
+            classhook(&words)
+                .assert_success()
+                .assert_stderr("1 call shown");
+        }
+        shop.end();
+    }
 }
 
 /// What a watch that is killed leaves goes with the next one.
