@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::args::Target;
 use crate::checked_options::CheckedOptions;
+use crate::holder::this_command;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
@@ -147,6 +148,7 @@ impl Agent {
         let request = Request::Lease {
             plugin: plugin.map(str::to_owned),
             ms: ms.map(|ms| ms.try_into().unwrap_or(u64::MAX)),
+            holder: Some(this_command()),
         };
         self.ask(&request).map(drop)
     }

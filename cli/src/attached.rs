@@ -14,6 +14,7 @@ use crate::agent::{self, Agent};
 use crate::answers::failures;
 use crate::args::{PluginSettings, Settings};
 use crate::checked_options::{CheckedOptions, check};
+use crate::holder;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
@@ -467,9 +468,9 @@ fn enter(
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
         let message = format!("the plugin {plugin} is at work in this JVM already");
-        return Err(Problem::user("H0609", message)
-            .with("found", format!("it records to {}", status.snapshot))
-            .with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
+        let problem = Problem::user("H0609", message)
+            .with("found", format!("it records to {}", status.snapshot));
+        return Err(holder::named(problem, &status.holders, plugin).with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
     }
     if known.is_some() {
         let plugin = Some(plugin.to_owned());

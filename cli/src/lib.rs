@@ -40,6 +40,7 @@ pub mod explained;
 mod failed_plugins;
 pub mod forgotten_dashes;
 pub mod guard;
+pub mod holder;
 pub mod inputs;
 pub mod instrument;
 pub mod javac;

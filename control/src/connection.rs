@@ -1,7 +1,10 @@
 //! One client of the server: what it sent, what it is to be told, and what happens when it is gone.
 
 use crate::answer::{Answer, Asked, Reply, Ticket};
-use crate::message::{ANSWER_LIMIT, REQUEST_LIMIT, Refusal, Request, Said, line, read_request};
+use crate::leases::{Leases, Listed};
+use crate::message::{
+    ANSWER_LIMIT, Holder, REQUEST_LIMIT, Refusal, Request, Said, line, read_request,
+};
 use nix::poll::{PollFd, PollFlags};
 use serde_json::Value;
 use std::io::{self, Read, Write};
@@ -45,6 +48,8 @@ pub(crate) struct Connection {
     /// Its request is being carried out.
     waits: bool,
     lease: Option<Lease>,
+    /// Those of all clients.
+    leases: Leases,
 }
 
 /// What is carried out when the client is gone.
@@ -53,10 +58,11 @@ struct Lease {
     request: Request,
     /// When it is carried out though the client is there.
     due: Option<Instant>,
+    _listed: Listed,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: UnixStream, user: u32, ticket: Ticket) -> Self {
+    pub(crate) fn new(stream: UnixStream, user: u32, ticket: Ticket, leases: Leases) -> Self {
         Self {
             stream,
             user,
@@ -69,6 +75,7 @@ impl Connection {
             gone: false,
             waits: false,
             lease: None,
+            leases,
         }
     }
 
@@ -147,7 +154,9 @@ impl Connection {
     fn answer(&mut self, request: &[u8], answer: &mut impl FnMut(Asked) -> Answer) -> Turn {
         let (user, ticket) = (self.user, self.ticket);
         let answer = match read_request(request) {
-            Ok(Request::Lease { plugin, ms }) => Answer::Now(self.hold(plugin, ms)),
+            Ok(Request::Lease { plugin, ms, holder }) => {
+                Answer::Now(self.hold(plugin, ms, holder.unwrap_or_default()))
+            }
             Ok(request) => answer(Asked {
                 request,
                 user,
@@ -164,10 +173,14 @@ impl Connection {
     }
 
     /// Takes a lease, or gives it back.
-    fn hold(&mut self, plugin: Option<String>, ms: Option<u64>) -> Reply {
+    fn hold(&mut self, plugin: Option<String>, ms: Option<u64>, holder: Holder) -> Reply {
         self.lease = plugin.map(|plugin| Lease {
-            request: Request::Release { plugin },
             due: ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
+            _listed: self.leases.add(Holder {
+                plugin: plugin.clone(),
+                ..holder
+            }),
+            request: Request::Release { plugin },
         });
         Reply::new(Ok(Value::Null))
     }

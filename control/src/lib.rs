@@ -15,6 +15,7 @@
 //! | [`socket`] | the socket of a process: where it lies, made safely |
 //! | [`answer`] | requests on their way to the agent, and when they are answered |
 //! | `connection` | one client of the server |
+//! | [`leases`] | who holds leases |
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
 //! | [`classes`] | what `classes` can tell of a class |
 //! | [`client`] | one connection to an agent |
@@ -28,6 +29,7 @@ pub mod client;
 mod connection;
 pub mod error;
 pub mod jacoco;
+pub mod leases;
 pub mod message;
 pub mod patch;
 pub mod server;
@@ -36,5 +38,6 @@ pub mod socket;
 pub use answer::{Answer, Asked, Reply, Ticket};
 pub use client::{Client, Peer};
 pub use error::ControlError;
+pub use leases::Leases;
 pub use message::{PROTOCOL, Refusal, Request};
 pub use server::{Answers, Server, Stopper};

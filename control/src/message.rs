@@ -109,6 +109,9 @@ pub enum Request {
         plugin: Option<String>,
         /// After so many milliseconds it is released although the connection is there.
         ms: Option<u64>,
+        /// The command that takes the lease; its `plugin` does not count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holder: Option<Holder>,
     },
     /// Take a plugin's edits out of all classes, and leave if the agent was loaded for this plugin alone and has
     /// been asked for nothing else since; answered by [`Released`].
@@ -169,6 +172,24 @@ pub struct Status {
     pub left_alone: Vec<MethodRemark>,
     /// What came of the plan cache; none if it is off.
     pub plan_cache: Option<PlanCache>,
+    /// The commands that are at work in the JVM, each with the plugin that ends with it.
+    pub holders: Vec<Holder>,
+}
+
+/// A command that is at work in a JVM, as it describes itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Holder {
+    /// The plugin that is released when the command ends.
+    pub plugin: String,
+    /// Its process.
+    pub pid: u32,
+    /// The name of its user, or the number of one without a name.
+    pub user: String,
+    /// Its start, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// Its command line, arguments with spaces in quotes.
+    pub command: String,
 }
 
 /// How often it was known from the plan cache what a plugin asks for in a class, all plugins together.

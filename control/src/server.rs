@@ -7,6 +7,7 @@
 use crate::answer::{Answer, Asked, Reply, Ticket};
 use crate::connection::{Connection, Turn};
 use crate::error::ControlError;
+use crate::leases::Leases;
 use crate::message::Request;
 use crate::socket::Socket;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -61,6 +62,7 @@ pub struct Server {
     lost: Option<String>,
     /// What is carried out if nobody asks for a lease in time.
     awaited: Option<(Request, Instant)>,
+    leases: Leases,
 }
 
 /// Ends a server from another thread.
@@ -113,6 +115,7 @@ impl Server {
             later,
             lost: None,
             awaited: None,
+            leases: Leases::default(),
         };
         Ok((server, stopper))
     }
@@ -127,6 +130,12 @@ impl Server {
     /// wanted to may have been killed.
     pub fn await_lease(&mut self, request: Request) {
         self.awaited = Some((request, Instant::now() + LEASE_PATIENCE));
+    }
+
+    /// The leases that clients hold.
+    #[must_use]
+    pub fn leases(&self) -> Leases {
+        self.leases.clone()
     }
 
     /// The way of later answers.
@@ -286,7 +295,8 @@ impl Server {
                     };
                     connections.swap_remove(index);
                 }
-                connections.push(Connection::new(stream, user, ticket));
+                let leases = self.leases.clone();
+                connections.push(Connection::new(stream, user, ticket, leases));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => breathe(&self.stop),

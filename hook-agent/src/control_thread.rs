@@ -44,6 +44,7 @@ pub(crate) fn start(
     let thread = live::new_thread(jvm, "Classhook ctl")
         .map_err(|cause| format!("the control thread cannot be made: {cause}"))?;
     agent.control.set(stopper);
+    agent.control.set_leases(server.leases());
     let running = agent.control.begin();
     thread::start(jvm, &thread, move |jvm| {
         let _running = running;

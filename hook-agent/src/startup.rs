@@ -333,16 +333,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
 
 /// The name of the user whose process this is; the number where the system has no name for it, as in a container.
 fn user() -> String {
-    let uid = std::fs::metadata("/proc/self")
-        .map_or(0, |of| of.uid())
-        .to_string();
-    let names = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let mut users = names.lines().map(|line| line.split(':'));
-    let name = users.find_map(|mut fields| {
-        let name = fields.next()?;
-        (fields.nth(1)? == uid).then(|| name.to_owned())
-    });
-    name.unwrap_or(uid)
+    probes::user_name(std::fs::metadata("/proc/self").map_or(0, |of| of.uid()))
 }
 
 fn now_ms() -> u64 {

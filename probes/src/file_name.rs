@@ -74,6 +74,26 @@ fn harmless(character: char) -> char {
 
 /// `20261124T002239Z`, of milliseconds since 1970.
 fn time(milliseconds: u64) -> String {
+    let text = date_and_time(milliseconds).replace(['-', ':'], "");
+    format!("{}Z", text.replace(' ', "T"))
+}
+
+/// The name of a user; the number where the system has no name for it, as in a container.
+#[must_use]
+pub fn user_name(uid: u32) -> String {
+    let uid = uid.to_string();
+    let names = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut users = names.lines().map(|line| line.split(':'));
+    let name = users.find_map(|mut fields| {
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or(uid)
+}
+
+/// `2026-11-24 00:22:39` in UTC, of milliseconds since 1970.
+#[must_use]
+pub fn date_and_time(milliseconds: u64) -> String {
     let seconds = milliseconds / 1_000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Years that begin in March, in cycles of 400 with 146,097 days: the leap day is the last one.
@@ -88,7 +108,7 @@ fn time(milliseconds: u64) -> String {
         _ => (400 * cycle + year + 1, month - 9),
     };
     let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
 pub use baseline::{BaselineWriter, Place};
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
-pub use file_name::FileName;
+pub use file_name::{FileName, date_and_time, user_name};
 pub use format::{FailedPlugin, Failure, Incomplete, Meta, Session, Summary, Unselected};
 pub use log::Flush;
 pub use merge::{Conflict, Merged, merge};

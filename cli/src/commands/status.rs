@@ -9,6 +9,7 @@ use trace::numbers::counted;
 
 use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
+use crate::holder::described;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
@@ -63,6 +64,13 @@ fn text(status: &Answer) -> String {
         without_spent(classes.without_spent),
         plugins(&status.plugins),
     );
+    for holder in &status.holders {
+        let command = described(holder);
+        text.push_str(&format!(
+            "plugin {} is there for {command}\n",
+            holder.plugin
+        ));
+    }
     text.push_str(&natives(&status.natives));
     text.push_str(&structures(&status.structures));
     text.push_str(&failures(&status.failures));

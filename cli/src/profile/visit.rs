@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use attach::Process;
 use control::Request;
-use control::message::{NO_PLUGIN, OBSERVATION, Observation, Released};
+use control::message::{NO_PLUGIN, OBSERVATION, Observation, Released, Status};
 use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
@@ -15,6 +15,7 @@ use crate::agent::{self, Agent};
 use crate::args::Settings;
 use crate::attached::left_before;
 use crate::checked_options::CheckedOptions;
+use crate::holder;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
 use crate::relay::{RelayOptions, Sending, Which};
@@ -200,11 +201,13 @@ fn begin(
     subscription: &Subscription,
     relay: &RelayOptions,
 ) -> Result<(PathBuf, Option<Sending>), Problem> {
-    let observation: Observation = agent
-        .ask_for(&Request::Observe {
-            subscription: subscription.to_string(),
-        })
-        .map_err(|problem| explained(problem, subscription))?;
+    let observation = agent.ask_for::<Observation>(&Request::Observe {
+        subscription: subscription.to_string(),
+    });
+    let observation = match observation {
+        Ok(observation) => observation,
+        Err(problem) => return Err(explained(problem, subscription, agent)),
+    };
     // The folder: the file is not there yet, and the process may be gone when it is.
     let theirs = Path::new(&observation.file);
     let folder = theirs.parent().unwrap_or(Path::new("/"));
@@ -216,13 +219,17 @@ fn begin(
 }
 
 /// A refusal with what to do about it.
-fn explained(problem: Problem, subscription: &Subscription) -> Problem {
+fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -> Problem {
     let text = problem.to_string();
     if subscription.exceptions && text.contains("exception") {
         return problem.with("help", "a JVM gives exceptions to agents that it was started with: classhook profile --exceptions -- java …");
     }
-    match text.contains("another recording") {
-        true => problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --alloc, --monitor and --gc go together in one"),
-        false => problem,
+    if !text.contains("another recording") {
+        return problem;
     }
+    let problem = match agent.ask_for::<Status>(&Request::Status) {
+        Ok(status) => holder::named(problem, &status.holders, OBSERVATION),
+        Err(_) => problem,
+    };
+    problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --alloc, --monitor and --gc go together in one")
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::message::{Dump, Refusal, Reset, Status};
+use crate::message::{Dump, Holder, Refusal, Reset, Status};
 use crate::{Client, Peer};
 use serde_json::Value;
 use std::io::BufRead;
@@ -12,6 +12,7 @@ struct Running {
     stopper: Stopper,
     thread: JoinHandle<usize>,
     answers: Answers,
+    leases: Leases,
     /// Requests that are answered later: the plugin of a release, and the ticket.
     releases: mpsc::Receiver<(Option<String>, Ticket)>,
 }
@@ -26,7 +27,7 @@ impl Running {
         let tmp = tempfile::tempdir().unwrap();
         let (mut server, stopper) = Server::open(tmp.path()).unwrap();
         server.awaited = awaited;
-        let (socket, answers) = (server.path(), server.answers());
+        let (socket, answers, leases) = (server.path(), server.answers(), server.leases());
         let (released, releases) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let mut answered = 0;
@@ -52,6 +53,7 @@ impl Running {
             stopper,
             thread,
             answers,
+            leases,
             releases,
         }
     }
@@ -169,6 +171,7 @@ fn lease_ends_with_its_connection_or_its_time_unless_it_is_given_back() {
     let lease = |plugin: Option<&str>, ms| Request::Lease {
         plugin: plugin.map(str::to_owned),
         ms,
+        holder: None,
     };
     let released = || running.releases.recv().unwrap().0.unwrap();
     let mut client = running.client();
@@ -199,6 +202,7 @@ fn lease_that_is_waited_for_is_not_that_of_another_command() {
         let lease = Request::Lease {
             plugin: Some(plugin.to_owned()),
             ms: None,
+            holder: None,
         };
         client.ask(&lease).unwrap();
         let released = || {
@@ -214,12 +218,48 @@ fn lease_that_is_waited_for_is_not_that_of_another_command() {
     }
 }
 
+/// A command that finds another in its way can name it.
+#[test]
+fn holders_are_listed_for_as_long_as_they_have_their_leases() {
+    let running = Running::start();
+    let holder = |pid, plugin: &str| Holder {
+        plugin: plugin.to_owned(),
+        pid,
+        user: "alice".to_owned(),
+        since_ms: 7,
+        command: format!("classhook trace {pid}"),
+    };
+    let lease = |pid, plugin: Option<&str>| Request::Lease {
+        plugin: plugin.map(str::to_owned),
+        ms: None,
+        holder: Some(holder(pid, "another name")),
+    };
+    let (mut one, mut other) = (running.client(), running.client());
+    one.ask(&lease(1, Some("a"))).unwrap();
+    other.ask(&lease(2, Some("b"))).unwrap();
+    assert_eq!(running.leases.holders(), [holder(1, "a"), holder(2, "b")]);
+    other.ask(&lease(2, None)).unwrap();
+    assert_eq!(running.leases.holders(), [holder(1, "a")]);
+    one.ask(&lease(1, Some("c"))).unwrap();
+    assert_eq!(running.leases.holders(), [holder(1, "c")]);
+    drop(one);
+    running.releases.recv().unwrap();
+    assert_eq!(running.leases.holders(), []);
+    running.end();
+}
+
 #[test]
 fn holder_of_a_lease_is_not_pushed_out_by_others() {
     let running = Running::start();
     let mut holder = running.client();
     let plugin = Some("one".to_owned());
-    holder.ask(&Request::Lease { plugin, ms: None }).unwrap();
+    holder
+        .ask(&Request::Lease {
+            plugin,
+            ms: None,
+            holder: None,
+        })
+        .unwrap();
     let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| running.raw()).collect();
     assert_eq!(pid(&mut running.client()), std::process::id());
     assert_eq!(pid(&mut holder), std::process::id());

@@ -1,7 +1,8 @@
 //! How other threads talk to the threads that take requests: the control thread with its worker thread, and the one that
 //! speaks JaCoCo's protocol.
 
-use control::Stopper;
+use control::message::Holder;
+use control::{Leases, Stopper};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ struct State {
     threads: usize,
     /// Ends the thread that has the socket, and with it the others.
     stopper: Option<Stopper>,
+    /// The leases of clients.
+    leases: Leases,
 }
 
 impl ControlChannel {
@@ -31,6 +34,17 @@ impl ControlChannel {
     /// What ends the threads from now on.
     pub fn set(&self, stopper: Stopper) {
         self.state().stopper = Some(stopper);
+    }
+
+    /// The leases of clients from now on.
+    pub fn set_leases(&self, leases: Leases) {
+        self.state().leases = leases;
+    }
+
+    /// The commands that hold leases.
+    pub fn holders(&self) -> Vec<Holder> {
+        let leases = self.state().leases.clone();
+        leases.holders()
     }
 
     /// One of the threads is about to be started; it has ended when the value is dropped.

@@ -47,6 +47,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         progress: agent.work.progress(),
         left_alone: left_alone.map(remark).collect(),
         plan_cache: numbers.plugins.plans.map(plan_cache),
+        holders: agent.control.holders(),
     }
 }
 

@@ -1,0 +1,105 @@
+//! The commands that are at work in a JVM, as they describe themselves to one another.
+
+use std::sync::LazyLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use control::message::Holder;
+
+use crate::problem::Problem;
+
+/// Longest command line that is told, in characters.
+const LONGEST: usize = 500;
+
+/// This command, since it first spoke to an agent.
+static THIS: LazyLock<Holder> = LazyLock::new(|| {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Holder {
+        plugin: String::new(),
+        pid: std::process::id(),
+        user: probes::user_name(rustix::process::geteuid().as_raw()),
+        since_ms: now.map_or(0, |now| now.as_millis().try_into().unwrap_or(u64::MAX)),
+        command: command_line(),
+    }
+});
+
+/// This command, for an agent that keeps a lease for it.
+#[must_use]
+pub fn this_command() -> Holder {
+    THIS.clone()
+}
+
+/// The problem with the other commands that hold this plugin.
+#[must_use]
+pub fn named(problem: Problem, holders: &[Holder], plugin: &str) -> Problem {
+    let is_other = |holder: &&Holder| {
+        holder.plugin == plugin && (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms)
+    };
+    let mut others = holders.iter().filter(is_other).peekable();
+    if others.peek().is_none() {
+        let text = "no command: it works until somebody ends it, or the JVM ends";
+        return problem.with("held by", text);
+    }
+    others.fold(problem, |problem, holder| {
+        problem.with("held by", described(holder))
+    })
+}
+
+/// A command in words.
+#[must_use]
+pub fn described(holder: &Holder) -> String {
+    let since = probes::date_and_time(holder.since_ms);
+    format!(
+        "process {} of {}, since {since} UTC: {}",
+        holder.pid,
+        escape::line(&holder.user),
+        escape::line(&holder.command)
+    )
+}
+
+/// The command line, arguments with spaces in quotes.
+fn command_line() -> String {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().map(std::path::PathBuf::from);
+    let name = name.as_deref().and_then(std::path::Path::file_name);
+    let words = name.map(ToOwned::to_owned).into_iter().chain(arguments);
+    let quoted = words.map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        let is_plain = !word.is_empty() && !word.contains([' ', '\t', '"', '\'', '*', '$', '\n']);
+        if is_plain { word } else { format!("'{word}'") }
+    });
+    let line = quoted.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_in_the_way_is_named_and_never_this_one() {
+        let other = Holder {
+            plugin: "trace".to_owned(),
+            pid: 7,
+            user: "alice".to_owned(),
+            since_ms: 1_790_000_000_000,
+            command: "classhook trace 4711 --methods 'a.**'\n".to_owned(),
+        };
+        let ours = Holder {
+            plugin: "trace".to_owned(),
+            ..this_command()
+        };
+        let told = |holders: &[Holder], plugin| {
+            named(Problem::user("H0609", "it is there"), holders, plugin).to_string()
+        };
+        let text = told(&[ours.clone(), other.clone()], "trace");
+        let expected = "process 7 of alice, since 2026-09-21 14:13:20 UTC: classhook trace 4711 --methods 'a.**'\\n";
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(text.matches("held by").count(), 1, "{text}");
+        for text in [told(&[ours], "trace"), told(&[other], "coverage")] {
+            assert!(text.contains("held by  no command"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The leases that clients hold, so that others can be told whose command is in their way.
+
+use crate::message::Holder;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The leases of one server; a clone is the same list.
+#[derive(Debug, Clone, Default)]
+pub struct Leases(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    next: u64,
+    holders: BTreeMap<u64, Holder>,
+}
+
+/// A lease in the list, which leaves it with this value.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    leases: Leases,
+    number: u64,
+}
+
+impl Leases {
+    /// Who holds a lease, in the order in which they took it.
+    #[must_use]
+    pub fn holders(&self) -> Vec<Holder> {
+        self.held().holders.values().cloned().collect()
+    }
+
+    pub(crate) fn add(&self, holder: Holder) -> Listed {
+        let mut held = self.held();
+        let number = held.next;
+        held.next += 1;
+        held.holders.insert(number, holder);
+        drop(held);
+        let leases = self.clone();
+        Listed { leases, number }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        self.leases.held().holders.remove(&self.number);
+    }
+}
