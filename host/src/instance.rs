@@ -1,7 +1,6 @@
 //! A plugin at work: one store, one instance, one class at a time.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use plan_rules::{PlanRequest, Transformation};
@@ -11,9 +10,7 @@ use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
-use crate::config::LogLevel;
-use crate::log_budget::LogBudget;
-use crate::state::{MAX_HANDLES, State};
+use crate::state::{MAX_HANDLES, State, StoreSettings};
 
 /// An instance is given up after so many classes …
 const MAX_CLASSES: u32 = 5_000;
@@ -57,12 +54,10 @@ impl Instance {
     /// Instantiates and configures; gives the plugin's selectors too.
     pub fn new(
         pre: &TransformPluginPre<State>,
-        name: &str,
         config: &str,
-        level: LogLevel,
-        log: &Arc<LogBudget>,
+        settings: &StoreSettings,
     ) -> Result<(Self, Vec<String>), Fault> {
-        let mut store = new_store(pre.engine(), name, level, log);
+        let mut store = new_store(pre.engine(), settings);
         let plugin = pre
             .instantiate(&mut store)
             .map_err(|error| explain(&error, store.data_mut()))?;
@@ -142,13 +137,8 @@ impl Instance {
 }
 
 /// A store within the limits of any plugin, whose first call can begin.
-pub fn new_store(
-    engine: &Engine,
-    name: &str,
-    level: LogLevel,
-    log: &Arc<LogBudget>,
-) -> Store<State> {
-    let state = State::new(name, level, Arc::clone(log));
+pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<State> {
+    let state = State::new(settings.clone());
     let mut store = Store::new(engine, state);
     store.limiter(|state| state);
     store.set_hostcall_fuel(MAX_MEMORY);

@@ -13,6 +13,7 @@ pub mod bundled;
 pub mod cache;
 mod class;
 pub mod class_array;
+pub mod clock;
 pub mod code_location;
 pub mod compilation;
 pub mod compiler;

@@ -14,12 +14,10 @@ use wasmtime::component::{ComponentExportIndex, Instance};
 
 use crate::abilities;
 use crate::bindings::TransformPluginPre;
-use crate::config::LogLevel;
 use crate::instance::{Fault, explain, new_store};
-use crate::log_budget::LogBudget;
 use crate::observer_call::ObserverCall;
 use crate::recorded::{NothingRecorded, ReportCall};
-use crate::state::State;
+use crate::state::{State, StoreSettings};
 
 /// What a function of an observer gives.
 type Outcome = (Result<(), String>,);
@@ -30,12 +28,10 @@ type Configured = Result<(Instance, [ComponentExportIndex; 2]), String>;
 pub(crate) struct Observing {
     /// What distinguishes it from all others of the process.
     number: u64,
-    name: String,
     pre: TransformPluginPre<State>,
     interface: String,
     config: String,
-    level: LogLevel,
-    log: Arc<LogBudget>,
+    settings: StoreSettings,
     wishes: Vec<Wish>,
     /// Whether it imports a function that asks, and that for the owners of monitors.
     may_ask: bool,
@@ -48,10 +44,8 @@ impl Observing {
     /// Configures a first instance, so that what is wrong is told when the plugin is loaded.
     pub fn new(
         (pre, interface): (&TransformPluginPre<State>, String),
-        name: &str,
         config: &str,
-        level: LogLevel,
-        log: &Arc<LogBudget>,
+        settings: &StoreSettings,
     ) -> Result<Self, Fault> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let component = pre.instance_pre().component();
@@ -59,12 +53,10 @@ impl Observing {
             may_ask: abilities::asks(component, pre.engine()),
             asks_for_owners: abilities::asks_for_owners(component, pre.engine()),
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            name: name.to_owned(),
             pre: pre.clone(),
             interface,
             config: config.to_owned(),
-            level,
-            log: Arc::clone(log),
+            settings: settings.clone(),
             wishes: Vec::new(),
             retired: Mutex::default(),
         };
@@ -74,7 +66,7 @@ impl Observing {
 
     /// The plugin.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.settings.plugin
     }
 
     /// What distinguishes it from all others of the process.
@@ -122,10 +114,7 @@ pub(crate) struct Live {
 impl Live {
     /// A new instance, configured, with what it subscribed to.
     pub fn new(observing: &Observing) -> Result<(Self, Vec<Wish>), Fault> {
-        let Observing {
-            name, level, log, ..
-        } = observing;
-        let mut store = new_store(observing.pre.engine(), name, *level, log);
+        let mut store = new_store(observing.pre.engine(), &observing.settings);
         store.data_mut().observer = Some(ObserverCall {
             configures: true,
             ..ObserverCall::default()

@@ -15,10 +15,11 @@ use smallvec::SmallVec;
 
 use crate::class::{ClassIdentity, TransformedClass};
 use crate::class_array::{self, ClassProbes};
+use crate::clock::{Clock, MachineClock};
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
-use crate::config::{Config, OnError};
+use crate::config::{Config, OnError, PluginConfig};
 use crate::engine::{self, Ticker};
 use crate::error::HostError;
 use crate::helpers::HelperLoader;
@@ -33,6 +34,7 @@ use crate::requests::PlannedClass;
 use crate::selector::Verdict;
 use crate::splicing::{Spliced, apply};
 use crate::stack::{ScratchBuffers, WorkerStacks};
+use crate::state::StoreSettings;
 use crate::storage::Storage;
 use crate::stored_plans::ClassKey;
 use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
@@ -66,7 +68,19 @@ impl Pipeline {
     /// # Errors
     /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
     pub fn new(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
-        Self::load(config, compiler, false)
+        Self::load(config, compiler, false, Arc::new(MachineClock::default()))
+    }
+
+    /// Does the same as [`Pipeline::new`]; the time of the plugins' calls is measured by `clock`.
+    ///
+    /// # Errors
+    /// The same as those of [`Pipeline::new`].
+    pub fn with_clock(
+        config: &Config,
+        compiler: &dyn Compiler,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, HostError> {
+        Self::load(config, compiler, false, clock)
     }
 
     /// The same; what plugins asked for in the classes of earlier runs is known from the plan cache, unless the
@@ -75,16 +89,24 @@ impl Pipeline {
     /// # Errors
     /// As [`Pipeline::new`]; trouble with the cache is no error.
     pub fn with_plan_cache(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
-        Self::load(config, compiler, config.agent.plan_cache)
+        let clock = Arc::new(MachineClock::default());
+        Self::load(config, compiler, config.agent.plan_cache, clock)
     }
 
-    fn load(config: &Config, compiler: &dyn Compiler, remembers: bool) -> Result<Self, HostError> {
+    fn load(
+        config: &Config,
+        compiler: &dyn Compiler,
+        remembers: bool,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, HostError> {
         let (engine, ticker) = engine::start()?;
         let running = ticker.run().map_err(|error| engine::broken(&error))?;
         let (file, level) = (config.source.as_deref(), config.agent.log);
         let compilation = Compilation::new(config.agent.cache.as_deref(), compiler);
-        let load = |plugin| {
-            let loaded = Plugin::load(plugin, file, &engine, &compilation, level, remembers);
+        let load = |plugin: &PluginConfig| {
+            let mut settings = StoreSettings::new(&plugin.name, level);
+            settings.clock = Arc::clone(&clock);
+            let loaded = Plugin::load(plugin, file, &engine, &compilation, settings, remembers);
             loaded.map(Arc::new)
         };
         let plugins = config.plugins.iter().map(load).collect::<Result<_, _>>()?;

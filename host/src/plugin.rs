@@ -17,16 +17,15 @@ use crate::class::{ClassIdentity, TransformedClass};
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
-use crate::config::{LogLevel, PluginConfig, suggest};
+use crate::config::{PluginConfig, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance, shortened};
-use crate::log_budget::LogBudget;
 use crate::observing::Observing;
 use crate::outcome::{Failure, Loader, PlanCounts};
 use crate::plan_store::PlanStore;
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
-use crate::state::State;
+use crate::state::{State, StoreSettings};
 use crate::stored_plans::ClassKey;
 
 /// Most instances, whatever the number of cores.
@@ -46,7 +45,7 @@ pub struct Plugin {
     pub observing: Option<Arc<Observing>>,
     pre: TransformPluginPre<State>,
     config: String,
-    level: LogLevel,
+    settings: StoreSettings,
     /// What the user selected.
     user: Selection,
     /// What the plugin itself selected.
@@ -59,8 +58,6 @@ pub struct Plugin {
     returned: Condvar,
     /// What it asked for before; none if it is asked each time.
     plans: Option<PlanStore>,
-    /// What it has written to standard error.
-    log: Arc<LogBudget>,
     record: Mutex<Record>,
     /// Switched off after failing on most classes, or taking too long.
     failed: AtomicBool,
@@ -115,23 +112,23 @@ impl Plugin {
         file: Option<&Path>,
         engine: &Engine,
         compilation: &Compilation<'_>,
-        level: LogLevel,
+        settings: StoreSettings,
         remembers: bool,
     ) -> Result<Self, HostError> {
         let user = parse_selection(&config.name, &config.select)?;
         let (pre, digest) = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
-        let log = Arc::new(LogBudget::default());
-        let (first, selectors) = Instance::new(&pre, &config.name, &json, level, &log)
+        let (first, selectors) = Instance::new(&pre, &json, &settings)
             .map_err(|fault| not_configured(config, file, fault))?;
         let own = parse_selection(&config.name, &selectors)?;
         let observing = match abilities::observer(pre.instance_pre().component(), engine) {
             None => None,
             Some(interface) => {
-                let observing = Observing::new((&pre, interface), &config.name, &json, level, &log);
+                let observing = Observing::new((&pre, interface), &json, &settings);
                 Some(observing.map_err(|fault| not_configured(config, file, fault))?)
             }
         };
+        let level = settings.level;
         let plans = remembers.then(|| PlanStore::open(compilation.caches(), &digest, &json, level));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
@@ -146,7 +143,7 @@ impl Plugin {
             observing: observing.map(Arc::new),
             pre,
             config: json,
-            level,
+            settings,
             user,
             own,
             named: selectors.iter().filter_map(|it| Named::new(it)).collect(),
@@ -159,7 +156,6 @@ impl Plugin {
             }),
             returned: Condvar::new(),
             plans,
-            log,
             record: Mutex::default(),
             failed: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
@@ -401,8 +397,7 @@ impl Plugin {
         pool.live += 1;
         drop(pool);
         let slot = Slot(self);
-        let (instance, _) =
-            Instance::new(&self.pre, &self.name, &self.config, self.level, &self.log)?;
+        let (instance, _) = Instance::new(&self.pre, &self.config, &self.settings)?;
         std::mem::forget(slot);
         Ok(instance)
     }

@@ -1,13 +1,12 @@
 //! What can be known of a plugin without showing it a class.
 
-use std::sync::Arc;
-
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{CAPABILITIES, LogLevel, PluginConfig, PluginSource};
 use crate::error::HostError;
 use crate::instance::Instance;
 use crate::plugin_file::PluginFile;
+use crate::state::StoreSettings;
 use crate::{abilities, bundled, component, engine};
 
 /// Longest version that is taken, in bytes.
@@ -90,7 +89,7 @@ pub fn describe(
         .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
         .collect();
     let pre = component::prepare(&everything, &component, &engine)?;
-    let selectors = Instance::new(&pre, &config.name, "{}", LogLevel::Off, &Arc::default())
+    let selectors = Instance::new(&pre, "{}", &StoreSettings::new(&config.name, LogLevel::Off))
         .map(|(_, selectors)| selectors)
         .map_err(|fault| fault.cause);
     let (size, digest, version) = bytes_of(config)?;

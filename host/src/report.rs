@@ -14,7 +14,7 @@ use crate::config::{LogLevel, PluginConfig};
 use crate::error::HostError;
 use crate::instance::{Fault, expect_configured, explain, new_store};
 use crate::recorded::{Recorded, ReportCall};
-use crate::state::State;
+use crate::state::{State, StoreSettings};
 use crate::{abilities, component, engine};
 
 /// CPU time that a report may take: this much …
@@ -73,7 +73,10 @@ fn computed(
     recorded: Arc<dyn Recorded>,
     deadline: Duration,
 ) -> Result<Vec<ComputedTable>, Fault> {
-    let mut store = new_store(pre.engine(), &config.name, LogLevel::Warn, &Arc::default());
+    let mut store = new_store(
+        pre.engine(),
+        &StoreSettings::new(&config.name, LogLevel::Warn),
+    );
     let called = configured(&mut store, pre, &config.config.to_string());
     let instance = match called {
         Err(error) => return Err(explain(&error, store.data_mut())),

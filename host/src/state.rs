@@ -1,16 +1,16 @@
 //! What a plugin's store holds beside its memory: the call that is going on, limits, log.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use plan_rules::{AnnotationBuilder, EventValues, SnippetBuilder, Transformation};
 use plugin_code::MAX_MEMORY;
 use rewriter::span::Capture;
-use rustix::time::{ClockId, clock_gettime};
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 
 use crate::class::Call;
+use crate::clock::{Clock, MachineClock};
 use crate::config::LogLevel;
 use crate::log_budget::{LogBudget, Room, left_out};
 use crate::observer_call::ObserverCall;
@@ -38,10 +38,34 @@ struct FirstTick {
     passed: Duration,
 }
 
+/// Settings that all stores of a plugin share.
+#[derive(Debug, Clone)]
+pub struct StoreSettings {
+    /// The name of the plugin, for log lines.
+    pub plugin: String,
+    /// The least severe level whose log lines are printed.
+    pub level: LogLevel,
+    /// Bounds the log lines of all instances together.
+    pub log: Arc<LogBudget>,
+    /// Measures the time that calls take.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl StoreSettings {
+    /// Returns settings with an unused log and the machine's clock.
+    pub fn new(plugin: &str, level: LogLevel) -> Self {
+        Self {
+            plugin: plugin.to_owned(),
+            level,
+            log: Arc::default(),
+            clock: Arc::new(MachineClock::default()),
+        }
+    }
+}
+
 /// The data of a plugin's store.
 pub struct State {
-    /// Name of the plugin, for log lines.
-    pub plugin: String,
+    settings: StoreSettings,
     /// The call of `transform` that is going on.
     pub call: Option<Call>,
     /// The call of `report` that is going on.
@@ -64,20 +88,18 @@ pub struct State {
     resources: ResourceTable,
     /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
     pub last_error: Option<String>,
-    /// When the call began.
-    began: Instant,
+    /// When the call began, by the clock of the settings.
+    began: Duration,
     ticked: Option<FirstTick>,
     lines: u32,
-    level: LogLevel,
-    /// What all instances of the plugin may still write.
-    log: Arc<LogBudget>,
 }
 
 impl State {
     /// Of a new instance.
-    pub fn new(plugin: &str, level: LogLevel, log: Arc<LogBudget>) -> Self {
+    pub fn new(settings: StoreSettings) -> Self {
         Self {
-            plugin: plugin.to_owned(),
+            began: settings.clock.now(),
+            settings,
             call: None,
             report: None,
             observer: None,
@@ -89,11 +111,8 @@ impl State {
             kept: 0,
             resources: resources(),
             last_error: None,
-            began: Instant::now(),
             ticked: None,
             lines: 0,
-            level,
-            log,
         }
     }
 
@@ -102,7 +121,7 @@ impl State {
         self.call = call;
         self.round = self.round.wrapping_add(1);
         self.lines = 0;
-        self.began = Instant::now();
+        self.began = self.settings.clock.now();
         self.ticked = None;
     }
 
@@ -210,11 +229,9 @@ impl State {
 
     /// At a tick of the epoch: goes on while this thread has not used up its time since the first one.
     pub fn tick(&mut self) -> UpdateDeadline {
-        let now = thread_time();
-        let first = self.ticked.get_or_insert_with(|| FirstTick {
-            cpu: now,
-            passed: self.began.elapsed(),
-        });
+        let now = self.settings.clock.thread_time();
+        let passed = self.passed();
+        let first = self.ticked.get_or_insert(FirstTick { cpu: now, passed });
         if now.saturating_sub(first.cpu) < self.deadline {
             return UpdateDeadline::Continue(1);
         }
@@ -224,7 +241,7 @@ impl State {
 
     /// Whether a line at this level would be kept.
     pub fn keeps(&self, level: u8) -> bool {
-        log_level(level) <= self.level
+        log_level(level) <= self.settings.level
     }
 
     /// A line from the plugin. One at level 0 waits for the end of the call.
@@ -247,14 +264,14 @@ impl State {
 
     /// Each line begins with the plugin's name, so that none looks like one of ours.
     fn print(&mut self, level: u8, text: &str) {
-        let plugin = escape::line(&self.plugin);
+        let plugin = escape::line(&self.settings.plugin);
         for line in text.lines() {
             if !self.keeps(level) || self.lines >= MAX_LINES {
                 continue;
             }
             self.lines += 1;
             let line = escape::line(line);
-            match self.log.take(&line) {
+            match self.settings.log.take(&line) {
                 Room::Yes => eprintln!("classhook: plugin `{plugin}`: {line}"),
                 Room::NoLonger => eprintln!("classhook: plugin `{plugin}`: {}", left_out()),
                 Room::No => return,
@@ -271,9 +288,17 @@ impl State {
     /// ask for the thread's takes as long as half of the work on a small class.
     pub fn time(&self) -> Duration {
         match &self.ticked {
-            None => self.began.elapsed(),
-            Some(first) => first.passed + thread_time().saturating_sub(first.cpu),
+            None => self.passed(),
+            Some(first) => {
+                let now = self.settings.clock.thread_time();
+                first.passed + now.saturating_sub(first.cpu)
+            }
         }
+    }
+
+    /// Time that has passed since the call began.
+    fn passed(&self) -> Duration {
+        self.settings.clock.now().saturating_sub(self.began)
     }
 }
 
@@ -326,15 +351,6 @@ fn log_level(level: u8) -> LogLevel {
         3 => LogLevel::Debug,
         _ => LogLevel::Trace,
     }
-}
-
-/// CPU time that this thread has used.
-fn thread_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.unsigned_abs(),
-        u32::try_from(now.tv_nsec).unwrap_or(0),
-    )
 }
 
 impl ResourceLimiter for State {

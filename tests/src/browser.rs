@@ -1,13 +1,12 @@
 //! Chromium without a window, spoken to over the DevTools protocol in two pipes.
 
+use crate::patience::await_that;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// How long a page may take for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program, if it is in PATH; on Debian it is the package `chromium`.
 pub fn program() -> Option<PathBuf> {
@@ -113,11 +112,9 @@ impl Browser {
     /// # Panics
     /// If it never is.
     pub fn wait(&mut self, expression: &str) {
-        let since = Instant::now();
-        while self.value(&format!("!!({expression})")) != true {
-            assert!(since.elapsed() < PATIENCE, "never {expression}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        await_that(expression, || {
+            self.value(&format!("!!({expression})")) == true
+        });
     }
 
     /// Opens a page and waits until all of it is there.

@@ -3,7 +3,7 @@
 /// Most bytes of the agent's library.
 pub const MAX_AGENT: usize = 12_000_000;
 /// Most bytes of the command.
-pub const MAX_COMMAND: usize = 15_000_000;
+pub const MAX_COMMAND: usize = 45_000_000;
 
 /// A crate of the compiler; the paths of its sources are in the messages of its panics.
 const COMPILER: &[u8] = b"/cranelift-codegen-";

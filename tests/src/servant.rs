@@ -62,6 +62,25 @@ fn file() -> PathBuf {
     workspace::test_file("java/servant/Servant.java")
 }
 
+/// Stops a process with SIGSTOP, and waits until each of its threads has stopped: the signal alone does not.
+///
+/// # Panics
+/// If there is no such process.
+pub fn stop_process(pid: Pid) {
+    kill_process(pid, Signal::STOP).expect("it is there");
+    let tasks = PathBuf::from(format!("/proc/{pid}/task"));
+    let runs = |task: PathBuf| {
+        let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+        // The state stands behind the name, which may hold anything.
+        let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+        state.is_some_and(|state| !state.starts_with('T'))
+    };
+    let tasks = || std::fs::read_dir(&tasks).expect("it is there");
+    while tasks().any(|task| runs(task.expect("a thread").path())) {
+        std::thread::yield_now();
+    }
+}
+
 impl Servant {
     /// A JVM that is up and has been told nothing.
     pub fn start(jdk: &Jdk, options: &[&str]) -> Self {
@@ -119,18 +138,7 @@ impl Servant {
 
     /// Stops it with SIGSTOP, and waits until each of its threads has stopped: the signal alone does not.
     pub fn stop(&self) {
-        self.signal(Signal::STOP);
-        let tasks = PathBuf::from(format!("/proc/{}/task", self.pid));
-        let runs = |task: PathBuf| {
-            let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
-            // Behind the name, which may hold anything.
-            let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
-            state.is_some_and(|state| !state.starts_with('T'))
-        };
-        let tasks = || std::fs::read_dir(&tasks).expect("it is there");
-        while tasks().any(|task| runs(task.expect("a thread").path())) {
-            std::thread::yield_now();
-        }
+        stop_process(Pid::from_raw(self.pid).expect("a process"));
     }
 
     /// Lets it go on with SIGCONT.

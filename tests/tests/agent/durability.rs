@@ -3,6 +3,7 @@
 use crate::support::agent::{classes, hits, java, snapshot, snapshots};
 use crate::support::command::classhook;
 use e2e_tests::java::{Java, Run};
+use e2e_tests::patience::await_value;
 use e2e_tests::{javac, jdks, rotation, scratch, workspace};
 use probes::Snapshot;
 use probes::events::Trace;
@@ -11,7 +12,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Child;
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Kills a JVM that runs `Life rounds`, which says which class it called when, after it has said `lines` lines, and
 /// returns what it said.
@@ -129,13 +129,9 @@ fn killed_jvm_leaves_the_counts_of_lines_that_were_written() {
     let options = format!("{plugins},output={}", folder.display());
     let program = java(&jdks::newest()).agent(Some(&options));
     let mut child = program.main("Life").argument("late").spawn();
-    let until = Instant::now() + Duration::from_secs(120);
-    let mut written = 0;
-    while written < 100 {
-        assert!(Instant::now() < until, "{written} were written");
-        thread::sleep(Duration::from_millis(50));
-        written = most_often(folder).unwrap_or(0);
-    }
+    let written = await_value("a hundred counts", || {
+        most_often(folder).filter(|written| *written >= 100)
+    });
     child.kill().expect("the JVM is there");
     child.wait().expect("an end");
     let left = most_often(folder);

@@ -3,6 +3,7 @@
 use crate::support::agent::{classes, hits, java, noise, snapshot, snapshots};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
+use e2e_tests::patience::await_value;
 use e2e_tests::scratch;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
@@ -35,20 +36,11 @@ fn start(java: &Java) -> (Child, BufReader<std::process::ChildStdout>) {
 
 /// Reads the snapshot again and again until `done`; a test that waits for ever fails by the limit.
 fn wait_for(folder: &Path, done: impl Fn(&probes::Snapshot) -> bool) -> probes::Snapshot {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
-        let found = snapshots(folder)
-            .first()
-            .and_then(|file| probes::Snapshot::read(file).ok());
-        match found {
-            Some(snapshot) if done(&snapshot) => return snapshot,
-            last => assert!(
-                std::time::Instant::now() < until,
-                "nothing came; last {last:?}"
-            ),
-        }
-        std::thread::yield_now();
-    }
+    await_value("the wanted snapshot", || {
+        let files = snapshots(folder);
+        let snapshot = probes::Snapshot::read(files.first()?).ok()?;
+        done(&snapshot).then_some(snapshot)
+    })
 }
 
 #[test]

@@ -4,12 +4,12 @@ use crate::support::agent::{hits, snapshot};
 use crate::support::command::{LATE, assert_no_agent, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::{Left, Servant};
 use e2e_tests::{javac, scratch, workspace};
 use probes::Snapshot;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The classes of `tests/java/self_removal`.
@@ -50,11 +50,7 @@ fn without_spent(running: &Servant) -> u64 {
 
 #[track_caller]
 fn await_removal(running: &Servant) {
-    let until = Instant::now() + Duration::from_secs(300);
-    while without_spent(running) == 0 {
-        assert!(Instant::now() < until, "the hot code keeps its probes");
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    await_that("hot code without its probes", || without_spent(running) > 0);
 }
 
 #[track_caller]

@@ -2,11 +2,11 @@
 
 use crate::support::command::{LATE, await_changed, classhook};
 use e2e_tests::java::Java;
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, jdks, scratch, workspace};
 use probes::events::Trace;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 #[test]
 fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
@@ -25,15 +25,11 @@ fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
         assert_eq!(running.ask("work"), "done");
         await_changed(&pid, 2);
         // The hook has made the edits; the JVM has them a moment later.
-        let until = Instant::now() + Duration::from_secs(60);
-        loop {
+        await_that("a call of the class", || {
             assert_eq!(running.ask("work"), "done");
             classhook(&["dump", &pid]).assert_success();
-            if is_recorded(&output) {
-                break;
-            }
-            assert!(Instant::now() < until, "no call of the class was recorded");
-        }
+            is_recorded(&output)
+        });
         classhook(&["off", &pid]).assert_success();
         assert_eq!(running.end().code, Some(0));
     }

@@ -5,6 +5,7 @@ use crate::support::agent::{classes, hits, names, snapshot, snapshots};
 use attach::Attachment;
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::{scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
@@ -67,27 +68,16 @@ fn end(mut child: Child) -> String {
 }
 
 fn wait_for_hit(folder: &Path, class: &str) {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
+    await_that(&format!("a hit of {class}"), || {
         let files = snapshots(folder);
         let found = files
             .first()
             .and_then(|file| probes::Snapshot::read(file).ok());
-        let hit = |snapshot: &probes::Snapshot| {
-            snapshot
-                .classes
-                .iter()
-                .any(|found| found.name == class && found.probes.contains(&true))
-        };
-        if found.as_ref().is_some_and(hit) {
-            return;
-        }
-        assert!(
-            std::time::Instant::now() < until,
-            "no hit of {class}; last {found:?}"
-        );
-        std::thread::yield_now();
-    }
+        found.is_some_and(|snapshot| {
+            let mut classes = snapshot.classes.iter();
+            classes.any(|found| found.name == class && found.probes.contains(&true))
+        })
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::support::command::{
 };
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
+use e2e_tests::patience::await_that;
 use e2e_tests::scratch;
 use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::agent_library;
@@ -14,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const STEPS: &str = "Servant$Steps";
 
@@ -33,14 +34,6 @@ fn dump(servant: &Servant, folder: &Path, name: &str) -> PathBuf {
     let (pid, copy) = (servant.pid().to_string(), folder.join(name));
     classhook(&["dump", &pid, "--to", &copy.to_string_lossy()]).assert_success();
     copy
-}
-
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < until, "{what} did not come");
-        std::thread::yield_now();
-    }
 }
 
 #[test]
@@ -619,7 +612,7 @@ fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
                 .spawn();
             let change_pid = rustix::process::Pid::from_child(&change);
             let mut status = || channel.ask(&control::Request::Status).expect("an answer");
-            wait_until("progress", || {
+            await_that("progress", || {
                 status()["progress"]["done"].as_u64() > Some(0)
             });
             kill_process(change_pid, signal).expect("it runs");
@@ -671,7 +664,7 @@ fn idle_agent_sleeps() {
     };
     // Its start takes long on a busy machine. A thread that wakes now and then never sleeps for so long.
     let mut before = ticks();
-    wait_until("two seconds in which the thread does not wake", || {
+    await_that("two seconds in which the thread does not wake", || {
         std::thread::sleep(Duration::from_secs(2));
         std::mem::replace(&mut before, ticks()) == before
     });
@@ -708,7 +701,7 @@ fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
                 told.report()
             );
             // The thread that answered ends with its answer.
-            wait_until("the end of the agent's threads", || {
+            await_that("the end of the agent's threads", || {
                 !thread_names(number).contains("Classhook")
             });
             assert_eq!(look(&mut servant), before, "round {round} on {jdk}");

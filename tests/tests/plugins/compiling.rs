@@ -4,6 +4,7 @@ use crate::support::agent::{java, snapshot};
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
+use e2e_tests::patience::PATIENCE;
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace::{agent_library, classhook, plugin_compiler, target};
 use e2e_tests::{javac, scratch};
@@ -373,7 +374,7 @@ fn process_that_compiles_closes_what_it_inherits() {
         let _ = tell.send(ended.is_ok());
     });
     // It waits for a component, which does not come.
-    let closed = told.recv_timeout(std::time::Duration::from_secs(20));
+    let closed = told.recv_timeout(PATIENCE);
     assert!(
         child.try_wait().expect("our own child").is_none(),
         "it waits"

@@ -208,6 +208,9 @@ fn plugin_that_keeps_failing_is_switched_off() {
 }
 
 /// Each class takes less than one may, all together more than they may.
+///
+/// How long a round of the plugin takes depends on the machine, so the rounds are doubled until the time is too long.
+/// 160 classes use up the time of all at 36 ms each, and each may take 250 ms: no doubling leaps over both limits.
 #[test]
 fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
     let folder = scratch();
@@ -233,14 +236,15 @@ fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
     let plugin = [
         "run", "--plugin", component, "--grant", "probes", "--output", out,
     ];
-    let settings = [
-        "--plugin-settings",
-        r#"{"deed":"linger"}"#,
-        "--select",
-        "Many$*",
-    ];
+    let select = ["--select", "Many$*", "--plugin-settings"];
     let program = ["--", java, "-cp", classes, "Many"];
-    let run = classhook(&[&plugin[..], &settings, &program].concat());
+    let lingering = |rounds: u32| {
+        let settings = format!(r#"{{"deed":"linger","rounds":{rounds}}}"#);
+        classhook(&[&plugin[..], &select, &[&settings], &program].concat())
+    };
+    let mut runs = (22..32).map(|power| lingering(1 << power));
+    let too_long = runs.find(|run| !run.status.success());
+    let run = too_long.expect("four thousand million rounds take more than 36 ms");
     run.assert_exit(3)
         .assert_stderr("warning[H0318]")
         .assert_stderr("warning[H0686]: the plugin `misbehaving` was switched off: it used 5.")

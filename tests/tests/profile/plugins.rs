@@ -4,6 +4,7 @@ use super::heap::held;
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
@@ -308,6 +309,17 @@ fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
     run.assert_exit(if lost > 0 { 3 } else { 0 });
 }
 
+/// Hundredths of a second of CPU time that a process has used in its own code.
+fn cpu_ticks(pid: &str) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    // The fields are counted from the name on, which may hold anything.
+    let (_, fields) = stat.rsplit_once(") ").expect("a name");
+    let ticks = fields.split_whitespace().nth(11);
+    ticks
+        .and_then(|ticks| ticks.parse().ok())
+        .expect("a number")
+}
+
 /// What a JVM gives to agents of its start alone is refused, with its cause; all else comes, and nothing is left behind.
 #[test]
 fn plugin_visits_a_running_jvm() {
@@ -338,7 +350,10 @@ fn plugin_visits_a_running_jvm() {
     .concat();
     let (mut command, _told) = begun(&words);
     assert_eq!(running.ask("spin"), "spinning");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let before = cpu_ticks(&pid);
+    await_that("half a second of CPU time", || {
+        cpu_ticks(&pid) >= before + 50
+    });
     kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
     assert!(command.wait().expect("an end").success());
     assert_no_agent(&pid);

@@ -3,13 +3,13 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use e2e_tests::java::{Java, Run};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
 use probes::Snapshot;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr};
-use std::time::{Duration, Instant};
 
 /// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
 pub const LATE: [&str; 1] = ["-XX:+EnableDynamicAgentLoading"];
@@ -89,10 +89,9 @@ pub fn hits(snapshot: &Path, class: &str) -> (usize, usize) {
 /// Waits until so many classes hold edits of the first plugin.
 #[track_caller]
 pub fn await_changed(pid: &str, count: u64) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while json(&["status", pid])["plugins"][0]["changed"] != count {
-        assert!(Instant::now() < until, "never {count} classes changed");
-    }
+    await_that(&format!("{count} changed classes"), || {
+        json(&["status", pid])["plugins"][0]["changed"] == count
+    });
 }
 
 /// Waits until no class holds edits of any plugin.

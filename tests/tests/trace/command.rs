@@ -5,6 +5,7 @@ use crate::support::traced::{Program, java, trace_of};
 use attach::Attachment;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, time_line, workspace};
 use probes::Snapshot;
@@ -13,7 +14,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 fn classhook(words: &[&str]) -> Run {
     Java::program(workspace::classhook()).arguments(words).run()
@@ -264,11 +264,9 @@ fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
             let (mut tracing, _told) = begun(&[&words[..], more].concat());
             kill_process(Pid::from_child(&tracing), signal).expect("it runs");
             assert!(running.ask("1").starts_with("marked"));
-            let until = Instant::now() + Duration::from_secs(60);
-            while threads(running.pid()).contains("Classhook") {
-                assert!(Instant::now() < until, "the agent stays on {jdk}");
-                std::thread::yield_now();
-            }
+            await_that("the end of the agent", || {
+                !threads(running.pid()).contains("Classhook")
+            });
             tracing.kill().expect("our own child");
             tracing.wait().expect("an end");
             assert!(trace_of(&output).complete, "on {jdk}");
@@ -391,7 +389,7 @@ fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
         let visit = |round: usize| {
             let output = folder.path().join(round.to_string());
             let output = output.to_string_lossy();
-            let words = ["trace", &pid, "--methods", "Traced.m?", "--for", "200ms"];
+            let words = ["trace", &pid, "--methods", "Traced.m?", "--for", "1s"];
             let run = classhook(&[&words[..], &["-o", &output]].concat());
             run.assert_success();
             assert!(run.stdout.contains("Traced.m"), "{}", run.report());

@@ -6,6 +6,7 @@ use crate::support::traced::{Program, java, trace_of};
 use e2e_tests::java::Java;
 use e2e_tests::javac::files_with_extension;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{scratch, workspace};
 use probes::events::Trace;
@@ -15,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 /// Lines that are waited for while the program runs.
 const SOME: usize = 200;
@@ -221,14 +221,11 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     let mut running = Servant::of(&program(&jdk, &compiled));
     let pid = running.pid().to_string();
     let output = folder.path().join("out");
-    let mut child = tracing(&[&pid, "--for", "4s"], &output).spawn();
+    let mut child = tracing(&[&pid, "--for", "1h"], &output).spawn();
     await_visit(&mut child);
-    let until = Instant::now() + Duration::from_secs(30);
-    while !has_sums(&output) {
-        assert!(Instant::now() < until, "no sum is written");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    await_that("a sum", || has_sums(&output));
     running.stop();
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     let run = child.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&run.stderr);
     let shown = String::from_utf8_lossy(&run.stdout);
@@ -243,10 +240,9 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
         assert!(told.contains(part), "{part} in {told}");
     }
     assert!(!told.contains("nothing was asked"), "{told}");
-    let until = Instant::now() + Duration::from_secs(30);
-    while !classhook(&["status", &pid]).stderr.contains("H0701") {
-        assert!(Instant::now() < until, "the agent stays");
-    }
+    await_that("the end of the agent", || {
+        classhook(&["status", &pid]).stderr.contains("H0701")
+    });
     assert!(running.ask("1").starts_with("marked"));
     assert_eq!(running.end().code, Some(0));
 }
@@ -294,11 +290,7 @@ fn lines_of_a_command_are_in_their_file_while_it_runs() {
         .arguments(&["2", "0", "0"]);
     let mut running = Servant::of(&command);
     let read = || std::fs::read_to_string(&file).expect("the file is there from the start");
-    let until = Instant::now() + Duration::from_secs(60);
-    while read().lines().count() < SOME {
-        assert!(Instant::now() < until, "no lines");
-        std::thread::yield_now();
-    }
+    await_that("some lines", || read().lines().count() >= SOME);
     assert_eq!(running.ask("1"), "marked 1");
     let left = running.end();
     assert_eq!(left.code, Some(0), "{}", left.stderr);

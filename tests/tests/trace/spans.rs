@@ -4,13 +4,13 @@ use crate::support::agent::noise;
 use attach::Attachment;
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::{javac, scratch, workspace};
 use probes::events::{Call, EventKind, Outcome, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The classes of `tests/java/spans`; the one with virtual threads only where there is a JDK 21.
@@ -414,13 +414,6 @@ fn await_calls(folder: &Path, count: usize) {
 /// Waits until an event file holds what is wanted.
 #[track_caller]
 fn await_trace(folder: &Path, wanted: impl Fn(&Trace) -> bool) {
-    let until = Instant::now() + Duration::from_secs(120);
-    while !trace(folder).is_some_and(|trace| wanted(&trace)) {
-        assert!(
-            Instant::now() < until,
-            "what is awaited is not in {}",
-            folder.display()
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let what = format!("the calls in {}", folder.display());
+    await_that(&what, || trace(folder).is_some_and(|trace| wanted(&trace)));
 }

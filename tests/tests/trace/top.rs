@@ -5,6 +5,7 @@ use crate::support::command::{assert_no_agent, classhook};
 use crate::support::traced::{Program, java};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::PATIENCE;
 use e2e_tests::servant::Servant;
 use e2e_tests::{scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
@@ -90,7 +91,7 @@ impl Terminal {
     /// Waits until the screen is as wanted.
     #[track_caller]
     fn wait_until(&self, is_wanted: impl Fn(&str) -> bool) -> String {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + PATIENCE;
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
             if is_wanted(&screen) {

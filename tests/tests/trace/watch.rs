@@ -4,12 +4,12 @@ use super::conditions::{beside, classes};
 use crate::support::command::{LATE, assert_no_agent, await_no_edits, begun, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::{scratch, workspace};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
-use std::time::{Duration, Instant};
 
 /// `Shop until`: makes ten calls again and again, that with the index 7 of 60 ms among them, until it is told to end.
 struct Shop {
@@ -211,12 +211,14 @@ fn killed_watch_leaves_nothing(shop: &Shop) {
     assert_eq!(folders(&child), 1);
     child.kill().expect("it runs");
     child.wait().expect("an end");
-    let until = Instant::now() + Duration::from_secs(60);
-    while folders(&child) > 0 {
-        // The agent may still be leaving.
-        assert!(Instant::now() < until, "the folder stays");
-        classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
-    }
+    // The agent may still be leaving.
+    await_that("the end of the folder", || {
+        let is_left = folders(&child) == 0;
+        if !is_left {
+            classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
+        }
+        is_left
+    });
 }
 
 #[test]

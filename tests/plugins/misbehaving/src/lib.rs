@@ -12,6 +12,9 @@ use classhook_sdk::prelude::*;
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     deed: Deed,
+    /// The rounds of [`Deed::Linger`]; a plugin has no clock, so only its caller can measure them.
+    #[serde(default)]
+    rounds: u32,
 }
 
 /// What goes wrong.
@@ -52,7 +55,7 @@ enum Deed {
     Select,
     /// Wants two probes at every entry, in every class.
     More,
-    /// Takes much time, but less than a class may take.
+    /// Counts as many rounds as the settings say.
     Linger,
     /// Fails with a text of ten megabytes.
     FailAtLength,
@@ -63,7 +66,10 @@ enum Deed {
 }
 
 /// The plugin.
-pub struct Misbehaving(Deed);
+pub struct Misbehaving {
+    deed: Deed,
+    rounds: u32,
+}
 
 impl Transformer for Misbehaving {
     type Config = Settings;
@@ -72,17 +78,20 @@ impl Transformer for Misbehaving {
         match settings.deed {
             Deed::PanicEarly => panic!("on purpose, early"),
             Deed::Refuse => Err("refused on purpose".into()),
-            deed => Ok(Self(deed)),
+            deed => Ok(Self {
+                deed,
+                rounds: settings.rounds,
+            }),
         }
     }
 
     fn select(&self) -> Vec<String> {
-        let nonsense = matches!(self.0, Deed::Select).then(|| "com.***".to_owned());
+        let nonsense = matches!(self.deed, Deed::Select).then(|| "com.***".to_owned());
         nonsense.into_iter().collect()
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        if matches!(self.0, Deed::More) {
+        if matches!(self.deed, Deed::More) {
             set_entries(class, plan)?;
         }
         if class.name().contains("Victim") {
@@ -94,7 +103,7 @@ impl Transformer for Misbehaving {
 
 impl Misbehaving {
     fn misbehave(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        match self.0 {
+        match self.deed {
             Deed::Loop => loop {
                 black_box(());
             },
@@ -145,7 +154,7 @@ impl Misbehaving {
                 return Err(text.into());
             }
             Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More => {}
-            Deed::Linger => linger(),
+            Deed::Linger => (0..self.rounds).for_each(|round| _ = black_box(round)),
             Deed::FailAtLength => return Err("x".repeat(10_000_000).into()),
             Deed::OutOfBounds => out_of_bounds(),
             Deed::KeepSites => {
@@ -178,14 +187,6 @@ fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 thread_local! {
     /// A site of the class before.
     static KEPT: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
-}
-
-/// Takes more than 32 ms, of which 160 classes use up what a plugin has for all, and less than the 250 ms that it has for
-/// one, on machines of a core's usual speed: a round takes about one cycle. There is no clock here.
-fn linger() {
-    for round in 0..170_000_000_u32 {
-        black_box(round);
-    }
 }
 
 /// Local variables larger than the stack, which begins at address 0: they lie at no address.
@@ -222,7 +223,7 @@ const CALLS: Table = Table {
 impl Reporter for Misbehaving {
     fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
         report.add(&COPIES, [["before", "1"]])?;
-        match self.0 {
+        match self.deed {
             Deed::Loop => loop {
                 black_box(recorded.sums(&CALLS).count());
             },
