@@ -18,6 +18,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Largest answer read, in bytes.
 const ANSWER_LIMIT: u64 = 64 << 20;
 
+/// Descriptors that the JVM needs for an attach command: its socket, the connection, and a file for the command.
+const DESCRIPTORS: u64 = 3;
+
 /// A JVM whose attach listener is up. Every command is a connection of its own.
 #[derive(Debug)]
 pub struct Attachment {
@@ -33,10 +36,12 @@ impl Attachment {
     pub fn open(pid: i32) -> Result<Attachment, AttachError> {
         let process = Process::read(pid)?;
         process.check_permission()?; // the JVM takes requests from its own user and from root
-        if !process.maps("libjvm.so") {
+        if !process.is_jvm() {
             return Err(AttachError::NotJvm(pid));
         }
         process.check_answers()?;
+        process.check_files()?;
+        process.check_descriptors(DESCRIPTORS)?;
         let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
         if !listens(&process, &socket)? {
             wake_listener(&process, &socket)?;
@@ -117,7 +122,10 @@ impl Attachment {
     fn exchange(&self, bytes: &[u8], command: &str) -> Result<Answer, AttachError> {
         let failed =
             || AttachError::io(format!("talking to the JVM over {}", self.socket.display()));
-        let mut stream = self.process.connect(&self.socket).map_err(failed())?;
+        let mut stream = self
+            .process
+            .connect_as_its_user(&self.socket)
+            .map_err(failed())?;
         stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
         stream.write_all(bytes).map_err(failed())?;
         let (mut answer, begun) = (Vec::new(), Instant::now());
@@ -127,6 +135,9 @@ impl Attachment {
                 return Err(failed()(error));
             }
             check_answers(&self.process, command)?;
+            if answer.is_empty() {
+                self.process.check_descriptors(1)?; // one for this connection, which may wait to be accepted
+            }
         }
         Answer::parse(&answer).ok_or_else(|| refused(command, &String::from_utf8_lossy(&answer)))
     }
@@ -173,7 +184,7 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
 /// Whether a process answers there. A killed JVM leaves its socket behind, and the next process with
 /// its pid is not the one that listened; HotSpot takes a connection that asks nothing for nothing.
 fn listens(process: &Process, socket: &Path) -> Result<bool, AttachError> {
-    match process.connect(socket) {
+    match process.connect_as_its_user(socket) {
         Ok(_) => Ok(true),
         Err(error)
             if matches!(
@@ -206,6 +217,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     })?;
     while !listens(process, socket)? {
         check_answers(process, SIGQUIT)?;
+        process.check_descriptors(1)?; // for the socket
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: process.pid(),

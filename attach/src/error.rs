@@ -57,6 +57,23 @@ pub enum AttachError {
         /// What it was asked for.
         command: String,
     },
+    /// A capability that this process lacks hides its files, and it sees other mounts.
+    #[error("the files of the JVM {0} are hidden: it has a capability that this user lacks")]
+    Hidden(i32),
+    /// It cannot open as many files more as are needed.
+    #[error(
+        "the JVM {pid} has too few free file descriptors: {open} of {limit} are open, {needed} more are needed"
+    )]
+    NoDescriptors {
+        /// The process asked for.
+        pid: i32,
+        /// Its open file descriptors.
+        open: u64,
+        /// The most that it may have, its soft limit.
+        limit: u64,
+        /// The number that is needed besides.
+        needed: u64,
+    },
     /// `-XX:+DisableAttachMechanism`, or SIGQUIT taken by the application.
     #[error("the JVM {0} does not accept attaching")]
     Disabled(i32),
@@ -119,6 +136,8 @@ impl AttachError {
             AttachError::NoTmp { .. } => "H0511",
             AttachError::NoPlace { .. } => "H0512",
             AttachError::Musl(_) => "H0513",
+            AttachError::NoDescriptors { .. } => "H0515",
+            AttachError::Hidden(_) => "H0516",
         }
     }
 
@@ -134,8 +153,12 @@ impl AttachError {
             AttachError::Disabled(_) => {
                 "start the JVM without -XX:+DisableAttachMechanism, or load the agent at its start (classhook run)"
             }
+            AttachError::Hidden(_) => "run this command as root",
+            AttachError::NoDescriptors { .. } => {
+                "the program may leak files or sockets (ls -l /proc/PID/fd); raise its limit (prlimit --pid PID --nofile=NUMBER) and try again"
+            }
             AttachError::NoAnswer { .. } => {
-                "the JVM may be stopped, out of memory, or in a very long pause; look at it and try again"
+                "the JVM may be out of memory, or in a very long pause; look at it and try again"
             }
             AttachError::ArgumentTooLong { .. } => {
                 "put the options into a classhook.toml and pass config=FILE"

@@ -20,6 +20,7 @@ pub mod perfdata;
 pub mod placed;
 pub mod process;
 pub mod protocol;
+mod rights;
 
 pub use attachment::Attachment;
 pub use error::AttachError;

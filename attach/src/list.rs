@@ -15,18 +15,18 @@ pub struct Jvm {
     pub version: String,
     /// Main class or jar with its arguments; the command line if the JVM keeps no performance data.
     pub main: String,
-    /// Whether a library of the name asked for is mapped in it.
-    pub has_library: bool,
+    /// True if a library of the requested name is mapped in the JVM; `None` if `/proc` hides its maps.
+    pub has_library: Option<bool>,
 }
 
-/// Every process of this machine that has `libjvm.so` mapped and that we may inspect, by pid.
+/// Every JVM of this machine that we may inspect, by pid.
 /// `library` is a file name (`libclasshook.so`) looked for in each.
 #[must_use]
 pub fn jvms(library: &str) -> Vec<Jvm> {
     pids()
         .into_iter()
         .filter_map(|pid| Process::read(pid).ok())
-        .filter(|process| process.maps("libjvm.so"))
+        .filter(|process| process.is_jvm())
         .map(|process| describe(&process, library))
         .collect()
 }

@@ -1,12 +1,19 @@
 //! What `/proc` says of a process: namespaces, owner, signals, mapped libraries.
 
 use crate::error::AttachError;
-use rustix::fs::{Gid, Mode, OFlags, ResolveFlags, Uid};
+use crate::rights;
+use rustix::fs::{Access, AtFlags, Mode, OFlags, ResolveFlags};
 use std::fs;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+
+/// The library of HotSpot.
+const LIBJVM: &str = "libjvm.so";
+/// The thread of HotSpot that carries out safepoints.
+const VM_THREAD: &str = "VM Thread";
 
 /// Bit of SIGQUIT (signal 3) in the masks of `/proc/PID/status`.
 const SIGQUIT_BIT: u64 = 1 << 2;
@@ -22,6 +29,8 @@ pub struct Process {
 struct Status {
     effective_uid: u32,
     effective_gid: u32,
+    /// The supplementary groups.
+    groups: Vec<u32>,
     namespace_pid: i32,
     caught_signals: u64,
     /// It has ended, and its parent has not waited for it.
@@ -89,6 +98,12 @@ impl Process {
         self.status.effective_uid
     }
 
+    /// The effective group id.
+    #[must_use]
+    pub fn effective_gid(&self) -> u32 {
+        self.status.effective_gid
+    }
+
     /// The effective user id in the process's own user namespace: what it calls its user.
     #[must_use]
     pub fn namespace_uid(&self) -> u32 {
@@ -102,21 +117,72 @@ impl Process {
         self.status.caught_signals & SIGQUIT_BIT != 0
     }
 
+    /// Checks whether the process is a JVM: `libjvm.so` is mapped in it.
+    ///
+    /// The mapped files of a process with more capabilities than ours are hidden. One of our user counts as a JVM by
+    /// the name of a thread then.
+    #[must_use]
+    pub fn is_jvm(&self) -> bool {
+        match self.mapped() {
+            Ok(maps) => maps_name(&maps, LIBJVM),
+            Err(error) => {
+                let is_hidden = error.kind() == io::ErrorKind::PermissionDenied;
+                is_hidden && self.check_permission().is_ok() && self.has_thread(VM_THREAD)
+            }
+        }
+    }
+
+    /// Checks whether `/proc/PID` hides the files of the process: it has a capability that this process lacks.
+    #[must_use]
+    pub fn hides_files(&self) -> bool {
+        let root = fs::read_link(self.proc("root"));
+        root.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    /// Checks whether the process has the root folder and the mounts of this process.
+    #[must_use]
+    pub fn shares_mounts(&self) -> bool {
+        let mounts = |of: &str| fs::read(format!("/proc/{of}/mountinfo")).ok();
+        let theirs = mounts(&self.pid.to_string());
+        theirs.is_some() && theirs == mounts("self")
+    }
+
+    /// Makes sure that the files of the process can be reached.
+    ///
+    /// # Errors
+    /// [`AttachError::Hidden`].
+    pub fn check_files(&self) -> Result<(), AttachError> {
+        if self.hides_files() && !self.shares_mounts() {
+            return Err(AttachError::Hidden(self.pid));
+        }
+        Ok(())
+    }
+
+    /// The root folder of the process, seen from ours. It is our own where the process hides it and shares our mounts.
+    fn root(&self) -> PathBuf {
+        match self.hides_files() && self.shares_mounts() {
+            true => PathBuf::from("/"),
+            false => self.proc("root"),
+        }
+    }
+
+    fn proc(&self, file: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/{file}", self.pid))
+    }
+
     /// A path of the process's own file system, seen from ours; a relative one is relative to its working directory.
     #[must_use]
     pub fn path_in_root(&self, path: &str) -> PathBuf {
-        let place = if path.starts_with('/') {
-            "root"
-        } else {
-            "cwd/"
-        };
-        PathBuf::from(format!("/proc/{}/{place}{path}", self.pid))
+        match path.strip_prefix('/') {
+            Some(path) => self.root().join(path.trim_start_matches('/')),
+            None => self.working_directory().join(path),
+        }
     }
 
     /// The process's working directory, seen from ours.
     #[must_use]
     pub fn working_directory(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/cwd", self.pid))
+        self.proc("cwd")
     }
 
     /// Makes sure that we may talk to the process: its user's, or root.
@@ -145,11 +211,14 @@ impl Process {
         theirs.is_some() && theirs == identity(path)
     }
 
-    /// Whether a file of this name (the last part of its path) is mapped.
+    /// Checks whether a file of this name (the last part of its path) is mapped; `None` if `/proc` hides the maps.
     #[must_use]
-    pub fn maps(&self, library: &str) -> bool {
-        fs::read_to_string(format!("/proc/{}/maps", self.pid))
-            .is_ok_and(|maps| maps_name(&maps, library))
+    pub fn maps(&self, library: &str) -> Option<bool> {
+        self.mapped().ok().map(|maps| maps_name(&maps, library))
+    }
+
+    fn mapped(&self) -> io::Result<String> {
+        fs::read_to_string(self.proc("maps"))
     }
 
     /// Makes sure that its C library is glibc, which a library of ours needs.
@@ -157,62 +226,134 @@ impl Process {
     /// # Errors
     /// [`AttachError::Musl`].
     pub fn check_libc(&self) -> Result<(), AttachError> {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        if maps_musl(&maps) {
+        if self.mapped().is_ok_and(|maps| maps_musl(&maps)) {
             return Err(AttachError::Musl(self.pid));
         }
         Ok(())
     }
 
-    /// A folder of the process's file system, opened; links on the way are followed as the process would.
+    /// Opens a folder of the process's file system; links on the way are followed as the process would.
     ///
     /// # Errors
     /// Those of `openat2`.
-    pub fn open_folder(&self, path: &str) -> std::io::Result<OwnedFd> {
+    pub fn open_folder(&self, path: &str) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = format!("/proc/{}/root", self.pid);
-        let root = rustix::fs::open(root, flags, Mode::empty())?;
-        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        Ok(rustix::fs::openat2(
-            &root,
-            path,
-            flags,
-            Mode::empty(),
-            resolve,
-        )?)
+        self.open_in_root(&self.open_root()?, path, flags)
     }
 
-    /// Connects to a socket that the process listens at.
+    /// Opens a file of the process's file system for reading; links on the way are followed as the process would.
     ///
-    /// It takes requests from its own user and from root, as its user namespace names them. Where that knows no root of
-    /// ours, root connects as the user of the process.
+    /// # Errors
+    /// Those of `openat2`.
+    pub fn open_file(&self, path: &Path) -> io::Result<fs::File> {
+        let path = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = self.open_in_root(&self.open_root()?, path, flags);
+        opened.map(fs::File::from)
+    }
+
+    fn open_root(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(self.root(), flags, Mode::empty())?)
+    }
+
+    fn open_in_root(&self, root: &OwnedFd, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let opened = rustix::fs::openat2(root, path, flags, Mode::empty(), resolve);
+        Ok(opened?)
+    }
+
+    /// Runs `work` with the user, the group and the supplementary groups of the process, if this process is root and
+    /// the process belongs to another user or group. The work gets a thread of its own then.
+    ///
+    /// # Errors
+    /// Those of `work`, or of `setresuid`.
+    pub fn as_its_user<T: Send>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        let Status {
+            effective_uid,
+            effective_gid,
+            groups,
+            ..
+        } = &self.status;
+        rights::with(*effective_uid, *effective_gid, groups, work)
+    }
+
+    /// Checks that the user of the process may use a file or folder of its file system in this way.
+    ///
+    /// # Errors
+    /// Those of `openat2` and `faccessat`: `PermissionDenied`, `NotFound`, `ReadOnlyFilesystem`.
+    pub fn check_access(&self, path: &Path, access: Access) -> io::Result<()> {
+        let path = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+        let root = self.open_root()?;
+        self.as_its_user(|| {
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let opened = self.open_in_root(&root, path, flags)?;
+            let opened = format!("/proc/self/fd/{}", opened.as_raw_fd());
+            let checked = rustix::fs::accessat(rustix::fs::CWD, opened, access, AtFlags::EACCESS);
+            Ok(checked?)
+        })
+    }
+
+    /// Connects to a socket that the process listens at, as this process's user.
+    ///
+    /// Root connects as the user of the process if the process's user namespace does not map root.
     ///
     /// # Errors
     /// Those of `connect`.
-    pub fn connect(&self, socket: &Path) -> std::io::Result<UnixStream> {
+    pub fn connect(&self, socket: &Path) -> io::Result<UnixStream> {
         let ours = rustix::process::geteuid();
-        let map = fs::read_to_string(format!("/proc/{}/uid_map", self.pid)).unwrap_or_default();
+        let map = fs::read_to_string(self.proc("uid_map")).unwrap_or_default();
         if !ours.is_root() || inner_uid(&map, 0).is_some() {
             return UnixStream::connect(socket);
         }
+        self.connect_as_its_user(socket)
+    }
+
+    /// Connects to a socket as the user and group of the process. HotSpot of JDK 8 takes no other connection, not even
+    /// one of root.
+    ///
+    /// # Errors
+    /// Those of `connect`.
+    pub fn connect_as_its_user(&self, socket: &Path) -> io::Result<UnixStream> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::open(socket, flags, Mode::empty())?;
-        let (uid, gid) = (self.status.effective_uid, self.status.effective_gid);
-        std::thread::scope(|scope| {
-            let connected = scope.spawn(|| {
-                become_user(uid, gid)?;
-                UnixStream::connect(format!("/proc/self/fd/{}", opened.as_raw_fd()))
-            });
-            connected
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        self.as_its_user(|| UnixStream::connect(format!("/proc/self/fd/{}", opened.as_raw_fd())))
+    }
+
+    /// Counts the open file descriptors, and reads their soft limit; `None` if `/proc` hides them.
+    #[must_use]
+    pub fn descriptors(&self) -> Option<(u64, u64)> {
+        let open = fs::read_dir(self.proc("fd")).ok()?.count() as u64;
+        let limits = fs::read_to_string(self.proc("limits")).ok()?;
+        Some((open, descriptor_limit(&limits)?))
+    }
+
+    /// Makes sure that the process can open `needed` files more.
+    ///
+    /// # Errors
+    /// [`AttachError::NoDescriptors`].
+    pub fn check_descriptors(&self, needed: u64) -> Result<(), AttachError> {
+        match self.descriptors() {
+            Some((open, limit)) if open.saturating_add(needed) > limit => {
+                let pid = self.pid;
+                Err(AttachError::NoDescriptors {
+                    pid,
+                    open,
+                    limit,
+                    needed,
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a thread of this name runs in it; the system keeps 15 bytes of a name.
     #[must_use]
     pub fn has_thread(&self, name: &str) -> bool {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.pid));
+        let threads = fs::read_dir(self.proc("task"));
         let mut threads = threads.into_iter().flatten().flatten();
         threads.any(|thread| {
             let found = fs::read_to_string(thread.path().join("comm"));
@@ -238,7 +379,7 @@ impl Process {
 
     /// The texts, each ended by a zero byte, of a file in `/proc/PID`.
     fn texts(&self, file: &str) -> Vec<String> {
-        let bytes = fs::read(format!("/proc/{}/{file}", self.pid)).unwrap_or_default();
+        let bytes = fs::read(self.proc(file)).unwrap_or_default();
         bytes
             .split(|byte| *byte == 0)
             .filter(|text| !text.is_empty())
@@ -256,12 +397,14 @@ fn maps_name(maps: &str, library: &str) -> bool {
     })
 }
 
-/// Gives this thread alone the rights of a user.
-fn become_user(uid: u32, gid: u32) -> std::io::Result<()> {
-    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
-    rustix::thread::set_thread_res_uid(uid, uid, uid)?;
-    Ok(())
+/// The soft limit in the line `Max open files` of `/proc/PID/limits`.
+fn descriptor_limit(limits: &str) -> Option<u64> {
+    let mut lines = limits.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max open files"))?;
+    match line.split_whitespace().next()? {
+        "unlimited" => Some(u64::MAX),
+        number => number.parse().ok(),
+    }
 }
 
 /// Whether the loader of musl is mapped: `/lib/ld-musl-x86_64.so.1`.
@@ -300,6 +443,11 @@ impl Status {
         Status {
             effective_uid: effective("Uid:"),
             effective_gid: effective("Gid:"),
+            groups: field("Groups:")
+                .unwrap_or_default()
+                .split_whitespace()
+                .filter_map(|group| group.parse().ok())
+                .collect(),
             // outermost first
             namespace_pid: field("NSpid:")
                 .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
@@ -330,8 +478,9 @@ pub fn pids() -> Vec<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
-    const STATUS: &str = "Name:\tjava\nPid:\t4711\nUid:\t1000\t1001\t1000\t1000\n\
+    const STATUS: &str = "Name:\tjava\nPid:\t4711\nUid:\t1000\t1001\t1000\t1000\nGid:\t1000\t1002\t1000\t1000\nGroups:\t4 27 \n\
                           NSpid:\t4711\t17\nSigCgt:\t2000000181005ccf\n";
 
     #[test]
@@ -347,6 +496,10 @@ mod tests {
     fn innermost_namespace_pid_and_effective_user_are_read() {
         let status = Status::parse(STATUS, 4711);
         assert_eq!((status.namespace_pid, status.effective_uid), (17, 1001));
+        assert_eq!(
+            (status.effective_gid, status.groups.as_slice()),
+            (1002, &[4, 27][..])
+        );
         assert_ne!(status.caught_signals & SIGQUIT_BIT, 0);
         assert!(!status.ended && Status::parse("State:\tZ (zombie)\n", 1).ended);
         assert!(!status.stopped && Status::parse("State:\tT (stopped)\n", 1).stopped);
@@ -361,6 +514,45 @@ mod tests {
         assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 100_041), Some(42));
         assert_eq!(inner_uid("0 1000 1\n", 7), None);
         assert_eq!(inner_uid("garbage", 7), None);
+    }
+
+    #[test]
+    fn limit_of_open_files_is_the_soft_one() {
+        let limits =
+            "Limit   Soft Limit  Hard Limit  Units\nMax open files    1024    524288    files\n";
+        assert_eq!(descriptor_limit(limits), Some(1024));
+        assert_eq!(
+            descriptor_limit("Max open files  unlimited unlimited files"),
+            Some(u64::MAX)
+        );
+        assert_eq!(descriptor_limit("Max processes 1 2"), None);
+    }
+
+    #[test]
+    fn access_is_that_of_the_user_of_the_process() {
+        let own = Process::read(std::process::id().cast_signed()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        own.check_access(folder.path(), Access::WRITE_OK).unwrap();
+        let missing = own.check_access(&folder.path().join("x"), Access::READ_OK);
+        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+        if !rustix::process::geteuid().is_root() {
+            return; // only root can take the rights of another user
+        }
+        let mut other = own.clone();
+        other.status.effective_uid = 65_534;
+        other.status.effective_gid = 65_534;
+        other.status.groups = vec![];
+        let open = |mode| {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        open(0o700);
+        let refused = other.check_access(folder.path(), Access::EXEC_OK);
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        other.status.groups = vec![0];
+        open(0o770);
+        other.check_access(folder.path(), Access::WRITE_OK).unwrap();
+        let ours = rustix::process::geteuid();
+        assert!(ours.is_root(), "this thread keeps its user");
     }
 
     #[test]
@@ -400,6 +592,11 @@ mod tests {
         assert!(!process.sees(Path::new("/no/such/file")));
         assert!(!process.command_line().is_empty());
         assert!(process.check_answers().is_ok() && !process.has_thread("no such thread"));
+        assert!(process.shares_mounts() && !process.hides_files() && !process.is_jvm());
+        let (open, limit) = process.descriptors().expect("our own");
+        assert!(3 <= open && open <= limit, "{open} of {limit}");
+        assert!(process.check_descriptors(0).is_ok());
+        assert!(process.check_descriptors(u64::MAX).is_err());
         assert!(matches!(
             Process::read(i32::MAX),
             Err(AttachError::NoProcess(_))

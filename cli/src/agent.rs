@@ -15,10 +15,12 @@ use tempfile::NamedTempFile;
 use crate::args::Target;
 use crate::checked_options::CheckedOptions;
 use crate::holder::this_command;
+use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
+use crate::recording_folder;
 use crate::show::{read, read_escaped, say, show, show_json};
 use crate::temporary;
 
@@ -37,9 +39,6 @@ pub const STOPPED: &str = "H0510";
 /// What is to be done about that.
 const GO_ON: &str = "let it go on: kill -CONT, or the debugger that holds it";
 
-/// Where an agent in another file system records to, unless it is told.
-const OUTPUT_ELSEWHERE: &str = "/tmp/classhook";
-
 /// How long an agent that is there may take to leave, and the time between attempts to load another.
 const LEAVING: Duration = Duration::from_millis(600);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
@@ -54,6 +53,8 @@ const ALREADY_THERE: i32 = -5;
 pub struct Agent {
     client: Client,
     process: Process,
+    /// True once the agent has answered over this connection, and so has accepted it.
+    is_accepted: bool,
 }
 
 impl Agent {
@@ -75,14 +76,22 @@ impl Agent {
     pub fn find(pid: i32) -> Result<Result<Self, Process>, Problem> {
         let process = Process::read(pid).map_err(unreached)?;
         process.check_permission().map_err(unreached)?;
-        if !process.maps("libjvm.so") {
+        if !process.is_jvm() {
             return Err(unreached(AttachError::NotJvm(pid)));
         }
         process.check_answers().map_err(unreached)?;
+        process.check_files().map_err(unreached)?;
         let begun = Instant::now();
         loop {
             match connect(&process)? {
-                Some(client) => return Ok(Ok(Self { client, process })),
+                Some(client) => {
+                    let is_accepted = false;
+                    return Ok(Ok(Self {
+                        client,
+                        process,
+                        is_accepted,
+                    }));
+                }
                 // An agent whose socket was removed makes another one.
                 None if process.has_thread(CONTROL_THREAD) && begun.elapsed() < SOCKET_PATIENCE => {
                     std::thread::sleep(TURN);
@@ -97,16 +106,18 @@ impl Agent {
     /// # Errors
     /// What the agent refused, or that it did not answer (`H07xx`).
     pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
-        let (process, begun) = (&self.process, Instant::now());
+        let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
         let mut look = || match begun.elapsed() {
-            time if time < PATIENCE => look_at(process),
+            time if time < PATIENCE => look_at(process, is_accepted),
             time => Err(ControlError::NoAnswer(format!(
                 "nothing for {} s",
                 time.as_secs()
             ))),
         };
         let answer = self.client.ask_while(request, &mut look);
-        answer.map_err(|error| unanswered(error, request))
+        let answer = answer.map_err(|error| unanswered(error, request))?;
+        self.is_accepted = true;
+        Ok(answer)
     }
 
     /// As [`Agent::ask_for`], for what takes its time: goes on waiting as long as the JVM can answer.
@@ -114,9 +125,13 @@ impl Agent {
     /// # Errors
     /// As [`Agent::ask`].
     pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
-        let process = &self.process;
-        let answer = self.client.ask_while(request, &mut || look_at(process));
-        read(answer.map_err(|error| unanswered(error, request))?)
+        let (process, is_accepted) = (&self.process, self.is_accepted);
+        let answer = self
+            .client
+            .ask_while(request, &mut || look_at(process, is_accepted));
+        let answer = answer.map_err(|error| unanswered(error, request))?;
+        self.is_accepted = true;
+        read(answer)
     }
 
     /// Whether the agent has closed the connection: it has left, or its JVM ends.
@@ -258,9 +273,12 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     }
 }
 
-/// Fails if the JVM cannot answer what it was asked for.
-fn look_at(process: &Process) -> Result<(), ControlError> {
-    process.check_answers().map_err(|error| {
+/// Fails if the JVM cannot answer: it has ended, is stopped, or has no file descriptor for this connection.
+fn look_at(process: &Process, is_accepted: bool) -> Result<(), ControlError> {
+    let needed = u64::from(!is_accepted);
+    let looked = process.check_answers();
+    let looked = looked.and_then(|()| process.check_descriptors(needed));
+    looked.map_err(|error| {
         let help = match error {
             AttachError::Stopped(_) => GO_ON,
             _ => error.help(),
@@ -296,15 +314,15 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;
     let mut options = checked.options.clone();
     compiled.add_to(&mut options);
-    let placed = if process.sees(&library) {
-        None
-    } else {
-        check_files(process, checked)?;
-        if checked.is_default_output {
-            options.output = Some(OUTPUT_ELSEWHERE.into());
+    let settings = checked.options.config.as_deref();
+    settings.map_or(Ok(()), |file| jvm_files::check(process, file))?;
+    options.output = Some(recording_folder::of_jvm(process, &library, checked)?);
+    let placed = match jvm_files::reads(process, &library) {
+        true => None,
+        false => {
+            let placed = PlacedFile::new(process, &library, &folder_of(&library));
+            Some(placed.map_err(unreached)?)
         }
-        let placed = PlacedFile::new(process, &library, &folder_of(&library));
-        Some(placed.map_err(unreached)?)
     };
     let library = placed.as_ref().map_or(library.as_path(), PlacedFile::path);
     let messages = AgentMessages::new(process);
@@ -408,36 +426,14 @@ pub fn already_there() -> Problem {
     Problem::user("H0608", "the agent is in this JVM already")
 }
 
-/// The folder in which a JVM with another file system gets the library. It depends on the library alone: a JVM that
-/// had it before finds it loaded by its path.
-fn folder_of(library: &Path) -> String {
+/// The folder in which a JVM gets the library that does not see it, or may not read it. It depends on the library alone:
+/// a JVM that had it before finds it loaded by its path.
+#[must_use]
+pub fn folder_of(library: &Path) -> String {
     let found = std::fs::metadata(library);
     let (length, time) = found.map_or((0, 0), |found| (found.len(), found.mtime()));
     let version = env!("CARGO_PKG_VERSION");
     format!(".classhook-library-{version}-{length:x}-{time:x}")
-}
-
-/// Fails if a JVM with another file system does not see the files that the agent is to read.
-fn check_files(process: &Process, checked: &CheckedOptions) -> Result<(), Problem> {
-    let options = &checked.options;
-    let plugins = options.plugins.iter().map(Path::new);
-    let files = options.config.as_deref().into_iter().chain(plugins);
-    let mut missing = files.filter(|file| file.is_absolute() && !process.sees(file));
-    let Some(file) = missing.next() else {
-        return Ok(());
-    };
-    Err(Problem::user(
-        "H0607",
-        format!(
-            "the JVM {} sees another file system than this command",
-            process.pid()
-        ),
-    )
-    .with("expected", format!("the same {} in both", file.display()))
-    .with(
-        "help",
-        "copy it there, to the same path; bundled plugins and options of the command need no file",
-    ))
 }
 
 /// The answer of the attach protocol.
@@ -461,7 +457,7 @@ fn refused(error: ControlError) -> Problem {
 fn absent(process: &Process) -> Problem {
     let pid = process.pid();
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));
-    if process.maps(AGENT_LIBRARY) {
+    if process.maps(AGENT_LIBRARY) == Some(true) {
         return problem
             .with("found", format!("{AGENT_LIBRARY} is loaded: an agent was there and has left, as after every visit"))
             .with("help", format!("`classhook attach {pid}` brings it back; if that says that one is there, it was started with control=off, or has told on the JVM's standard error why it does not listen"));

@@ -1,9 +1,11 @@
-//! What Classhook needs on this machine and of a running JVM, looked at one by one.
+//! Tries everything that Classhook needs of this machine or of a running JVM.
 //!
-//! Nothing is changed: a JVM is started for a moment, in a folder that goes again, and running ones are only looked at.
+//! A finding is good only after a successful trial: a JVM starts, a running JVM answers, a file is written. The trials
+//! delete their files.
 
 mod jvm;
 mod machine;
+mod room;
 
 use std::fmt::Write as _;
 
@@ -50,6 +52,11 @@ impl Finding {
 
     fn bad(what: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::new(what, State::Bad, found, Some(advice.into()))
+    }
+
+    /// The same, found about something else that depends on it.
+    fn about(self, what: &'static str) -> Self {
+        Self { what, ..self }
     }
 
     /// What another command would refuse with this problem.

@@ -12,6 +12,7 @@ use host::{Config, compile_ahead};
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
+use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::AgentOptions;
 use crate::plugin_compiler::PluginCompiler;
@@ -68,7 +69,7 @@ impl Precompiled {
     /// For the JVM `pid`, whose user and file system may be others.
     ///
     /// # Errors
-    /// As [`Precompiled::for_children`].
+    /// As [`Precompiled::for_children`], or if the JVM cannot read a plugin's file (`H0607`).
     pub fn for_jvm(config: &Config, pid: i32) -> Result<Self, Problem> {
         if !has_files(config) {
             return Ok(Self::default());
@@ -76,6 +77,11 @@ impl Precompiled {
         let Ok(process) = Process::read(pid) else {
             return Ok(Self::default()); // whoever speaks to it reports that
         };
+        for plugin in &config.plugins {
+            if let PluginSource::File(file) = &plugin.source {
+                jvm_files::check(&process, file)?;
+            }
+        }
         let is_ours = geteuid().as_raw() == process.effective_uid();
         let visible = |cache: &Cache| is_ours && process.sees(cache.folder());
         if let Some(cache) = Cache::of_user().filter(visible) {

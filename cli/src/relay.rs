@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::Value;
 use trace::numbers::{counted, thousands};
 
+use crate::companion;
 use crate::problem::Problem;
 use crate::show::{name, say};
 
@@ -92,7 +93,7 @@ impl RelayOptions {
     pub fn check(&self) -> Result<(), Problem> {
         let Some(to) = &self.to else { return Ok(()) };
         self.check_words(to)?;
-        let mut check = program("check", to, self.token_file.as_deref())?;
+        let mut check = program("check", to, self.token_file.as_deref());
         let answer = check.stdin(Stdio::null()).output();
         let answer = answer.map_err(|error| unusable(&error.to_string()))?;
         let failed = Problem::user("H0669", "nothing can be sent");
@@ -129,7 +130,7 @@ impl RelayOptions {
             Which::Jvm(name) => format!("jvm:{name}"),
             Which::Process(pid, start_ms) => format!("process:{pid}:{start_ms}"),
         };
-        let mut command = program("send", to, self.token_file.as_deref())?;
+        let mut command = program("send", to, self.token_file.as_deref());
         command.arg(folder).arg(which);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command
@@ -211,19 +212,28 @@ fn told(report: &Report, to: &str) -> Result<(), Problem> {
     Err(problem.with("help", help))
 }
 
-/// The program, with the words that are common to both of its tasks.
+/// Returns the program's command line for a task with an address and a token.
+#[must_use]
+pub fn program(task: &str, address: &str, token: Option<&Path>) -> Command {
+    let mut command = command(task);
+    command.arg(address).arg(token.unwrap_or(Path::new("-")));
+    command
+}
+
+/// Returns the program's command line up to the name of the task.
+#[must_use]
+pub fn command(task: &str) -> Command {
+    let mut command = Command::new(companion::path(RELAY));
+    command.args([companion::VERSION, task]);
+    command
+}
+
+/// Checks that the program starts and has this command's version.
 ///
 /// # Errors
-/// If it is not known where it lies (`H0667`).
-pub fn program(task: &str, address: &str, token: Option<&Path>) -> Result<Command, Problem> {
-    let ours = std::env::current_exe().map_err(|error| unusable(&error.to_string()))?;
-    let mut command = Command::new(ours.with_file_name(RELAY));
-    command
-        .arg(env!("CARGO_PKG_VERSION"))
-        .arg(task)
-        .arg(address);
-    command.arg(token.unwrap_or(Path::new("-")));
-    Ok(command)
+/// If not (`H0667`).
+pub fn check_version() -> Result<(), Problem> {
+    companion::check(RELAY).map_err(|found| unusable(&found))
 }
 
 /// The program cannot be used.
@@ -235,7 +245,7 @@ pub fn unusable(found: &str) -> Problem {
     )
     .with(
         "expected",
-        format!("version {}, beside the command", env!("CARGO_PKG_VERSION")),
+        format!("version {}, beside the command", companion::VERSION),
     )
     .with("found", found)
     .with("help", "install all files of one version")

@@ -29,6 +29,10 @@ classhook-heap VERSION FILE.hprof ROWS";
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if words == ["--version"] {
+        println!("classhook-heap {VERSION}");
+        return ExitCode::SUCCESS;
+    }
     let [VERSION, file, rows] = words.as_slice() else {
         eprintln!("{USAGE}\nthis is version {VERSION}");
         return ExitCode::from(2);

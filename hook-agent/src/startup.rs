@@ -283,7 +283,8 @@ fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
 fn open_snapshot(meta: &Meta, config: &Config) -> Result<SnapshotWriter, StartError> {
     let folder = &config.agent.output;
     let failed = |cause: String| {
-        let help = "name a folder that can be written with output=DIR";
+        let help =
+            "name another folder: --output DIR of a command, output=DIR among the agent's options";
         StartError::Agent(
             Code::Output,
             format!(

@@ -33,6 +33,10 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
+        [option] if option == "--version" => {
+            println!("classhook-plugin-compiler {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
         [option, module, component] if option == "--wrap" => {
             wrapping::wrap_file(module.as_ref(), component.as_ref())
         }

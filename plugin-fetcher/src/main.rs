@@ -40,6 +40,10 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
+        ["--version"] => {
+            println!("classhook-fetch {VERSION}");
+            return ExitCode::SUCCESS;
+        }
         [of, source, to, most] => (*of, *source, Path::new(to), *most, None),
         [of, source, to, most, digest] => (*of, *source, Path::new(to), *most, Some(*digest)),
         _ => {

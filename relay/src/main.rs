@@ -59,6 +59,10 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["--version"] => {
+            println!("classhook-relay {VERSION}");
+            ExitCode::SUCCESS
+        }
         [VERSION, "check", address, token] => {
             let wrong = ends(address, token).err();
             println!("{}", json!({ "failed": wrong }));

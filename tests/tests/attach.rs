@@ -5,6 +5,7 @@ mod class_details;
 mod command;
 mod containers;
 mod control_channel;
+mod other_users;
 mod protocol;
 mod side_by_side;
 mod wide;

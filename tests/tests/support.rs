@@ -8,3 +8,4 @@ pub mod files;
 pub mod projects;
 pub mod receiver;
 pub mod traced;
+pub mod users;

@@ -58,7 +58,7 @@ impl Collect {
                 "add --token-file FILE; it is made if it is not there",
             ));
         }
-        let mut command = program("collect", &self.address, self.token_file.as_deref())?;
+        let mut command = program("collect", &self.address, self.token_file.as_deref());
         command.arg(&self.output).arg(self.max_file.to_string());
         let error = command.exec();
         Err(unusable(&error.to_string()))

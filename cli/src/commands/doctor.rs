@@ -9,9 +9,11 @@ use crate::problem::Problem;
 use crate::show::{show, show_json};
 
 const AFTER_HELP: &str = "\
-Starts `java -version` once with the agent, and changes nothing. With a PID, looks whether an agent can come into that
-JVM, and which others are there.
-The exit code is 3 if something is bad. What is absent is needed only for what the line below it says.
+Starts `java -version` once with the agent, and makes files where Classhook does; all of them go again.
+With a PID it asks that JVM for its version over the attach protocol, as jcmd does, and tries as the JVM's user what an
+agent needs: room in /tmp and for recordings, the library, and file descriptors. It names the other agents there.
+Only what was tried is good. The exit code is 3 if something is bad. What is absent is needed only for what the line
+below it says.
 
 Examples:
   classhook doctor

@@ -46,7 +46,7 @@ pub struct Instrument {
     #[arg(value_name = "IN")]
     pub inputs: Vec<PathBuf>,
     /// Where the output goes: a file for one file, else a folder
-    #[arg(short, long = "out", value_name = "OUT", requires = "inputs", value_parser = place())]
+    #[arg(short, long = "output", alias = "out", value_name = "OUT", requires = "inputs", value_parser = place())]
     pub out: Option<PathBuf>,
     /// Which plugins work.
     #[command(flatten)]

@@ -66,7 +66,7 @@ pub struct Patch {
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
     /// Folder for the agent's files, if it is not in the JVM yet [default: classhook]
-    #[arg(long, value_name = "DIR", value_parser = place())]
+    #[arg(short, long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
 }
 

@@ -37,8 +37,8 @@ impl Presence {
     fn of(jvm: &Jvm) -> Self {
         match (jvm.has_library, Agent::find(jvm.pid)) {
             (_, Ok(Ok(_))) => Self::Yes,
-            (true, _) => Self::Silent,
-            (false, _) => Self::No,
+            (Some(true), _) => Self::Silent,
+            (Some(false) | None, _) => Self::No,
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
             uid: 0,
             version: String::new(),
             main: "x".repeat(500),
-            has_library: true,
+            has_library: Some(true),
         };
         let mut text = String::new();
         line(&jvm, Presence::Yes, &mut text);

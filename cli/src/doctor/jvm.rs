@@ -1,11 +1,19 @@
 //! A running JVM: whether an agent can come into it, and what else is there.
 
-use attach::{AttachError, Process};
+use std::io::{self, ErrorKind};
 
-use super::Finding;
-use crate::agent::{Agent, unreached};
+use attach::{AttachError, Attachment, PlacedFile, Process};
+use rustix::fs::Access;
+use rustix::process::geteuid;
+use trace::numbers::thousands;
+
+use super::{Finding, room};
+use crate::agent::{self, Agent, unreached};
+use crate::jvm_files;
+use crate::jvm_tmp::JvmTmp;
 use crate::launch;
 use crate::problem::Problem;
+use crate::recording_folder;
 
 /// Arguments of a JVM that keep an agent out, and what they do.
 const BARRIERS: [(&str, &str); 2] = [
@@ -22,53 +30,163 @@ const BARRIERS: [(&str, &str); 2] = [
 /// What an argument begins with that brings another agent.
 const AGENTS: [&str; 4] = ["-javaagent:", "-agentpath:", "-agentlib:", "-Xrun"];
 
-/// Looks at the JVM `pid`, without a word to it that would change it.
+/// File descriptors that an agent needs: attaching, its library, its recordings, its socket and connections to it.
+const DESCRIPTORS: u64 = 24;
+
+/// Advice if `/proc` hides something.
+const AS_ROOT: &str = "run this command as root to see it";
+
+/// Examines the JVM `pid`: speaks its attach protocol, and makes files where an agent would, which go again.
 ///
 /// # Errors
 /// If there is no such process, or it is no JVM (`H05xx`).
 pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
     let process = Process::read(pid).map_err(unreached)?;
-    if !process.maps("libjvm.so") {
+    if !process.is_jvm() {
         return Err(unreached(AttachError::NotJvm(pid)));
     }
     let options = options(&process);
-    let mut findings = vec![
-        checked("user", process.check_permission(), "it is this user's"),
-        checked("answers", process.check_answers(), "it is not stopped"),
-        checked("C library", process.check_libc(), "glibc"),
-        signal(&process),
-        files(&process),
-        agent(pid),
-    ];
+    let mut findings = vec![user(&process), attach(pid), descriptors(&process)];
+    findings.push(c_library(&process));
+    // Nobody but its own user and root can try more.
+    if process.check_permission().is_ok() && process.check_files().is_ok() {
+        findings.extend([
+            tmp(&process),
+            library(&process),
+            output(&process),
+            agent(pid),
+        ]);
+    }
     findings.extend(barriers(&options));
     findings.extend(others(&options));
     Ok(findings)
 }
 
-fn checked(what: &'static str, check: Result<(), AttachError>, good: &str) -> Finding {
-    match check {
-        Ok(()) => Finding::good(what, good),
-        Err(error) => Finding::refused(what, &unreached(error)),
+fn user(process: &Process) -> Finding {
+    const WHAT: &str = "user";
+    let (ours, theirs) = (geteuid().as_raw(), process.effective_uid());
+    match process
+        .check_permission()
+        .and_then(|()| process.check_files())
+    {
+        Ok(()) if ours == theirs => Finding::good(WHAT, format!("{theirs}, as this command's")),
+        Ok(()) => Finding::good(WHAT, format!("{theirs}; this command's is root")),
+        Err(error) => Finding::refused(WHAT, &unreached(error)),
     }
 }
 
-/// An agent is let in by SIGQUIT, which ends a process that does not expect it.
-fn signal(process: &Process) -> Finding {
-    if process.catches_sigquit() {
-        return Finding::good("attach", "it waits for SIGQUIT");
+/// Tries the attach protocol: whether the JVM says its version.
+fn attach(pid: i32) -> Finding {
+    const WHAT: &str = "attach";
+    let answer = Attachment::open(pid).and_then(|jvm| jvm.properties());
+    match answer {
+        Ok(properties) => {
+            let value = |name: &str| {
+                let mut lines = properties.lines();
+                let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+                value.unwrap_or("unknown").to_owned()
+            };
+            let (name, version) = (value("java.vm.name"), value("java.version"));
+            Finding::good(WHAT, format!("it answers: {name} {version}"))
+        }
+        Err(error) => Finding::refused(WHAT, &unreached(error)),
     }
-    let advice = "it was started with -Xrs or is just beginning: start it with the agent";
-    Finding::bad("attach", "it does not wait for SIGQUIT", advice)
 }
 
-fn files(process: &Process) -> Finding {
-    match launch::agent_library() {
-        Ok(library) if process.sees(&library) => Finding::good("files", "it sees those of here"),
-        Ok(_) => Finding::good(
-            "files",
-            "it has other files, as in a container: it gets the library into a folder of its own",
+fn descriptors(process: &Process) -> Finding {
+    const WHAT: &str = "files";
+    let Some((open, limit)) = process.descriptors() else {
+        let found = "its open files and their limit are hidden";
+        return Finding::absent(WHAT, found, AS_ROOT);
+    };
+    match process.check_descriptors(DESCRIPTORS) {
+        Ok(()) if limit == u64::MAX => Finding::good(
+            WHAT,
+            format!("{} are open, without a limit", thousands(open)),
         ),
-        Err(problem) => Finding::refused("files", &problem),
+        Ok(()) => {
+            let (open, limit) = (thousands(open), thousands(limit));
+            Finding::good(WHAT, format!("{open} of {limit} are open"))
+        }
+        Err(error) => Finding::refused(WHAT, &unreached(error)),
+    }
+}
+
+fn c_library(process: &Process) -> Finding {
+    const WHAT: &str = "C library";
+    match (process.maps("libjvm.so"), process.check_libc()) {
+        (None, _) => Finding::absent(WHAT, "its libraries are hidden", AS_ROOT),
+        (Some(_), Ok(())) => Finding::good(WHAT, "glibc"),
+        (Some(_), Err(error)) => Finding::refused(WHAT, &unreached(error)),
+    }
+}
+
+/// Writes a file to the JVM's `/tmp` as the JVM's user: the agent makes its socket there.
+fn tmp(process: &Process) -> Finding {
+    let made =
+        JvmTmp::open(process).and_then(|tmp| process.as_its_user(|| room::check(&tmp.path())));
+    written("tmp", "/tmp", process, made)
+}
+
+/// Tries whether the JVM's user can read the library, or a copy can be made for it.
+fn library(process: &Process) -> Finding {
+    const WHAT: &str = "library";
+    let library = match launch::agent_library() {
+        Ok(library) => library,
+        Err(problem) => return Finding::refused(WHAT, &problem),
+    };
+    if jvm_files::reads(process, &library) {
+        let path = library.display();
+        return Finding::good(WHAT, format!("the JVM's user can read {path}"));
+    }
+    match PlacedFile::new(process, &library, &agent::folder_of(&library)) {
+        Ok(placed) => {
+            let path = placed.path().display();
+            Finding::good(WHAT, format!("the JVM gets a copy: {path}"))
+        }
+        Err(error) => Finding::refused(WHAT, &unreached(error)),
+    }
+}
+
+/// Writes a file to the default folder for recordings as the user that will record.
+fn output(process: &Process) -> Finding {
+    const WHAT: &str = "output";
+    let user = process.effective_uid();
+    let Ok(here) = std::env::current_dir() else {
+        return Finding::bad(WHAT, "this folder is gone", "go to another one");
+    };
+    if !process.sees(&here) {
+        return tmp(process).about(WHAT);
+    }
+    let folder = here.join(recording_folder::DEFAULT);
+    let nearest = if folder.exists() { &folder } else { &here };
+    let made = process.as_its_user(|| room::check(nearest));
+    let is_denied = made
+        .as_ref()
+        .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    if !is_denied || geteuid().as_raw() == user {
+        return written(WHAT, &nearest.display().to_string(), process, made);
+    }
+    if !folder.exists() && process.check_access(&here, Access::EXEC_OK).is_ok() {
+        return written(
+            WHAT,
+            &here.display().to_string(),
+            process,
+            room::check(&here),
+        );
+    }
+    tmp(process).about(WHAT)
+}
+
+fn written(what: &'static str, folder: &str, process: &Process, made: io::Result<()>) -> Finding {
+    let user = process.effective_uid();
+    match made {
+        Ok(()) => Finding::good(what, format!("user {user} can write to {folder}")),
+        Err(error) => Finding::bad(
+            what,
+            format!("user {user} cannot write to {folder}: {error}"),
+            room::advice(&error),
+        ),
     }
 }
 

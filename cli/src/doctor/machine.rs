@@ -2,18 +2,20 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use host::cache::Cache;
 use host::compiler::COMPILER;
 
-use super::Finding;
+use super::{Finding, room};
+use crate::companion;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
 use crate::plugin_store::fetcher::FETCHER;
 use crate::problem::Problem;
 use crate::profile::retainers::READER;
+use crate::recording_folder;
 use crate::relay::RELAY;
 use crate::temporary;
 use crate::warnings::Warnings;
@@ -61,7 +63,7 @@ const LANGUAGES: [(&str, &str, &str); 3] = [
 pub fn of_machine(java: &OsString) -> Vec<Finding> {
     let mut findings = vec![agent(), java_with_agent(java)];
     findings.extend(PROGRAMS.map(|(what, program, needed)| beside(what, program, needed)));
-    findings.push(cache());
+    findings.extend([cache(), output()]);
     findings.push(clock());
     findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
     findings.push(running());
@@ -162,24 +164,50 @@ fn complaint(printed: &str) -> Option<&str> {
     printed.lines().find(about).map(str::trim)
 }
 
-/// A program that belongs beside this command.
+/// Tries a program that belongs beside this command: it says its version.
 fn beside(what: &'static str, program: &str, needed: &str) -> Finding {
-    let path = std::env::current_exe().map(|command| command.with_file_name(program));
-    let path = path.unwrap_or_else(|_| PathBuf::from(program));
-    if path.is_file() {
-        return Finding::good(what, path.display().to_string());
+    let path = companion::path(program);
+    let shown = path.display();
+    if !path.exists() {
+        return Finding::absent(what, format!("{shown} is not there"), needed);
     }
-    let found = format!("{} is not there", path.display());
-    Finding::absent(what, found, needed)
+    let version = companion::VERSION;
+    match companion::check(program) {
+        Ok(()) => Finding::good(what, format!("{shown}, version {version}")),
+        Err(found) => {
+            let advice = format!("install all files of one version, {version}; {needed}");
+            Finding::bad(what, format!("{shown}: {found}"), advice)
+        }
+    }
 }
 
+/// Tries to write to the user's cache.
 fn cache() -> Finding {
-    match Cache::of_user() {
-        Some(cache) => Finding::good("cache", cache.folder().display().to_string()),
-        None => Finding::bad(
-            "cache",
-            "none that belongs to this user alone",
-            "compiled plugins and their plans are made anew by each JVM: set XDG_CACHE_HOME to a folder that can be written",
+    const ADVICE: &str = "compiled plugins and their plans are made anew by each JVM: set XDG_CACHE_HOME to a folder that can be written";
+    let Some(cache) = Cache::of_user() else {
+        return Finding::bad("cache", "none that belongs to this user alone", ADVICE);
+    };
+    written("cache", cache.folder(), Some(ADVICE))
+}
+
+/// Tries to write where programs record that are started with the agent, if nobody says where.
+fn output() -> Finding {
+    let folder = Path::new(recording_folder::DEFAULT);
+    match folder.exists() {
+        true => written("output", folder, None),
+        false => written("output", Path::new("."), None),
+    }
+}
+
+fn written(what: &'static str, folder: &Path, advice: Option<&str>) -> Finding {
+    let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let shown = shown.display();
+    match room::check(folder) {
+        Ok(()) => Finding::good(what, format!("{shown} can be written to")),
+        Err(error) => Finding::bad(
+            what,
+            format!("{shown} cannot be written to: {error}"),
+            advice.unwrap_or_else(|| room::advice(&error)),
         ),
     }
 }

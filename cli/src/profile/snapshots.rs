@@ -2,9 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
 
 use attach::{Attachment, Process};
+use rustix::fs::{Access, Mode, OFlags};
+use rustix::process::{getegid, geteuid};
 use tempfile::TempDir;
 use trace::names::printable;
 use trace::numbers::thousands;
@@ -230,11 +233,12 @@ struct Place {
 }
 
 impl Place {
-    /// In a folder of its own within `parent`, or in the JVM's `/tmp` if the JVM does not see that.
+    /// In a folder of its own within `parent`, or in the JVM's `/tmp` if the JVM does not see that, or its user may not
+    /// enter it.
     fn new(process: &Process, parent: &Path) -> io::Result<Self> {
         const NAME: &str = "heap.hprof";
         let tmp = JvmTmp::open(process)?;
-        let is_seen = process.sees(parent);
+        let is_seen = process.sees(parent) && process.check_access(parent, Access::EXEC_OK).is_ok();
         let folder = match is_seen {
             true => temporary::folder(parent)?,
             false => temporary::folder(&tmp.path())?,
@@ -252,11 +256,14 @@ impl Place {
         })
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place, as a file of this user.
     fn publish(&self, target: &Path) -> io::Result<()> {
+        // The JVM's user owns the folder, and could put a link there.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut from = File::from(rustix::fs::open(&self.ours, flags, Mode::empty())?);
+        fchown(&from, Some(geteuid().as_raw()), Some(getegid().as_raw()))?;
         match fs::rename(&self.ours, target) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut from = File::open(&self.ours)?;
                 let mut to = atomic::create(target)?;
                 io::copy(&mut from, &mut to).map(drop)
             }

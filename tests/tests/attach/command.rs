@@ -2,15 +2,11 @@
 
 use crate::support::command;
 use crate::support::command::{LATE, attach, classhook, json};
-use e2e_tests::java::Java;
-use e2e_tests::jdks::{self, Jdk};
+use crate::support::users::{AS_USER, USER, behind, is_root, open_to_all, servant_behind};
+use e2e_tests::jdks;
 use e2e_tests::scratch;
-use e2e_tests::servant::{self, Servant};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-
-/// The user `nobody`.
-const NOBODY: &str = "65534";
+use e2e_tests::servant::Servant;
+use std::path::Path;
 
 /// The column `agent` of the JVM's line in `classhook ps`.
 fn agent_column(pid: i32) -> String {
@@ -133,31 +129,8 @@ fn processes_that_cannot_be_attached_to_explain_themselves() {
     }
 }
 
-/// `java … Servant` behind another program that starts it.
-fn behind(words: &[&str], jdk: &Jdk, options: &[&str]) -> Java {
-    let (program, arguments) = words.split_first().expect("a program");
-    Java::program(PathBuf::from(program))
-        .arguments(arguments)
-        .argument(jdk.tool("java"))
-        .arguments(options)
-        .argument("-cp")
-        .argument(servant::classes())
-        .argument("Servant")
-}
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-fn open_to_all(folder: &Path) {
-    let all = std::fs::Permissions::from_mode(0o777);
-    std::fs::set_permissions(folder, all).expect("our folder");
-}
-
 #[test]
 fn jvm_of_another_user_is_for_that_user_and_for_root() {
-    let drop = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"];
-    let as_nobody = [&["/usr/bin/setpriv"], &drop[..]].concat();
     if !is_root() {
         // Whoever is not root cannot become another user; process 1 is root's.
         classhook(&["attach", "1"])
@@ -168,24 +141,20 @@ fn jvm_of_another_user_is_for_that_user_and_for_root() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         open_to_all(folder.path());
-        let servant = Servant::of(&behind(&as_nobody, &jdk, &LATE));
+        let servant = Servant::of(&servant_behind(&AS_USER, &jdk, &LATE));
         attach(&servant, folder.path(), &[]).assert_success();
         let status = json(&["status", &servant.pid().to_string()]);
         assert_eq!(status["plugins"][0]["name"], "coverage");
-        let socket = format!("/tmp/.classhook-{NOBODY}/{}.sock", servant.pid());
+        let socket = format!("/tmp/.classhook-{USER}/{}.sock", servant.pid());
         assert!(Path::new(&socket).exists(), "{socket}");
 
         let ours = Servant::start(&jdk, &LATE);
         attach(&ours, folder.path(), &[]).assert_success();
         for command in ["attach", "status", "off"] {
-            let mut words = as_nobody.clone();
-            let program = e2e_tests::workspace::classhook();
-            let (program, pid) = (program.to_string_lossy(), ours.pid().to_string());
-            words.extend([program.as_ref(), command, &pid]);
-            let refused = Java::program(PathBuf::from(words[0]))
-                .arguments(&words[1..])
-                .run();
-            refused
+            behind(&AS_USER, e2e_tests::workspace::classhook())
+                .argument(command)
+                .argument(ours.pid().to_string())
+                .run()
                 .assert_exit(2)
                 .assert_stderr("H0503")
                 .assert_stderr("as that user, or as root");
@@ -221,7 +190,7 @@ fn jvm_in_namespaces_of_its_own_is_reached_like_any_other() {
         .flat_map(|way| jdks::main_two().into_iter().map(move |jdk| (way, jdk)))
     {
         let folder = scratch();
-        let mut servant = Servant::of(&behind(words, &jdk, &LATE));
+        let mut servant = Servant::of(&servant_behind(words, &jdk, &LATE));
         let pid = child_of(servant.pid());
         let attached = classhook(&[
             "attach",

@@ -1,15 +1,13 @@
 //! JVMs in containers: another root file system, other users, and what is missing there.
 
 use crate::support::command::{LATE, classhook, hits, json};
+use crate::support::users::{AS_USER, is_root, open_to_all};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::scratch;
 use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::agent_library;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-const NOBODY: &str = "65534";
 
 /// Makes `$ROOT` a root file system with what the program needs, as a container has it, and nothing of ours.
 const CONTAINER: &str = "mount -t tmpfs none \"$ROOT\"; cd \"$ROOT\"; mkdir -p proc dev tmp var
@@ -127,6 +125,41 @@ fn without_a_place_for_the_library_each_is_named_with_what_is_wrong() {
     assert_eq!(servant.end().code, Some(0));
 }
 
+/// Only what was tried is called good: nothing can be made in a folder that is mounted read-only, or is full.
+#[test]
+fn doctor_tells_a_tmp_without_room_and_one_that_is_read_only() {
+    for (mount, cause, has_socket) in [
+        ("size=256k", "No space left on device", true),
+        ("ro", "Read-only file system", false),
+    ] {
+        let script = format!("mount -t tmpfs -o {mount} none /tmp; exec \"$@\"");
+        let root = scratch();
+        let servant = contained(&[], &jdks::newest(), root.path(), &script);
+        let doctor = classhook(&["doctor", &servant.pid().to_string()]);
+        doctor.assert_exit(3).assert_stderr("error[H0637]");
+        let line = |what: &str| {
+            let of = |line: &&str| line.split_whitespace().nth(1) == Some(what);
+            doctor.stdout.lines().find(of).unwrap_or_default()
+        };
+        assert!(line("tmp").starts_with("bad"), "{}", doctor.report());
+        assert!(line("tmp").contains(cause), "{}", doctor.report());
+        assert_eq!(
+            line("attach").starts_with("good"),
+            has_socket,
+            "{}",
+            doctor.report()
+        );
+        assert_eq!(
+            line("attach").contains("H0511"),
+            !has_socket,
+            "{}",
+            doctor.report()
+        );
+        assert_eq!(left_behind(servant.pid()), Vec::<PathBuf>::new());
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
 #[test]
 fn link_in_a_container_leads_nowhere_out_of_it() {
     let outside = scratch();
@@ -148,22 +181,13 @@ fn link_in_a_container_leads_nowhere_out_of_it() {
 
 #[test]
 fn root_reaches_a_jvm_whose_user_namespace_does_not_know_it() {
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return; // only root can start a JVM of another user
     }
-    let as_nobody = [
-        "/usr/bin/setpriv",
-        "--reuid",
-        NOBODY,
-        "--regid",
-        NOBODY,
-        "--clear-groups",
-    ];
     for jdk in jdks::main_two() {
         let folder = scratch();
-        let all = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(folder.path(), all).expect("our folder");
-        let mut servant = contained(&as_nobody, &jdk, folder.path(), "exec \"$@\"");
+        open_to_all(folder.path());
+        let mut servant = contained(&AS_USER, &jdk, folder.path(), "exec \"$@\"");
         let pid = servant.pid().to_string();
         let output = folder.path().to_string_lossy();
         classhook(&["attach", &pid, "--select", "Servant*", "--output", &output]).assert_success();

@@ -28,7 +28,7 @@ fn running_jvm_answers_commands_and_is_not_disturbed() {
             (entry.version.as_str(), entry.main.as_str()),
             (jdk.version.as_str(), "Servant")
         );
-        assert!(!entry.has_library);
+        assert_eq!(entry.has_library, Some(false));
         assert_undisturbed(&servant.end());
     }
 }

@@ -74,6 +74,69 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
     assert!(lines(&no_java, "java").concat().contains("H0602"));
 }
 
+/// A disk that is full, and a program of another version: both are there, and neither is good.
+#[test]
+fn what_is_there_and_does_not_work_is_not_called_good() {
+    let folder = scratch();
+    let script = "mount -t tmpfs -o size=256k none \"$FOLDER\"; cd \"$FOLDER\"; exec \"$@\"";
+    let full = Java::program("/usr/bin/unshare".into())
+        .options(&[
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "/bin/sh",
+            "-ec",
+            script,
+            "sh",
+        ])
+        .option(classhook())
+        .variable("FOLDER", folder.path())
+        .variable("CLASSHOOK_AGENT", agent_library())
+        .variable("XDG_CACHE_HOME", folder.path())
+        .variable("JAVA_TOOL_OPTIONS", "")
+        .arguments(&["doctor", "--java"])
+        .argument(jdks::newest().tool("java"))
+        .run();
+    full.assert_exit(3).assert_stderr("error[H0637]");
+    for what in ["cache", "output"] {
+        let line = lines(&full, what).concat();
+        assert!(line.starts_with("bad"), "{}", full.report());
+        assert!(line.contains("No space left"), "{}", full.report());
+    }
+
+    let copy = folder.path().join("classhook");
+    std::fs::copy(classhook(), &copy).expect("room for a copy");
+    let reader = folder.path().join("classhook-heap");
+    std::os::unix::fs::symlink("/bin/true", &reader).expect("a link");
+    let run = Java::program(copy)
+        .variable("CLASSHOOK_AGENT", agent_library())
+        .arguments(&["doctor", "--java"])
+        .argument(jdks::newest().tool("java"))
+        .run();
+    run.assert_exit(3);
+    let line = lines(&run, "heap").concat();
+    assert!(
+        line.starts_with("bad") && line.contains("another version"),
+        "{line}"
+    );
+    assert!(
+        lines(&run, "relay").concat().starts_with("absent"),
+        "{}",
+        run.report()
+    );
+    let own = doctor()
+        .argument("--java")
+        .argument(jdks::newest().tool("java"))
+        .run();
+    for what in ["compiler", "fetcher", "relay", "heap"] {
+        assert!(
+            lines(&own, what).concat().starts_with("good"),
+            "{}",
+            own.report()
+        );
+    }
+}
+
 #[test]
 fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
     let jdk = jdks::newest();

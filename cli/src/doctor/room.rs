@@ -1,0 +1,35 @@
+//! Writes a file of some size to a folder: its disk may be full, or mounted read-only.
+
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use crate::temporary;
+
+/// Size of the file in bytes; a full disk may still hold smaller ones.
+const SIZE: usize = 1 << 20;
+
+/// Makes a file in the folder, which goes again.
+///
+/// # Errors
+/// Those of the system.
+pub fn check(folder: &Path) -> io::Result<()> {
+    let mut file = temporary::file(folder)?;
+    file.write_all(&vec![0; SIZE])?;
+    file.as_file().sync_all() // some file systems allocate late
+}
+
+/// Advice for what [`check`] failed with.
+#[must_use]
+pub fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "make room there: the agent needs some megabytes"
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "mount a folder there that can be written (in a container, an emptyDir or tmpfs)"
+        }
+        _ => {
+            "let this user write there, or name another folder where the command has an option for it"
+        }
+    }
+}

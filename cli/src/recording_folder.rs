@@ -1,0 +1,115 @@
+//! The folder in which an agent records that comes into a running JVM, whose user and file system may be others.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+
+use attach::Process;
+use rustix::fs::Access;
+use rustix::process::geteuid;
+
+use crate::checked_options::CheckedOptions;
+use crate::problem::Problem;
+use crate::show::{self, say};
+
+/// The folder if nobody names one, in that of the command.
+pub const DEFAULT: &str = "classhook";
+
+/// The folder in another file system, and the start of its name in ours, if no option names one.
+const ELSEWHERE: &str = "/tmp/classhook";
+
+/// Access to a folder in which files are made.
+const MAKE_FILES: Access = Access::WRITE_OK.union(Access::EXEC_OK);
+
+/// Returns the folder, as the JVM sees it. A folder that root has to make for another user becomes that user's.
+///
+/// # Errors
+/// If the JVM's user cannot write to the folder that an option names (`H0620`).
+pub fn of_jvm(
+    process: &Process,
+    library: &Path,
+    checked: &CheckedOptions,
+) -> Result<PathBuf, Problem> {
+    let asked = &checked.output;
+    if !process.sees(library) {
+        return Ok(match checked.is_default_output {
+            true => PathBuf::from(ELSEWHERE),
+            false => asked.clone(),
+        });
+    }
+    if geteuid().as_raw() == process.effective_uid() {
+        return Ok(asked.clone());
+    }
+    let Err(error) = make_for(process, asked) else {
+        return Ok(asked.clone());
+    };
+    if !checked.is_default_output {
+        return Err(refused(process, asked, &error));
+    }
+    let user = process.effective_uid();
+    let folder = PathBuf::from(format!("{ELSEWHERE}-{user}"));
+    make_own(process, &folder).map_err(|error| refused(process, &folder, &error))?;
+    let (ours, theirs) = (show::path(asked), show::path(&folder));
+    say(format_args!(
+        "the agent records in {theirs}: the JVM's user {user} cannot write to {ours}"
+    ));
+    Ok(folder)
+}
+
+fn refused(process: &Process, folder: &Path, error: &io::Error) -> Problem {
+    let (user, folder) = (process.effective_uid(), folder.display());
+    let message = format!("the JVM's user {user} cannot write to {folder}");
+    Problem::user("H0620", message)
+        .with("found", error.to_string())
+        .with(
+            "help",
+            "name another folder with --output; one that is not there yet is made for that user",
+        )
+}
+
+/// Makes sure that the user of the process can make files in the folder, which is made if it is not there.
+fn make_for(process: &Process, folder: &Path) -> io::Result<()> {
+    match process.check_access(folder, MAKE_FILES) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        checked => return checked,
+    }
+    match process.as_its_user(|| fs::create_dir_all(folder)) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+        made => return made,
+    }
+    let above = folder.ancestors().find(|above| above.exists());
+    let above = above.ok_or(ErrorKind::NotFound)?;
+    process.check_access(above, Access::EXEC_OK)?;
+    if fs::metadata(above)?.uid() != geteuid().as_raw() {
+        return Err(ErrorKind::PermissionDenied.into()); // its owner could put a link in place of what is made there
+    }
+    make_below(process, above, folder)?;
+    process.check_access(folder, MAKE_FILES)
+}
+
+/// Makes a folder of ours in one of ours, with those between them, and gives them to the user of the process.
+fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> {
+    let missing = folder.ancestors().take_while(|missing| *missing != above);
+    let missing: Vec<&Path> = missing.collect();
+    for folder in missing.iter().rev() {
+        fs::create_dir(folder)?;
+    }
+    let (user, group) = (process.effective_uid(), process.effective_gid());
+    let mut missing = missing.into_iter(); // the innermost first: those above it are still ours
+    missing.try_for_each(|folder| chown(folder, Some(user), Some(group)))
+}
+
+/// As [`make_for`], for a folder in one that every user may write to.
+fn make_own(process: &Process, folder: &Path) -> io::Result<()> {
+    match process.as_its_user(|| fs::create_dir(folder)) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != process.effective_uid() {
+        let message = format!("it is there already, and user {}'s", found.uid());
+        return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+    }
+    process.check_access(folder, MAKE_FILES)
+}
