@@ -109,7 +109,8 @@ fn sweep(tmp: &Path, us: &Maker) {
         let maker = entry.file_name().to_str().and_then(Maker::read);
         let is_left = maker.is_some_and(|maker| maker.has_ended(us.namespace));
         let path = entry.path();
-        let is_ours = |found: &Metadata| found.uid() == uid;
+        // Root has made some for the users of JVMs.
+        let is_ours = |found: &Metadata| found.uid() == uid || uid == 0;
         let found = fs::symlink_metadata(&path).ok().filter(is_ours);
         // What cannot be deleted is in nobody's way.
         let _ = match found.filter(|_| is_left) {
@@ -141,6 +142,10 @@ mod tests {
             name
         };
         folder(format!("{PREFIX}{ended}-left"));
+        if rustix::process::geteuid().is_root() {
+            let given = folder(format!("{PREFIX}{ended}-given-to-the-user-of-a-jvm"));
+            std::os::unix::fs::chown(tmp.path().join(given), Some(65_534), None).unwrap();
+        }
         fs::write(tmp.path().join(format!("{PREFIX}{ended}-file")), "").unwrap();
         let elsewhere = Maker {
             namespace: 1,
