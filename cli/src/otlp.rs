@@ -5,7 +5,9 @@
 
 mod client;
 mod delivery;
+mod encryption;
 mod endpoint;
+mod name_template;
 mod sender;
 
 pub use delivery::Delivery;
@@ -57,12 +59,12 @@ struct OfJvm {
 }
 
 impl OfJvm {
-    fn new() -> Self {
+    fn new(target: &Target) -> Self {
         let lot = || u128::from(RandomState::new().hash_one(0));
         Self {
             service: Service::default(),
             trees: Trees::default(),
-            spans: Spans::new(lot() << 64 | lot()),
+            spans: Spans::new(lot() << 64 | lot(), target.span_name.clone()),
             since_ms: 0,
             heard: Instant::now(),
         }
@@ -109,7 +111,7 @@ impl Export {
     /// The JVM of this number, which has just recorded something.
     fn jvm(&mut self, number: usize) -> &mut OfJvm {
         while self.jvms.len() <= number {
-            self.jvms.push(OfJvm::new());
+            self.jvms.push(OfJvm::new(&self.target));
         }
         let jvm = &mut self.jvms[number];
         jvm.heard = Instant::now();

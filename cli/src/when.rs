@@ -1,5 +1,7 @@
 //! Which single calls are kept, and with which values.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
@@ -37,6 +39,21 @@ pub struct When {
 }
 
 impl When {
+    /// The same with more values that are kept.
+    #[must_use]
+    pub fn showing<'v>(&self, values: impl Iterator<Item = &'v str>) -> Self {
+        let shown = self.asked().show;
+        let shown: Vec<String> = shown.iter().map(Show::to_string).collect();
+        let more = values.filter(|value| !shown.iter().any(|known| known == value));
+        let more: BTreeSet<&str> = more.collect();
+        let all = self.show.as_deref().into_iter().chain(more);
+        let all: Vec<&str> = all.collect();
+        Self {
+            show: (!all.is_empty()).then(|| all.join(", ")),
+            ..self.clone()
+        }
+    }
+
     /// The agent's settings with these among them.
     #[must_use]
     pub fn added(&self, mut settings: Settings) -> Settings {
@@ -130,6 +147,24 @@ fn nanos(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_are_shown_already_are_not_added() {
+        let when = When {
+            show: Some("arg[0],  this.size".to_owned()),
+            ..When::default()
+        };
+        let shown = |when: &When, values: &[&str]| when.showing(values.iter().copied()).show;
+        assert_eq!(
+            shown(&when, &["this.size", "arg[1]", "arg[1]"]).as_deref(),
+            Some("arg[0],  this.size, arg[1]")
+        );
+        assert_eq!(shown(&When::default(), &[]), None);
+        assert_eq!(
+            shown(&When::default(), &["arg[0]"]).as_deref(),
+            Some("arg[0]")
+        );
+    }
 
     fn condition(min_duration: Option<&str>, condition: Option<&str>) -> Option<String> {
         let when = When {

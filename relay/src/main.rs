@@ -15,6 +15,7 @@
 //! | [`mod@send`] | the sender |
 //! | [`store`] | the files of the receiver |
 //! | [`mod@collect`] | the receiver |
+//! | [`tls`] | an encrypted connection to another server, for the command |
 //! | [`told`] | what the receiver has said, so that it says nothing twice |
 
 mod address;
@@ -28,10 +29,12 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod token;
 mod told;
 
-use std::io::Read;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,6 +45,7 @@ use address::Address;
 use ends::Ends;
 use serde_json::json;
 use source::Which;
+use tls::Peer;
 use token::Token;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -53,7 +57,8 @@ const USAGE: &str = "\
 Sends recordings to another machine, and receives them; `classhook` starts this program by itself:
 classhook-relay VERSION check ADDRESS TOKEN-FILE|-
 classhook-relay VERSION send ADDRESS TOKEN-FILE|- FOLDER run:ID|jvm:NAME|process:PID:MILLISECONDS
-classhook-relay VERSION collect ADDRESS TOKEN-FILE|- FOLDER MOST-BYTES";
+classhook-relay VERSION collect ADDRESS TOKEN-FILE|- FOLDER MOST-BYTES
+classhook-relay VERSION tls HOST PORT h2|http/1.1 AUTHORITIES|- [CERTIFICATES KEY], with a socket as standard input";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -77,13 +82,59 @@ fn main() -> ExitCode {
         [VERSION, "collect", address, token, folder, most] => {
             collect(address, token, Path::new(folder), most)
         }
-        [of, "check" | "send" | "collect", ..] if *of != VERSION => {
+        [VERSION, "tls", host, port, protocol, authorities] => {
+            encrypted(host, port, protocol, authorities, None)
+        }
+        [
+            VERSION,
+            "tls",
+            host,
+            port,
+            protocol,
+            authorities,
+            certificates,
+            key,
+        ] => {
+            let identity = Some((Path::new(*certificates), Path::new(*key)));
+            encrypted(host, port, protocol, authorities, identity)
+        }
+        [of, "check" | "send" | "collect" | "tls", ..] if *of != VERSION => {
             println!("{}", json!({ "other-version": VERSION }));
             ExitCode::from(2)
         }
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Connects the socket on standard input to a TLS server.
+fn encrypted(
+    host: &str,
+    port: &str,
+    protocol: &str,
+    authorities: &str,
+    identity: Option<(&Path, &Path)>,
+) -> ExitCode {
+    let peer = port.parse().map(|port| Peer {
+        host,
+        port,
+        protocol,
+        authorities: token(authorities),
+        identity,
+    });
+    let local = io::stdin().as_fd().try_clone_to_owned();
+    let done = match (peer, local) {
+        (Ok(peer), Ok(local)) => outlive_signals().and_then(|()| tls::run(&peer, local.into())),
+        (Err(error), _) => Err(error.to_string()),
+        (_, Err(error)) => Err(error.to_string()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("{}", escape::line(&cause));
+            ExitCode::from(3)
         }
     }
 }
@@ -109,7 +160,18 @@ fn send(
     let which =
         Which::parse(which).ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
     let ends = Arc::new(Ends::default());
-    // Ctrl-C reaches this program as well as the command, which says when it is over.
+    outlive_signals()?;
+    let over = Arc::clone(&ends);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        over.at(Instant::now());
+    });
+    let report = send::run(&address, token.as_ref(), folder, &which, &ends);
+    serde_json::to_value(report).map_err(|error| error.to_string())
+}
+
+/// Goes on after Ctrl-C, which reaches this program as well as the command: the command ends it.
+fn outlive_signals() -> Result<(), String> {
     for signal in [
         signal_hook::consts::SIGINT,
         signal_hook::consts::SIGTERM,
@@ -118,13 +180,7 @@ fn send(
         let ignored = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal, ignored).map_err(|error| error.to_string())?;
     }
-    let over = Arc::clone(&ends);
-    std::thread::spawn(move || {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        over.at(Instant::now());
-    });
-    let report = send::run(&address, token.as_ref(), folder, &which, &ends);
-    serde_json::to_value(report).map_err(|error| error.to_string())
+    Ok(())
 }
 
 fn collect(address: &str, file: &str, folder: &Path, most: &str) -> ExitCode {

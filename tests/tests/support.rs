@@ -4,6 +4,7 @@ pub mod agent;
 pub mod command;
 pub mod documents;
 pub mod edited;
+pub mod encrypted;
 pub mod files;
 pub mod projects;
 pub mod receiver;

@@ -6,8 +6,10 @@
 mod attributes;
 mod metrics;
 mod resource;
+mod span_name;
 mod spans;
 
 pub use metrics::metrics;
 pub use resource::Service;
+pub use span_name::{NamePart, SpanName};
 pub use spans::Spans;

@@ -284,9 +284,11 @@ impl Trace {
         self.outputs.check()?;
         self.relay.check()?;
         let run = run_id();
-        let settings = self.when.added(self.what.configured(&self.settings)?);
+        let when = self.when.showing(self.meanwhile.otlp.named_values());
+        let settings = when.added(self.what.configured(&self.settings)?);
         if !keeps_calls(&settings) {
             self.outputs.refuse_calls()?;
+            self.meanwhile.otlp.refuse_names()?;
         }
         let target = self.meanwhile.otlp.target()?;
         let settings = self.event_files.added(settings);

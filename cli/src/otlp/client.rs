@@ -7,10 +7,11 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER, TE, USER_AGENT};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, rt};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
+use super::encryption::Encryption;
 use super::endpoint::{Endpoint, Protocol};
 
 /// Longest answer that is read, in bytes.
@@ -25,6 +26,8 @@ const FRAME: usize = 5;
 pub struct Client {
     endpoint: Endpoint,
     connection: Option<Connection>,
+    /// The process that encrypts the connection.
+    encryption: Option<Encryption>,
 }
 
 #[derive(Debug)]
@@ -69,6 +72,7 @@ impl Client {
         Self {
             endpoint,
             connection: None,
+            encryption: None,
         }
     }
 
@@ -118,7 +122,10 @@ impl Client {
                 Err(error) => Err(error),
             },
         };
-        let response = response.map_err(|error| Failure::network("no answer", &error))?;
+        let response = match response {
+            Ok(response) => response,
+            Err(error) => return Err(self.no_answer(&error).await),
+        };
         let answer = match self.endpoint.protocol {
             Protocol::Http => http_answer(response).await,
             Protocol::Grpc => grpc_answer(response).await,
@@ -127,11 +134,42 @@ impl Client {
         answer
     }
 
-    async fn connect(&self) -> Result<Connection, Failure> {
-        let stream = TcpStream::connect(self.endpoint.address()).await;
+    /// Returns the failure of a request; of an encrypted connection that has ended, with its cause.
+    async fn no_answer(&mut self, error: &hyper::Error) -> Failure {
+        let ended = match &mut self.encryption {
+            Some(encryption) => encryption.ending().await,
+            None => None,
+        };
+        match ended {
+            Some(cause) => Failure {
+                cause: format!("no answer: {cause}"),
+                remedy: Remedy::Reconnect,
+            },
+            None => Failure::network("no answer", error),
+        }
+    }
+
+    async fn connect(&mut self) -> Result<Connection, Failure> {
+        let (address, protocol) = (self.endpoint.address(), self.endpoint.protocol);
+        if let Some(tls) = &self.endpoint.tls {
+            let connected = tls.connect(address, protocol).await;
+            let (stream, encryption) = connected.map_err(|cause| Failure {
+                cause: format!("cannot connect: {cause}"),
+                remedy: Remedy::Reconnect,
+            })?;
+            self.encryption = Some(encryption);
+            return self.shake_hands(TokioIo::new(stream)).await;
+        }
+        let stream = TcpStream::connect(address).await;
         let stream = stream.map_err(|error| Failure::network("cannot connect", &error))?;
         let _ = stream.set_nodelay(true); // it only waits a little longer without
-        let io = TokioIo::new(stream);
+        self.shake_hands(TokioIo::new(stream)).await
+    }
+
+    async fn shake_hands<S>(&self, io: TokioIo<S>) -> Result<Connection, Failure>
+    where
+        TokioIo<S>: rt::Read + rt::Write + Unpin + Send + 'static,
+    {
         let failed = |error: hyper::Error| Failure::network("cannot connect", &error);
         match self.endpoint.protocol {
             Protocol::Http => {

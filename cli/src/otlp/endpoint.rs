@@ -1,11 +1,15 @@
 //! Where spans and metrics go: options of the command, and OpenTelemetry's environment variables.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
+use trace::otlp::SpanName;
 
+use super::encryption::Tls;
+use super::name_template::NameTemplate;
 use crate::inputs::command_line::program_of;
 use crate::problem::Problem;
 use crate::show::name;
@@ -18,7 +22,7 @@ const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 /// Sending by OTLP.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OtlpOptions {
-    /// Send spans and metrics by OTLP to http://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
+    /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub otlp: Option<String>,
     /// How [default: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and http/protobuf for others]
@@ -27,6 +31,20 @@ pub struct OtlpOptions {
     /// The name of the service [default: OTEL_SERVICE_NAME, else the main class]
     #[arg(long, value_name = "NAME", requires = "otlp")]
     pub otlp_service: Option<String>,
+    /// Send this header with each request; may be repeated [default: OTEL_EXPORTER_OTLP_HEADERS]
+    #[arg(long, value_name = "NAME=VALUE", requires = "otlp")]
+    pub otlp_header: Vec<String>,
+    /// With https://, trust the authorities whose certificates this file holds (PEM) [default: OTEL_EXPORTER_OTLP_CERTIFICATE, else the system's]
+    #[arg(long, value_name = "FILE", requires = "otlp")]
+    pub otlp_ca: Option<PathBuf>,
+    /// Name spans so: 'GET {arg[0].path}', '{class}.{method}'; values in braces are those of --show [default: {class}.{method}]
+    #[arg(
+        long,
+        value_name = "TEMPLATE",
+        requires = "otlp",
+        conflicts_with = "config"
+    )]
+    pub otlp_span_name: Option<NameTemplate>,
 }
 
 /// A protocol of OTLP.
@@ -35,7 +53,7 @@ pub enum Protocol {
     /// Protocol buffers in requests of HTTP/1.1
     #[value(name = "http/protobuf")]
     Http,
-    /// Calls of gRPC, without TLS
+    /// Calls of gRPC
     #[value(name = "grpc")]
     Grpc,
 }
@@ -60,6 +78,8 @@ pub struct Target {
     pub service: Option<String>,
     /// What else is known of the service.
     pub attributes: Vec<(String, String)>,
+    /// The template of span names.
+    pub span_name: SpanName,
 }
 
 impl Target {
@@ -82,8 +102,10 @@ pub struct Endpoint {
     pub signal: Signal,
     /// How.
     pub protocol: Protocol,
-    /// `http`, host, port and path.
+    /// `http` or `https`, host, port and path.
     pub uri: Uri,
+    /// With `https`, whom to trust.
+    pub tls: Option<Tls>,
     /// What each request carries besides.
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// How long one request may take.
@@ -94,12 +116,40 @@ pub struct Endpoint {
 type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 impl OtlpOptions {
+    /// The values that spans are named by.
+    pub fn named_values(&self) -> impl Iterator<Item = &str> {
+        self.otlp_span_name.iter().flat_map(NameTemplate::values)
+    }
+
+    /// Refuses a template of span names if no single calls are recorded.
+    ///
+    /// # Errors
+    /// `H0636`.
+    pub fn refuse_names(&self) -> Result<(), Problem> {
+        match self.otlp_span_name {
+            None => Ok(()),
+            Some(_) => Err(
+                Problem::user("H0636", "--otlp-span-name needs single calls")
+                    .with("found", "--aggregate or --count, which record sums")
+                    .with("help", "leave one of both out"),
+            ),
+        }
+    }
+
     /// What is asked for, with what the environment says; none without `--otlp`.
     ///
     /// # Errors
-    /// If a URL, protocol, header or other value cannot be used (`H0661`).
+    /// If a URL, protocol, header, file or other value cannot be used (`H0661`, `H0612`), or the program that encrypts
+    /// (`H0667`).
     pub fn target(&self) -> Result<Option<Target>, Problem> {
-        self.target_in(&|name| std::env::var(name).ok())
+        let target = self.target_in(&|name| std::env::var(name).ok())?;
+        let endpoints = target
+            .iter()
+            .flat_map(|target| [&target.traces, &target.metrics]);
+        for tls in endpoints.filter_map(|endpoint| endpoint.tls.as_ref()) {
+            tls.check()?;
+        }
+        Ok(target)
     }
 
     fn target_in(&self, environment: Environment<'_>) -> Result<Option<Target>, Problem> {
@@ -119,6 +169,10 @@ impl OtlpOptions {
             metrics: self.endpoint(Signal::Metrics, &set)?,
             service: service.or_else(|| set("OTEL_SERVICE_NAME")).or(named),
             attributes,
+            span_name: self
+                .otlp_span_name
+                .as_ref()
+                .map_or_else(SpanName::default, NameTemplate::parts),
         }))
     }
 
@@ -153,6 +207,7 @@ impl OtlpOptions {
         };
         not_compressed(own("COMPRESSION").or_else(|| any("COMPRESSION")))?;
         let headers = match own("HEADERS").or_else(|| any("HEADERS")) {
+            _ if !self.otlp_header.is_empty() => self.headers()?,
             None => Vec::new(),
             Some((from, text)) => headers(&from, &text)?,
         };
@@ -160,13 +215,67 @@ impl OtlpOptions {
             None => TIMEOUT,
             Some((from, text)) => milliseconds(&from, &text)?,
         };
+        let uri = uri(url.as_ref(), is_whole, protocol, signal)?;
+        let file = |name: &str| {
+            let given = own(name).or_else(|| any(name));
+            given.map(|(_, path)| PathBuf::from(path))
+        };
+        let identity = (file("CLIENT_CERTIFICATE"), file("CLIENT_KEY"));
+        let tls = Tls {
+            authorities: self.otlp_ca.clone().or_else(|| file("CERTIFICATE")),
+            identity: match identity {
+                (Some(certificate), Some(key)) => Some((certificate, key)),
+                (None, None) => None,
+                (Some(_), None) => return Err(incomplete("CLIENT_KEY", "CLIENT_CERTIFICATE")),
+                (None, Some(_)) => return Err(incomplete("CLIENT_CERTIFICATE", "CLIENT_KEY")),
+            },
+        };
         Ok(Endpoint {
             signal,
             protocol,
-            uri: uri(url.as_ref(), is_whole, protocol, signal)?,
+            tls: (uri.scheme_str() == Some("https")).then_some(tls),
+            uri,
             headers,
             timeout,
         })
+    }
+
+    fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
+        let given = self.otlp_header.iter().map(|header| {
+            let wrong = |found: &str| Err(refused("--otlp-header", "a header, NAME=VALUE", found));
+            // A value may be a secret: only the name is shown.
+            let Some((name, value)) = header.split_once('=') else {
+                return wrong("a text without =");
+            };
+            match (
+                HeaderName::try_from(name.trim()),
+                HeaderValue::try_from(value.trim()),
+            ) {
+                (Ok(name), Ok(mut value)) => {
+                    value.set_sensitive(true);
+                    Ok((name, value))
+                }
+                _ => wrong(name),
+            }
+        });
+        given.collect()
+    }
+}
+
+/// One of two variables that go together is not set.
+fn incomplete(missing: &str, given: &str) -> Problem {
+    let (missing, given) = (format!("{PREFIX}{missing}"), format!("{PREFIX}{given}"));
+    Problem::user("H0661", format!("{given} needs {missing}")).with("help", "set both, or neither")
+}
+
+impl Protocol {
+    /// The protocol as ALPN names it.
+    #[must_use]
+    pub fn in_handshakes(self) -> &'static str {
+        match self {
+            Self::Http => "http/1.1",
+            Self::Grpc => "h2",
+        }
     }
 }
 
@@ -199,7 +308,8 @@ impl Endpoint {
     pub fn address(&self) -> (&str, u16) {
         let host = self.uri.host().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        (host, self.uri.port_u16().unwrap_or(80))
+        let usual = if self.tls.is_some() { 443 } else { 80 };
+        (host, self.uri.port_u16().unwrap_or(usual))
     }
 
     /// The same for display.
@@ -209,7 +319,8 @@ impl Endpoint {
             .uri
             .authority()
             .map_or("", |authority| authority.as_str());
-        format!("http://{authority}")
+        let scheme = self.uri.scheme_str().unwrap_or("http");
+        format!("{scheme}://{authority}")
     }
 }
 
@@ -222,20 +333,14 @@ fn refused(from: &str, expected: &str, found: &str) -> Problem {
 
 /// A URL with scheme and host.
 fn parsed(from: &str, text: &str) -> Result<Uri, Problem> {
-    const EXPECTED: &str = "a URL such as http://localhost:4318";
+    const EXPECTED: &str = "a URL such as http://localhost:4318 or https://collector:4318";
     let text = text.trim();
-    if text
-        .get(..8)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
-    {
-        return Err(refused(from, EXPECTED, text).with("help", "TLS is not supported: send to a collector on this machine or in a network of your own, which forwards by TLS"));
-    }
     let uri: Result<Uri, _> = text.parse();
     let uri =
         uri.map_err(|error| refused(from, EXPECTED, text).with("found", error.to_string()))?;
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     let after_host = authority.rsplit(']').next().unwrap_or_default();
-    let is_usable = uri.scheme_str() == Some("http")
+    let is_usable = ["http", "https"].contains(&uri.scheme_str().unwrap_or_default())
         && uri.host().is_some_and(|host| !host.is_empty())
         && !authority.contains('@')
         && (uri.port_u16().is_some() || !after_host.contains(':'));
@@ -295,7 +400,8 @@ fn uri(
         Protocol::Http if is_whole => base.to_owned(),
         Protocol::Http => base.trim_end_matches('/').to_owned() + signal.path(protocol),
     };
-    let uri = format!("http://{authority}{path}");
+    let scheme = url.and_then(Uri::scheme_str).unwrap_or("http");
+    let uri = format!("{scheme}://{authority}{path}");
     uri.parse().map_err(|_| refused("the URL", "a URL", &uri))
 }
 
@@ -453,6 +559,49 @@ mod tests {
     }
 
     #[test]
+    fn options_come_before_the_environment() {
+        let given = OtlpOptions {
+            otlp_header: vec!["Authorization=Bearer a=b".to_owned()],
+            otlp_ca: Some("given.pem".into()),
+            otlp_service: Some("given".to_owned()),
+            ..options("https://c")
+        };
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_HEADERS", "other=1"),
+            ("OTEL_EXPORTER_OTLP_CERTIFICATE", "all.pem"),
+            ("OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE", "metrics.pem"),
+            ("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "own.pem"),
+            ("OTEL_EXPORTER_OTLP_CLIENT_KEY", "own.key"),
+            ("OTEL_SERVICE_NAME", "all"),
+        ];
+        let found = target(&given, &variables).unwrap();
+        let headers = found.traces.headers.iter();
+        let headers: Vec<_> = headers
+            .map(|(key, value)| (key.as_str(), value.as_bytes()))
+            .collect();
+        assert_eq!(headers, [("authorization", &b"Bearer a=b"[..])]);
+        let tls = found.metrics.tls.unwrap();
+        assert_eq!(tls.authorities, Some("given.pem".into()));
+        assert_eq!(tls.identity, Some(("own.pem".into(), "own.key".into())));
+        assert_eq!(found.traces.address(), ("c", 443));
+        assert_eq!(found.traces.receiver(), "https://c");
+        assert_eq!(found.service.as_deref(), Some("given"));
+        let found = target(&options("https://c:1"), &variables).unwrap();
+        let authorities = |endpoint: Endpoint| endpoint.tls.and_then(|tls| tls.authorities);
+        assert_eq!(authorities(found.traces), Some("all.pem".into()));
+        assert_eq!(authorities(found.metrics), Some("metrics.pem".into()));
+        let wrong = OtlpOptions {
+            otlp_header: vec!["secret".to_owned()],
+            ..options("http://c")
+        };
+        let problem = target(&wrong, &[]).unwrap_err().to_string();
+        assert!(
+            problem.contains("--otlp-header") && !problem.contains("secret"),
+            "{problem}"
+        );
+    }
+
+    #[test]
     fn a_service_has_the_name_of_its_program() {
         let target = target(&options(""), &[]).unwrap();
         for (command, name) in [
@@ -473,8 +622,12 @@ mod tests {
         };
         for (outcome, expected) in [
             (
-                target(&options("https://a:4318"), &[]),
-                "TLS is not supported",
+                target(&options("ftp://a:4318"), &[]),
+                "--otlp cannot be used",
+            ),
+            (
+                env("CLIENT_KEY", "key.pem"),
+                "OTEL_EXPORTER_OTLP_CLIENT_KEY needs OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
             ),
             (target(&options("a:4318"), &[]), "--otlp cannot be used"),
             (

@@ -1,6 +1,7 @@
 //! Spans and metrics by OTLP, as a receiver gets them.
 
 use super::spans::classes;
+use crate::support::encrypted::{self, Identity};
 use crate::support::receiver::{Manner, Received, Receiver};
 use crate::support::traced::{Line, Program, java, logged, trace_of};
 use e2e_tests::java::{Java, Run};
@@ -488,10 +489,77 @@ fn the_environment_says_where_and_how() {
     assert_eq!(calls, BTreeMap::from([("step".to_owned(), 1_000)]));
 }
 
+/// The receiver's certificate is checked, and so is that of the command where the receiver asks for it.
+#[test]
+fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
+    let java = jdks::newest().tool("java");
+    let (host, own) = (Identity::of("localhost"), Identity::of("client"));
+    for (kind, protocol) in KINDS.into_iter().zip(NAMES) {
+        for client in [None, Some(&own)] {
+            let folder = scratch();
+            let (authority, _) = host.files(folder.path(), "host");
+            let (certificate, key) = own.files(folder.path(), "client");
+            let receiver = kind(Manner::Takes);
+            let url = encrypted::in_front_of(&receiver.url, &host, client);
+            let sent = |variables: &[(&str, &Path)]| {
+                let command = Java::program(workspace::classhook());
+                let with = |command: Java, (name, value): &(&str, &Path)| {
+                    command.variable(&format!("OTEL_EXPORTER_OTLP_{name}"), value)
+                };
+                let run = variables
+                    .iter()
+                    .fold(command, with)
+                    .variable("SSL_CERT_FILE", &certificate)
+                    .arguments(&["trace", "--methods", "Spans.step", "--otlp", &url])
+                    .arguments(&[
+                        "--otlp-protocol",
+                        protocol,
+                        "--otlp-header",
+                        "x-key=se cret",
+                    ])
+                    .arguments(&["--otlp-span-name", "step {arg[0]} of {class}", "-o"])
+                    .argument(folder.path())
+                    .argument("--")
+                    .argument(&java)
+                    .argument("-cp")
+                    .argument(classes())
+                    .arguments(&["Spans", "steady", "1", "10", "100"])
+                    .run();
+                run
+            };
+            let identity = [("CLIENT_CERTIFICATE", &*certificate), ("CLIENT_KEY", &*key)];
+            let trusted = [("CERTIFICATE", &*authority)];
+            let run = sent(&[&trusted[..], &identity].concat());
+            run.assert_success();
+            let received = receiver.received();
+            assert_eq!(received.headers["x-key"], "se cret");
+            let spans = spans(&received);
+            assert_eq!(spans.len(), 1_000, "{protocol}");
+            let named = spans.iter().filter(|span| {
+                let number = span.name.strip_prefix("step ");
+                let number = number.and_then(|rest| rest.strip_suffix(" of Spans"));
+                let shown = text(&span.attributes, "classhook.shown.arg[0]");
+                number.is_some() && shown.as_deref().is_none_or(|shown| Some(shown) == number)
+            });
+            assert_eq!(named.count(), 1_000, "{:?}", spans[0]);
+            drop(received);
+
+            let untrusted = sent(&identity);
+            assert_missing(&untrusted, "invalid peer certificate");
+            if client.is_some() {
+                assert_missing(&sent(&trusted), "CertificateRequired");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_sent_to_is_refused_before_anything_is_started() {
     for (words, expected) in [
-        (["--otlp", "https://collector:4318"], "TLS is not supported"),
+        (
+            ["--otlp", "ftp://collector:4318"],
+            "a URL such as http://localhost:4318",
+        ),
         (
             ["--otlp", "collector:4318"],
             "a URL such as http://localhost:4318",

@@ -10,6 +10,7 @@ use probes::events::{Call, Outcome, SpanInfo, ThreadInfo, Trace, Value};
 
 use super::attributes::{attribute, function, nanos, number, scope, text};
 use super::resource::Service;
+use super::span_name::SpanName;
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
 use crate::trees::Placed;
@@ -23,15 +24,17 @@ const FLAGS: u32 = 0x101;
 pub struct Spans {
     /// What ids are made of, besides thread and start.
     seed: [u64; 3],
+    names: SpanName,
 }
 
 impl Spans {
-    /// Whose ids follow from this number, which is to be drawn by lot for each JVM.
+    /// Whose ids follow from this number, which is to be drawn by lot for each JVM, and whose names are made so.
     #[must_use]
-    pub fn new(seed: u128) -> Self {
+    pub fn new(seed: u128, names: SpanName) -> Self {
         let [high, low] = [(seed >> 64) as u64, seed as u64];
         Self {
             seed: [1, 2, 3].map(|part| mixed(high ^ mixed(low ^ part))),
+            names,
         }
     }
 
@@ -76,7 +79,7 @@ impl Spans {
                 .caller
                 .map_or_else(Vec::new, |start| id(0, start).to_vec()),
             flags: FLAGS,
-            name: name(method),
+            name: self.names.of(call, method),
             kind: SpanKind::Internal.into(),
             start_time_unix_nano: begun.saturating_add(call.start),
             end_time_unix_nano: begun.saturating_add(call.end),
@@ -106,7 +109,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 /// `Store.find`.
-fn name(method: &SpanInfo) -> String {
+pub(super) fn name(method: &SpanInfo) -> String {
     let class = printable(jvms::names::without_package(&method.class));
     format!("{class}.{}", printable(&method.method))
 }
@@ -243,7 +246,7 @@ mod tests {
             name: "shop".to_owned(),
             ..Service::default()
         };
-        let request = Spans::new(1).request(&service, &trace(), &calls);
+        let request = Spans::new(1, SpanName::default()).request(&service, &trace(), &calls);
         let of_jvm = &request.resource_spans[0];
         let resource = of_jvm.resource.as_ref().unwrap();
         assert_eq!(resource.attributes[0], text("service.name", "shop"));
@@ -281,7 +284,7 @@ mod tests {
 
     #[test]
     fn ids_of_calls_differ() {
-        let spans = Spans::new(u128::MAX / 3);
+        let spans = Spans::new(u128::MAX / 3, SpanName::default());
         let mut ids = HashSet::new();
         for thread in 0..50 {
             for start in 0..200 {
@@ -290,6 +293,9 @@ mod tests {
                 }
             }
         }
-        assert_ne!(Spans::new(1).id(0, 1, 1), Spans::new(2).id(0, 1, 1));
+        assert_ne!(
+            Spans::new(1, SpanName::default()).id(0, 1, 1),
+            Spans::new(2, SpanName::default()).id(0, 1, 1)
+        );
     }
 }

@@ -1,0 +1,118 @@
+//! Names of spans that are made of values of the call.
+
+use probes::events::{Call, SpanInfo, Value};
+
+use super::spans::name;
+use crate::names::printable;
+use crate::values::{recorded, shown};
+
+/// Most characters of one value: receivers index names, and shorten long ones themselves.
+const LONGEST: usize = 128;
+
+/// The parts of which each span's name is made, in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpanName {
+    /// The parts; without any, a name is `Store.find`.
+    pub parts: Vec<NamePart>,
+}
+
+/// A part of the name of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamePart {
+    /// Text, the same for all spans.
+    Text(String),
+    /// The class of the method, without its package.
+    Class,
+    /// The method.
+    Method,
+    /// A value of the call that is kept, by how a list of values writes it: `arg[0].path`.
+    Value(String),
+}
+
+impl SpanName {
+    /// Returns the name of a call's span. It is `Store.find` if the call lacks one of the values.
+    #[must_use]
+    pub fn of(&self, call: &Call, method: &SpanInfo) -> String {
+        let parts: Option<String> = self
+            .parts
+            .iter()
+            .map(|part| part.of(call, method))
+            .collect();
+        match parts {
+            Some(made) if !made.trim().is_empty() => made,
+            _ => name(method),
+        }
+    }
+}
+
+impl NamePart {
+    fn of(&self, call: &Call, method: &SpanInfo) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Class => Some(printable(jvms::names::without_package(&method.class))),
+            Self::Method => Some(printable(&method.method)),
+            Self::Value(path) => {
+                let mut values = shown(call, method).into_iter();
+                let (_, value) = values.find(|(name, _)| name == path)?;
+                let is_there = !matches!(value, Value::Missing | Value::Null);
+                is_there.then(|| shortened(&printable(&recorded(value))))
+            }
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::events::{Capture, Outcome, Which};
+
+    #[test]
+    fn name_is_made_of_values_and_is_that_of_the_method_where_one_is_missing() {
+        let method = SpanInfo {
+            class: "com/acme/Store".to_owned(),
+            method: "find".to_owned(),
+            shown: vec!["arg[0]".to_owned()],
+            ..SpanInfo::default()
+        };
+        let parts = vec![
+            NamePart::Method,
+            NamePart::Text(" of ".to_owned()),
+            NamePart::Class,
+            NamePart::Text(": ".to_owned()),
+            NamePart::Value("arg[0]".to_owned()),
+        ];
+        let template = SpanName { parts };
+        let call = |captures| Call {
+            thread: 1,
+            span: 0,
+            start: 0,
+            end: 1,
+            outcome: Outcome::Returned,
+            captures,
+        };
+        let named = |value| {
+            let which = Which::Shown(0);
+            template.of(&call(vec![Capture { which, value }]), &method)
+        };
+        let text = |text: &str| Value::Text {
+            text: text.to_owned(),
+            length: text.len() as u32,
+        };
+        assert_eq!(named(text("a\u{202e}b")), "find of Store: a\\u202eb");
+        assert_eq!(named(Value::Int(-4)), "find of Store: -4");
+        let long = named(text(&"x".repeat(500)));
+        assert_eq!(long.len(), "find of Store: ".len() + LONGEST + "…".len());
+        for missing in [Value::Missing, Value::Null] {
+            assert_eq!(named(missing), "Store.find");
+        }
+        assert_eq!(template.of(&call(vec![]), &method), "Store.find");
+        assert_eq!(SpanName::default().of(&call(vec![]), &method), "Store.find");
+    }
+}
