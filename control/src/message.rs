@@ -202,6 +202,8 @@ pub struct PlanCache {
     pub misses: u64,
     /// Files and plans in the cache that were no longer what was stored; they are made anew.
     pub damaged: u64,
+    /// Plans that no cache took, as on a full disk.
+    pub unwritten: u64,
 }
 
 /// How far a change of the loaded classes is.

@@ -113,6 +113,6 @@ fn complete(agent: &Agent) -> bool {
     agent.event_file.complete();
     agent.plugins.write_plans(true);
     let is_there = snapshot.close();
-    summary::print(agent, &numbers);
+    summary::print(agent, &Numbers::of(agent));
     numbers.any_failed() || !is_complete || !is_there || numbers.plugins.strict_failure
 }

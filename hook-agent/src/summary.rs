@@ -73,7 +73,7 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     }
 }
 
-/// `plan cache: 812 known, 4 asked`.
+/// `plan cache: 812 known, 4 asked, 93012 bytes read`.
 fn plan_cache(plans: Option<PlanCounts>) -> String {
     let Some(plans) = plans else {
         return "plan cache: off".to_owned();
@@ -82,9 +82,13 @@ fn plan_cache(plans: Option<PlanCounts>) -> String {
         0 => String::new(),
         count => format!(", {count} damaged and made anew"),
     };
+    let unwritten = match plans.unwritten {
+        0 => String::new(),
+        count => format!(", {count} could not be kept"),
+    };
     format!(
-        "plan cache: {} known, {} asked{damaged}",
-        plans.hits, plans.misses
+        "plan cache: {} known, {} asked, {} bytes read{damaged}{unwritten}",
+        plans.hits, plans.misses, plans.read
     )
 }
 

@@ -14,7 +14,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -26,7 +26,6 @@ use wasmtime::component::Component;
 use crate::bundled::Bundled;
 use crate::compiler::Code;
 use crate::regular_file;
-use crate::stored_plans::MAX_PLANS;
 use plugin_code::limits::MAX_CODE;
 use plugin_code::sha256_hex;
 
@@ -34,6 +33,8 @@ const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
 /// Most bytes in a folder.
 pub const MAX_CACHE: u64 = 512 << 20;
+/// Most files in a folder: whoever writes looks at each of them.
+const MAX_FILES: usize = 1_024;
 /// Age of a file that a process has begun and left behind.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// Ends the names of files of code.
@@ -47,16 +48,6 @@ const PLANS: &str = "plans";
 /// Characters of the digest of the limits in its name.
 const LIMITS_DIGITS: usize = 16;
 
-/// What a file is that a process of this user may have sealed.
-pub(crate) enum Sealed {
-    /// As it was sealed: its bytes, and where the content begins.
-    Whole(Vec<u8>, usize),
-    /// There is none.
-    Absent,
-    /// Something else than was sealed.
-    Damaged,
-}
-
 /// A folder of sealed files.
 #[derive(Debug)]
 pub struct Cache {
@@ -64,6 +55,8 @@ pub struct Cache {
     key: [u8; KEY_BYTES],
     /// Most bytes that are kept.
     limit: u64,
+    /// Most files that are kept.
+    most_files: usize,
 }
 
 /// Loads the code of a bundled plugin; none if another engine made it.
@@ -122,6 +115,7 @@ impl Cache {
             folder: folder.to_owned(),
             key,
             limit: MAX_CACHE,
+            most_files: MAX_FILES,
         })
     }
 
@@ -150,10 +144,8 @@ impl Cache {
     /// What was found and expected of a plugin that was beyond one of these limits.
     pub(crate) fn refusal(&self, digest: &str, limits: &str) -> Option<(String, String)> {
         let file = self.refusal_file(digest, limits);
-        let Sealed::Whole(bytes, start) = self.sealed(&file, MAX_REFUSAL) else {
-            return None;
-        };
-        serde_json::from_slice(bytes.get(start..)?).ok()
+        let bytes = self.read_sealed(&file, MAX_REFUSAL).ok()??;
+        serde_json::from_slice(bytes.get(SEAL_BYTES..)?).ok()
     }
 
     /// Remembers the same.
@@ -170,23 +162,40 @@ impl Cache {
         self.write(&file, &serde_json::to_vec(cause)?)
     }
 
-    /// The plans in the file of this name.
-    pub(crate) fn plans(&self, name: &str) -> Sealed {
-        self.sealed(&self.plans_file(name), MAX_PLANS as u64)
-    }
-
-    /// Keeps plans under this name instead of those that are there.
+    /// Opens a file of plans for reading, and returns its length in bytes.
     ///
     /// # Errors
-    /// If the folder takes nothing.
-    pub(crate) fn keep_plans(&self, name: &str, plans: &[u8]) -> io::Result<()> {
-        self.write(&self.plans_file(name), plans)
+    /// [`io::ErrorKind::NotFound`] if there is none; others if it is no regular file of at most `most` bytes, or not
+    /// private.
+    pub(crate) fn plans(&self, name: &str, most: u64) -> io::Result<(File, u64)> {
+        let (opened, metadata) = regular_file::open(&self.plans_file(name), most)?;
+        private(&metadata, 0o600)?;
+        let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
+        Ok((opened, metadata.len()))
     }
 
-    /// What the keys of plans under this name are made with: the seal of a file that there never is, so that it is the
-    /// same in each process of this user, and known to nobody else.
-    pub(crate) fn seed(&self, name: &str) -> [u8; SEAL_BYTES] {
-        self.seal(Path::new(&format!("{name}.seed")), b"")
+    /// Writes a file of plans in the place of the one of this name.
+    ///
+    /// # Errors
+    /// Those of `write`, or if the folder takes nothing.
+    pub(crate) fn replace_plans(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.replace(&self.plans_file(name), write)
+    }
+
+    /// Removes a file of plans, if it is there.
+    pub(crate) fn remove_plans(&self, name: &str) {
+        let _ = fs::remove_file(self.plans_file(name)); // what stays is only searched once more
+    }
+
+    /// Derives a secret of this cache for plans under this name: the same one in each process of this user, and known
+    /// to nobody else.
+    pub(crate) fn secret(&self, name: &str, purpose: &str) -> [u8; SEAL_BYTES] {
+        // The seal of a file that never exists.
+        self.seal(Path::new(&format!("{name}.{purpose}")), b"")
     }
 
     fn plans_file(&self, name: &str) -> PathBuf {
@@ -199,15 +208,6 @@ impl Cache {
         let limits = limits.get(..LIMITS_DIGITS).unwrap_or_default();
         self.folder
             .join(format!("{digest}-{version}-{limits}.{REFUSED}"))
-    }
-
-    /// A file with at most so many bytes of content.
-    fn sealed(&self, file: &Path, most: u64) -> Sealed {
-        match self.read_sealed(file, most) {
-            Ok(Some(bytes)) => Sealed::Whole(bytes, SEAL_BYTES),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Sealed::Absent,
-            Ok(None) | Err(_) => Sealed::Damaged,
-        }
     }
 
     /// Seal and content of a file; none if they do not go together.
@@ -227,10 +227,8 @@ impl Cache {
     }
 
     fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
-        let Sealed::Whole(bytes, start) = self.sealed(file, MAX_CODE) else {
-            return None;
-        };
-        let code = bytes.get(start..)?;
+        let bytes = self.read_sealed(file, MAX_CODE).ok()??;
+        let code = bytes.get(SEAL_BYTES..)?;
         // SAFETY: the seal says that a process of this user wrote these bytes under this name, which holds the
         // plugin's digest; wasmtime itself refuses other versions and settings.
         unsafe { Component::deserialize(engine, code) }.ok()
@@ -242,13 +240,15 @@ impl Cache {
         let mut files = self.files();
         files.sort_unstable_by_key(|(used, _, _)| *used);
         let mut total: u64 = files.iter().map(|(_, length, _)| length).sum();
+        let mut count = files.len();
         for (used, length, file) in files {
             let extension = file.extension().unwrap_or_default();
             let abandoned = extension == "tmp" && used.elapsed().is_ok_and(|age| age > ABANDONED);
-            let too_much = extension != "tmp" && total > self.limit && file != kept;
-            if abandoned || too_much {
+            let too_much = total > self.limit || count > self.most_files;
+            if abandoned || (too_much && extension != "tmp" && file != kept) {
                 let _ = fs::remove_file(&file);
                 total -= length;
+                count -= 1;
             }
         }
     }
@@ -270,10 +270,23 @@ impl Cache {
 
     /// Writes a sealed file in the place of what is there, and makes room for it.
     fn write(&self, file: &Path, content: &[u8]) -> io::Result<()> {
-        let temporary = temporary(&self.folder);
-        let result = create_private(&temporary).and_then(|mut opened| {
+        self.replace(file, |opened| {
             opened.write_all(&self.seal(file, content))?;
-            opened.write_all(content)?;
+            opened.write_all(content)
+        })
+    }
+
+    /// Writes a file in the place of what is there, and makes room for it.
+    fn replace(
+        &self,
+        file: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let temporary = temporary(&self.folder);
+        let result = create_private(&temporary).and_then(|opened| {
+            let mut opened = BufWriter::new(opened);
+            write(&mut opened)?;
+            opened.flush()?;
             fs::rename(&temporary, file)
         });
         match result {
@@ -473,6 +486,13 @@ mod tests {
         let there = ["a", "b", "c", "d"].map(|digest| cache.file_of(digest).exists());
         assert_eq!(there, [true, false, true, true]);
         assert!(!left.exists() && begun.exists());
+        cache.limit = MAX_CACHE;
+        cache.most_files = 3; // one is begun
+        old(&cache.file_of("c"), 2);
+        cache.keep("f", &code).unwrap();
+        let there = ["a", "c", "d", "f"].map(|digest| cache.file_of(digest).exists());
+        assert_eq!(there.map(usize::from).iter().sum::<usize>(), 2);
+        assert!(there[3] && !there[1]);
         cache.limit = 0;
         cache.keep("e", &code).unwrap();
         assert!(cache.find(&engine, "e").is_some() && !cache.file_of("a").exists());

@@ -4,9 +4,9 @@ use jvms::modified_utf8::Utf8;
 use plan_rules::{CheckedClass, ClassMemory, PlanRequest, Transformation};
 use rewriter::{ClassFile, MethodIndex, ReadError};
 
+use crate::class_key::{ClassKey, Seed};
 use crate::outcome::Loader;
 use crate::selector::SelectableClass;
-use crate::stored_plans::{ClassKey, Seed};
 
 /// A class under transformation, parsed once and handed from plugin to plugin.
 pub struct TransformedClass {

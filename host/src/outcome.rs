@@ -179,6 +179,10 @@ pub struct PlanCounts {
     pub misses: u64,
     /// Files and plans that were no longer what was stored; they are made anew.
     pub damaged: u64,
+    /// Bytes that were read from the files, which does not depend on their lengths.
+    pub read: u64,
+    /// Plans that no cache took, as on a full disk; the next write tries again.
+    pub unwritten: u64,
 }
 
 impl PlanCounts {
@@ -187,6 +191,8 @@ impl PlanCounts {
         self.hits += other.hits;
         self.misses += other.misses;
         self.damaged += other.damaged;
+        self.read += other.read;
+        self.unwritten += other.unwritten;
     }
 }
 

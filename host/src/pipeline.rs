@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use crate::class::{ClassIdentity, TransformedClass};
 use crate::class_array::{self, ClassProbes};
+use crate::class_key::ClassKey;
 use crate::clock::{Clock, MachineClock};
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
@@ -36,7 +37,6 @@ use crate::splicing::{Spliced, apply};
 use crate::stack::{ScratchBuffers, WorkerStacks};
 use crate::state::StoreSettings;
 use crate::storage::Storage;
-use crate::stored_plans::ClassKey;
 use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
 use crate::trouble::Trouble;
 use crate::untouched::is_untouched;

@@ -1,12 +1,14 @@
-//! What one plugin asked for in the classes that it was shown before, in this process or another of this user.
+//! The plans that one plugin made for the classes that it saw before, in this process or another of this user.
 //!
-//! A file holds the plans of one plugin with one configuration, and is read once, when the plugin is loaded. What the
-//! plugin is asked for after that is kept in memory, and the file replaced by one that holds both, with whatever other
-//! processes have added meanwhile. The last of two that replace it at once has it: what the other added is asked again.
+//! A cache holds them in at most three files of growing size, so that neither a start nor its end depends on how much
+//! the user ever measured: a start reads three headers, and new plans are merged into the smallest file alone.
+//! A file that has no more room is merged into the next.
+//! Two processes that write at once replace whole files; the plugin is asked again for what one of them loses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -14,11 +16,12 @@ use plan_rules::PlanRequest;
 use plugin_code::sha256_hex;
 use rewriter::stored::Stored;
 
-use crate::cache::{Cache, Sealed};
+use crate::cache::Cache;
 use crate::class::ClassIdentity;
+use crate::class_key::{ClassKey, Seed};
 use crate::config::LogLevel;
 use crate::outcome::PlanCounts;
-use crate::stored_plans::{ClassKey, Seed, StoredPlans, content};
+use crate::plan_file::{self, Damage, Entry, Macs, PlanFile, Record, Source};
 
 /// Most bytes of new plans that are kept of one plugin.
 const MAX_ADDED: usize = 16 << 20;
@@ -28,99 +31,127 @@ const SETTLED: Duration = Duration::from_secs(1);
 const LATEST: Duration = Duration::from_secs(30);
 /// The sources of everything that decides what a plan is and how it is stored, as a digest.
 const SOURCES: &str = env!("CLASSHOOK_SOURCES");
+/// Most bytes of each file. What is new is merged into the first.
+const LEVELS: [u64; 3] = [128 << 10, 2 << 20, 32 << 20];
+/// Days after which a use is noted anew, so that plans that are in use are not the first to make room.
+const USE_NOTED: u32 = 7;
 
 /// The plans of one plugin with one configuration.
 pub(crate) struct PlanStore {
     caches: Arc<[Cache]>,
-    file: String,
+    /// What the names of the files begin with.
+    name: String,
     seed: Seed,
-    known: StoredPlans,
-    /// Which of the known plans were used.
-    used: Box<[AtomicBool]>,
+    /// The files with keys of this seed, in the order of search.
+    files: Vec<Level>,
     added: Mutex<Added>,
-    /// How a request that asks for nothing is written.
+    /// The bytes of a request that asks for nothing.
     nothing: Vec<u8>,
+    today: u32,
     hits: AtomicU64,
     misses: AtomicU64,
-    damaged: AtomicU64,
+    damaged: Mutex<Damaged>,
 }
 
-/// Plans that the file does not hold, or did not when it was read.
+/// A file of a cache.
+struct Level {
+    number: usize,
+    file: PlanFile,
+}
+
+/// Plans that the files did not hold when they were opened, empty where a plan asks for nothing.
 #[derive(Default)]
 struct Added {
     plans: BTreeMap<ClassKey, Arc<[u8]>>,
     bytes: usize,
-    /// When the first and the last of those came that are not in the file.
-    waiting: Option<(Instant, Instant)>,
+    /// Those that are not written yet.
+    waiting: BTreeSet<ClassKey>,
+    /// When the first and the last of them came.
+    times: Option<(Instant, Instant)>,
+    /// Number of plans that no cache took at the last write.
+    refused: usize,
+}
+
+/// Damage that was found.
+#[derive(Default)]
+struct Damaged {
+    /// Each damaged place, as the position of the file in the order of search and the offset there.
+    places: BTreeSet<(usize, u64)>,
+    /// Number of damaged files and plans.
+    count: u64,
+    /// The last level with damage, which the next write replaces.
+    level: Option<usize>,
+}
+
+/// A plan that was found.
+enum Found<'s> {
+    Added(Arc<[u8]>),
+    Stored(usize, &'s PlanFile, Record),
 }
 
 impl PlanStore {
-    /// Of the plugin with this digest.
+    /// Opens the plans of the plugin with this digest.
     pub(crate) fn open(caches: Arc<[Cache]>, digest: &str, config: &str, level: LogLevel) -> Self {
         // A digest holds no line end, and neither does JSON as it is written here.
         let identity = format!("{SOURCES}\n{digest}\n{level:?}\n{config}");
-        let file = sha256_hex(identity.as_bytes());
-        let (known, damaged) = read(&caches, &file);
-        let seed = known.seed().unwrap_or_else(|| new_seed(&caches, &file));
+        let name = sha256_hex(identity.as_bytes());
+        let mut files = Vec::new();
+        let mut damaged = Damaged::default();
+        for cache in &*caches {
+            for (number, opened) in open_levels(cache, &name) {
+                match opened {
+                    Some(file) => files.push(Level { number, file }),
+                    None => damaged.note_file(number),
+                }
+            }
+        }
+        let stored = files.first().map(|level| level.file.seed());
+        let seed = stored.unwrap_or_else(|| new_seed(&caches, &name));
+        // Keys of another seed stand for other classes: a process that was started with other caches wrote them.
+        files.retain(|level| level.file.seed() == seed);
         let mut nothing = Vec::new();
         PlanRequest::default().put(&mut nothing);
         Self {
-            seed,
-            nothing,
-            used: (0..known.len()).map(|_| AtomicBool::new(false)).collect(),
             caches,
-            file,
-            known,
+            name,
+            seed,
+            files,
+            nothing,
+            today: today(),
             added: Mutex::default(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
-            damaged: AtomicU64::new(damaged),
+            damaged: Mutex::new(damaged),
         }
     }
 
-    /// What a class is found by.
+    /// Returns the key of a class.
     pub(crate) fn key(&self, class: &ClassIdentity<'_>) -> ClassKey {
         class.key(&self.seed)
     }
 
-    /// Whether it is known that the plugin asks for nothing in this class. Allocates nothing.
+    /// Checks whether it is known that the plugin asks for nothing in this class. Allocates nothing.
     pub(crate) fn holds_nothing(&self, key: &ClassKey) -> bool {
-        match self.known.find(key) {
-            Some((_, plan)) => plan == self.nothing,
-            None => {
-                let added = self.added();
-                let plan = added.plans.get(key);
-                plan.is_some_and(|plan| **plan == *self.nothing)
-            }
+        match self.search(key) {
+            Some(Found::Added(plan)) => plan.is_empty(),
+            Some(Found::Stored(_, _, record)) => record.length == 0,
+            None => false,
         }
     }
 
     /// Counts a class that was found by [`PlanStore::holds_nothing`].
     pub(crate) fn note_use(&self, key: &ClassKey) {
-        if let Some((at, _)) = self.known.find(key) {
-            self.note_used(at);
+        if let Some(Found::Stored(_, _, record)) = self.search(key) {
+            self.note_day(&record, &[]);
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn note_used(&self, at: usize) {
-        if let Some(used) = self.used.get(at) {
-            used.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// What the plugin asked for in this class before.
+    /// Returns the plan of the plugin for this class, if it is known.
     pub(crate) fn find(&self, key: &ClassKey) -> Option<PlanRequest> {
-        let found = match self.known.find(key) {
-            Some((at, plan)) => {
-                self.note_used(at);
-                self.decode(plan)
-            }
-            None => None,
-        };
-        let found = found.or_else(|| {
-            let plan = self.added().plans.get(key).cloned()?;
-            self.decode(&plan)
+        let found = self.search(key).and_then(|found| match found {
+            Found::Added(plan) => decode(&plan),
+            Found::Stored(at, file, record) => self.stored(at, file, &record),
         });
         let count = if found.is_some() {
             &self.hits
@@ -131,113 +162,220 @@ impl PlanStore {
         found
     }
 
-    fn decode(&self, mut plan: &[u8]) -> Option<PlanRequest> {
-        let found = PlanRequest::take(&mut plan).filter(|_| plan.is_empty());
-        if found.is_none() {
-            self.damaged.fetch_add(1, Ordering::Relaxed);
+    /// What is in memory comes first: it takes the place of what is damaged in a file.
+    fn search(&self, key: &ClassKey) -> Option<Found<'_>> {
+        if let Some(plan) = self.added().plans.get(key) {
+            return Some(Found::Added(Arc::clone(plan)));
         }
-        found
+        for (at, Level { file, .. }) in self.files.iter().enumerate() {
+            match file.find(key) {
+                Ok(Some(record)) => return Some(Found::Stored(at, file, record)),
+                Ok(None) => {}
+                Err(damage) => self.note_damage(at, damage),
+            }
+        }
+        None
     }
 
-    /// Keeps what the plugin asks for in this class, if there is room.
+    fn stored(&self, at: usize, file: &PlanFile, record: &Record) -> Option<PlanRequest> {
+        let plan = match file.plan(record) {
+            Ok(plan) => plan,
+            Err(damage) => {
+                self.note_damage(at, damage);
+                return None;
+            }
+        };
+        let request = decode(&plan);
+        match request {
+            Some(_) => self.note_day(record, &plan),
+            None => self.damaged().count += 1,
+        }
+        request
+    }
+
+    /// Counts each damaged place once.
+    fn note_damage(&self, at: usize, damage: Damage) {
+        let level = self.files.get(at).map(|level| level.number);
+        let mut damaged = self.damaged();
+        if damaged.places.insert((at, damage.offset)) {
+            damaged.count += 1;
+            damaged.level = damaged.level.max(level);
+        }
+    }
+
+    /// Has a plan written anew that is in use, but was noted as used long ago.
+    fn note_day(&self, record: &Record, plan: &[u8]) {
+        if self.today.saturating_sub(record.day) >= USE_NOTED {
+            self.add(record.key, plan);
+        }
+    }
+
+    /// Keeps the plan of the plugin for this class, if there is room.
     pub(crate) fn keep(&self, key: ClassKey, request: &PlanRequest) {
         let mut plan = Vec::new();
         request.put(&mut plan);
+        if plan == self.nothing {
+            plan.clear();
+        }
+        self.add(key, &plan);
+    }
+
+    fn add(&self, key: ClassKey, plan: &[u8]) {
         let mut added = self.added();
         if added.bytes + plan.len() > MAX_ADDED {
             return;
         }
         added.bytes += plan.len();
         added.plans.insert(key, plan.into());
+        added.waiting.insert(key);
         let now = Instant::now();
-        let first = added.waiting.map_or(now, |(first, _)| first);
-        added.waiting = Some((first, now));
+        let first = added.times.map_or(now, |(first, _)| first);
+        added.times = Some((first, now));
     }
 
-    /// Whether plans have waited long enough to be written.
+    /// Checks whether plans have waited long enough to be written.
     pub(crate) fn is_due(&self) -> bool {
         let due = |(first, last): (Instant, Instant)| {
             last.elapsed() >= SETTLED || first.elapsed() >= LATEST
         };
-        self.added().waiting.is_some_and(due)
+        self.added().times.is_some_and(due)
     }
 
-    /// Writes what is new into the first cache that takes it; where none does, it is asked again by the next process.
+    /// Writes what is new into the first cache that takes it; what none takes goes on waiting for the next write.
     pub(crate) fn write(&self) {
-        let added = {
+        let waiting: Vec<_> = {
             let mut added = self.added();
-            if added.waiting.take().is_none() {
+            if added.times.take().is_none() {
                 return;
             }
-            added.plans.clone()
+            let Added { plans, waiting, .. } = &*added;
+            let waiting = waiting.iter();
+            let plans = waiting.filter_map(|key| Some((*key, Arc::clone(plans.get(key)?))));
+            plans.collect()
         };
-        let today = today();
-        let in_use = |at: usize| {
-            let used = self.used.get(at);
-            used.is_some_and(|used| used.load(Ordering::Relaxed))
-                .then_some(today)
-        };
-        for cache in &*self.caches {
-            let there = match cache.plans(&self.file) {
-                Sealed::Whole(bytes, start) => StoredPlans::read(bytes, start),
-                Sealed::Absent | Sealed::Damaged => None,
-            };
-            let mut plans = self.known.all(in_use);
-            // Keys of another seed stand for other classes: a process that was started with other caches wrote them.
-            if let Some(there) = there
-                .as_ref()
-                .filter(|there| there.seed() == Some(self.seed))
-            {
-                let others = there.all(|_| None);
-                others.into_iter().for_each(|(key, plan)| {
-                    plans.entry(key).or_insert(plan);
-                });
-            }
-            plans.extend(added.iter().map(|(key, plan)| (*key, (today, &**plan))));
-            if cache
-                .keep_plans(&self.file, &content(&self.seed, plans))
-                .is_ok()
-            {
-                return;
+        let mut caches = self.caches.iter();
+        let is_kept = caches.any(|cache| self.write_into(cache, &waiting).is_ok());
+        let mut added = self.added();
+        added.refused = if is_kept { 0 } else { waiting.len() };
+        if is_kept {
+            for (key, _) in &waiting {
+                added.waiting.remove(key);
             }
         }
     }
 
-    /// What came of it so far.
+    /// Merges plans into the first level of a cache that has room for them and all smaller ones.
+    fn write_into(&self, cache: &Cache, added: &[(ClassKey, Arc<[u8]>)]) -> io::Result<()> {
+        let mut damaged = self.damaged().level;
+        let mut levels: [Option<PlanFile>; LEVELS.len()] = Default::default();
+        for (number, opened) in open_levels(cache, &self.name) {
+            if opened.is_none() {
+                damaged = damaged.max(Some(number));
+            }
+            levels[number] = opened.filter(|file| file.seed() == self.seed);
+        }
+        let mut size = plan_file::size_of_added(added.len(), bytes(added));
+        let mut target = None;
+        for (number, (file, most)) in levels.iter().zip(LEVELS).enumerate() {
+            size += file.as_ref().map_or(0, PlanFile::length);
+            if target.is_none() && size <= most && damaged.is_none_or(|level| number >= level) {
+                target = Some(number);
+            }
+        }
+        let target = target.unwrap_or(LEVELS.len() - 1);
+        let mut entries: Vec<_> = added
+            .iter()
+            .map(|(key, plan)| self.entry(key, plan))
+            .collect();
+        for file in levels.iter().take(target + 1).flatten() {
+            entries.extend(file.records().map(|record| Entry {
+                key: record.key,
+                day: record.day,
+                source: Source::File(file, record),
+            }));
+        }
+        let macs = macs(cache, &self.name);
+        cache.replace_plans(&level_name(&self.name, target), |out| {
+            plan_file::write(out, &self.seed, macs, entries, LEVELS[target])
+        })?;
+        let merged = (0..target).map(|number| level_name(&self.name, number));
+        merged.for_each(|file| cache.remove_plans(&file));
+        Ok(())
+    }
+
+    fn entry<'p>(&self, key: &ClassKey, plan: &'p [u8]) -> Entry<'p> {
+        Entry {
+            key: *key,
+            day: self.today,
+            source: Source::Memory(plan),
+        }
+    }
+
+    /// Counts the lookups so far.
     pub(crate) fn counts(&self) -> PlanCounts {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         PlanCounts {
             hits: now(&self.hits),
             misses: now(&self.misses),
-            damaged: now(&self.damaged),
+            damaged: self.damaged().count,
+            read: self.files.iter().map(|level| level.file.bytes_read()).sum(),
+            unwritten: self.added().refused as u64,
         }
     }
 
     fn added(&self) -> MutexGuard<'_, Added> {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// What the first cache holds that has the file, and how many files are damaged.
-fn read(caches: &[Cache], file: &str) -> (StoredPlans, u64) {
-    let mut damaged = 0;
-    for cache in caches {
-        let plans = match cache.plans(file) {
-            Sealed::Absent => continue,
-            Sealed::Whole(bytes, start) => StoredPlans::read(bytes, start),
-            Sealed::Damaged => None,
-        };
-        match plans {
-            Some(plans) => return (plans, damaged),
-            None => damaged += 1,
-        }
+    fn damaged(&self) -> MutexGuard<'_, Damaged> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    (StoredPlans::default(), damaged)
 }
 
-/// The seed of keys that no file holds yet: that of the first cache, where there is one, so that processes which begin
-/// a file at the same time understand one another.
-fn new_seed(caches: &[Cache], file: &str) -> Seed {
+impl Damaged {
+    /// Counts a file that cannot be opened, or is not as it was written.
+    fn note_file(&mut self, level: usize) {
+        self.count += 1;
+        self.level = self.level.max(Some(level));
+    }
+}
+
+/// Decodes a plan; none if its bytes are none.
+fn decode(mut plan: &[u8]) -> Option<PlanRequest> {
+    if plan.is_empty() {
+        return Some(PlanRequest::default());
+    }
+    PlanRequest::take(&mut plan).filter(|_| plan.is_empty())
+}
+
+/// Opens the files that are there, each with its level, the smallest first; none for a file that is damaged.
+///
+/// Who merges a file into the next writes that before the file goes, so no plan is missed in this order.
+fn open_levels(cache: &Cache, name: &str) -> Vec<(usize, Option<PlanFile>)> {
+    let macs = macs(cache, name);
+    let open = |(number, most): (usize, u64)| match cache.plans(&level_name(name, number), most) {
+        Ok((file, length)) => Some((number, PlanFile::open(file, length, macs))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some((number, None)),
+    };
+    LEVELS.into_iter().enumerate().filter_map(open).collect()
+}
+
+fn level_name(name: &str, level: usize) -> String {
+    format!("{name}-{level}")
+}
+
+fn macs(cache: &Cache, name: &str) -> Macs {
+    Macs(Seed(cache.secret(name, "mac")))
+}
+
+fn bytes(plans: &[(ClassKey, Arc<[u8]>)]) -> usize {
+    plans.iter().map(|(_, plan)| plan.len()).sum()
+}
+
+/// Returns a seed for keys that no file holds yet: that of the first cache, where there is one, so that processes which
+/// begin a file at the same time understand one another.
+fn new_seed(caches: &[Cache], name: &str) -> Seed {
     let random = || {
         let mut bytes = [0; 32];
         for word in bytes.as_chunks_mut().0 {
@@ -245,13 +383,80 @@ fn new_seed(caches: &[Cache], file: &str) -> Seed {
         }
         bytes
     };
-    Seed(caches.first().map_or_else(random, |cache| cache.seed(file)))
+    Seed(
+        caches
+            .first()
+            .map_or_else(random, |cache| cache.secret(name, "seed")),
+    )
 }
 
-/// Days since 1970.
+/// Days since 1970, at least one.
 fn today() -> u32 {
     let days = UNIX_EPOCH
         .elapsed()
         .map_or(0, |time| time.as_secs() / 86_400);
-    u32::try_from(days).unwrap_or(u32::MAX)
+    u32::try_from(days).unwrap_or(u32::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn folder() -> tempfile::TempDir {
+        let mut builder = tempfile::Builder::new();
+        builder
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .unwrap()
+    }
+
+    fn store(folder: &tempfile::TempDir) -> PlanStore {
+        let caches = Arc::new([Cache::open(folder.path()).unwrap()]);
+        PlanStore::open(caches, "digest", "{}", LogLevel::Off)
+    }
+
+    fn key(number: u8) -> ClassKey {
+        ClassKey([number; 16])
+    }
+
+    /// As on a full disk: nothing is half-written, and what waits is written later.
+    #[test]
+    fn plans_that_cannot_be_written_wait_and_are_counted() {
+        let folder = folder();
+        let first = store(&folder);
+        let file = folder.path().join(format!("{}-0.plans", first.name));
+        fs::create_dir(&file).unwrap();
+        first.keep(key(1), &PlanRequest::default());
+        first.write();
+        assert_eq!(first.counts().unwritten, 1);
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        assert!(names.len() == 2 && names.contains(&file), "{names:?}");
+        fs::remove_dir(&file).unwrap();
+        first.keep(key(2), &PlanRequest::default());
+        first.write();
+        assert_eq!(first.counts().unwritten, 0);
+        let later = store(&folder);
+        assert!(later.holds_nothing(&key(1)) && later.holds_nothing(&key(2)));
+        assert!(!later.holds_nothing(&key(3)));
+    }
+
+    #[test]
+    fn use_is_noted_anew_once_in_a_while() {
+        let folder = folder();
+        let first = store(&folder);
+        first.keep(key(1), &PlanRequest::default());
+        first.write();
+        let mut later = store(&folder);
+        later.note_use(&key(1));
+        assert!(later.added().waiting.is_empty(), "it was used today");
+        later.today += USE_NOTED;
+        later.note_use(&key(1));
+        later.write();
+        let last = store(&folder);
+        let record = last.files[0].file.find(&key(1)).unwrap().unwrap();
+        assert_eq!((record.day, last.files.len()), (later.today, 1));
+    }
 }

@@ -14,6 +14,7 @@ use wasmtime::Engine;
 use crate::abilities;
 use crate::bindings::TransformPluginPre;
 use crate::class::{ClassIdentity, TransformedClass};
+use crate::class_key::ClassKey;
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
@@ -26,7 +27,6 @@ use crate::plan_store::PlanStore;
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::{State, StoreSettings};
-use crate::stored_plans::ClassKey;
 
 /// Most instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;

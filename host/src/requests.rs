@@ -7,10 +7,10 @@ use rewriter::ClassEdit;
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
+use crate::class_key::ClassKey;
 use crate::instance::Fault;
 use crate::lent::LentMemory;
 use crate::plugin::Plugin;
-use crate::stored_plans::ClassKey;
 use crate::trouble::Trouble;
 
 /// What one plugin asked for.

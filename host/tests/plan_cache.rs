@@ -93,12 +93,14 @@ fn known(pipeline: &Pipeline) -> PlanCounts {
     pipeline.summary().plans.expect("a plan cache")
 }
 
-fn counts(hits: u64, misses: u64) -> PlanCounts {
-    PlanCounts {
-        hits,
-        misses,
-        damaged: 0,
-    }
+/// What was known, asked and damaged.
+fn found(pipeline: &Pipeline) -> (u64, u64, u64) {
+    let counts = known(pipeline);
+    (counts.hits, counts.misses, counts.damaged)
+}
+
+fn counts(hits: u64, misses: u64) -> (u64, u64, u64) {
+    (hits, misses, 0)
 }
 
 type Result = (Outcome, Explanation, Vec<u8>);
@@ -125,7 +127,7 @@ fn check(folder: &Folder, plugin: &PluginConfig, classes: &[ClassRequest<'_>]) {
     });
     let (failed, all) = (failed.count() as u64, known(&first).misses);
     assert_eq!(
-        known(&later),
+        found(&later),
         counts(all - failed, failed),
         "{}",
         plugin.name
@@ -179,14 +181,14 @@ fn class_is_asked_about_once_in_a_run_and_never_in_later_ones() {
     for _ in 0..3 {
         assert_eq!(transform(&first, &request(SHAPES)).0, Outcome::Changed);
     }
-    assert_eq!(known(&first), counts(2, 1));
+    assert_eq!(found(&first), counts(2, 1));
     first.write_plans(false);
     assert_eq!(folder.files().len(), 0, "the next class may come at once");
     first.write_plans(true);
     let written = std::fs::read(folder.file()).unwrap();
     let later = folder.pipeline(&coverage());
     transform(&later, &request(SHAPES));
-    assert_eq!(known(&later), counts(1, 0));
+    assert_eq!(found(&later), counts(1, 0));
     later.write_plans(true);
     let left = std::fs::read(folder.file()).unwrap();
     assert!(left == written, "nothing new, so nothing is written");
@@ -220,7 +222,7 @@ fn class_in_which_nothing_is_asked_for_counts_as_if_it_had_been_asked() {
         let later = folder.pipeline_of(&nothing, change);
         for uses in 1..=3 {
             assert_eq!(outcomes(&later), asked);
-            assert_eq!(known(&later), counts(uses * plugins, 0));
+            assert_eq!(found(&later), counts(uses * plugins, 0));
             assert_eq!(later.summary().classes, uses);
         }
         assert!(later.unmatched().all(|it| it.is_empty()));
@@ -250,21 +252,21 @@ fn anything_else_is_asked_anew() {
     };
     for (number, class) in (1..).zip([other_loader, retransformed, with_file, request(NATIVES)]) {
         transform(&later, &class);
-        assert_eq!(known(&later), counts(0, number));
+        assert_eq!(found(&later), counts(0, number));
     }
     let other_location = ClassRequest {
         location: host::CodeLocation::At("/elsewhere"),
         ..request(SHAPES)
     };
     transform(&later, &other_location);
-    assert_eq!(known(&later), counts(1, 4), "no plugin sees it");
+    assert_eq!(found(&later), counts(1, 4), "no plugin sees it");
     let other_plugins = [
         folder.pipeline(&PluginConfig::bundled("trace")),
         folder.pipeline_of(&coverage(), |config| config.agent.log = LogLevel::Debug),
     ];
     for other in other_plugins {
         transform(&other, &request(SHAPES));
-        assert_eq!(known(&other), counts(0, 1));
+        assert_eq!(found(&other), counts(0, 1));
     }
     for (deed, known_before) in [("trap", 0), ("loop", 0), ("trap", 1)] {
         let configured = folder.pipeline(&misbehaving(deed));
@@ -287,7 +289,7 @@ fn plugin_that_fails_or_logs_is_asked_each_time() {
         let (outcome, ..) = transform(&failing, &victim);
         assert_eq!(outcome.failures()[0].code, "H0316");
         failing.write_plans(true);
-        assert_eq!(known(&failing), counts(0, 1));
+        assert_eq!(found(&failing), counts(0, 1));
     }
     assert_eq!(folder.files(), Vec::<PathBuf>::new());
 }
@@ -318,8 +320,7 @@ fn file_that_is_damaged_is_counted_and_made_anew() {
         std::fs::write(&file, &damaged).unwrap();
         let later = folder.pipeline(&coverage());
         assert_eq!(transform(&later, &request(SHAPES)), expected);
-        let found = known(&later);
-        assert_eq!((found.hits, found.misses, found.damaged), (0, 1, 1));
+        assert_eq!(found(&later), (0, 1, 1));
         later.write_plans(true);
         assert!(std::fs::read(&file).unwrap() == whole, "as it was");
     }
@@ -409,7 +410,7 @@ fn runs_that_overlap_add_to_one_another() {
     let later = folder.pipeline(&coverage());
     transform(&later, &request(SHAPES));
     transform(&later, &request(NATIVES));
-    assert_eq!(known(&later), counts(2, 0));
+    assert_eq!(found(&later), counts(2, 0));
 }
 
 #[test]
@@ -422,4 +423,117 @@ fn cache_that_is_off_is_neither_read_nor_written() {
     assert_eq!(folder.files(), Vec::<PathBuf>::new());
     let config = Config::from_options("plan-cache=off").unwrap();
     assert!(!config.agent.plan_cache && Config::default().agent.plan_cache);
+}
+
+/// The class of `request(SHAPES)` in a loader with this number.
+fn in_loader(pipeline: &Pipeline, number: usize) {
+    let loader = Loader::Other(format!("com/acme/Loader{number}").into());
+    let class = ClassRequest {
+        loader: &loader,
+        ..request(SHAPES)
+    };
+    let mut out = Vec::new();
+    assert_eq!(
+        pipeline.transform(&class, &table(), &mut out),
+        Outcome::Changed
+    );
+}
+
+/// Adds plans until the largest of the three files is there; returns the number of classes.
+fn fill(folder: &Folder) -> usize {
+    let pipeline = folder.pipeline(&coverage());
+    let mut classes = 0;
+    while !folder
+        .files()
+        .iter()
+        .any(|file| file.to_string_lossy().ends_with("-2.plans"))
+    {
+        (0..500).for_each(|more| in_loader(&pipeline, classes + more));
+        classes += 500;
+        pipeline.write_plans(true);
+    }
+    classes
+}
+
+/// Neither what is known nor what is new depends on how much there is.
+#[test]
+fn start_reads_and_writes_as_much_with_a_full_cache_as_with_an_empty_one() {
+    let (empty, full) = (Folder::new(), Folder::new());
+    fill(&full);
+    let one_more = |folder: &Folder, number| {
+        let pipeline = folder.pipeline(&coverage());
+        in_loader(&pipeline, number);
+        pipeline.write_plans(true);
+        known(&pipeline)
+    };
+    one_more(&empty, usize::MAX - 1);
+    let first = one_more(&full, usize::MAX - 1);
+    let large = |folder: &Folder| {
+        let mut files = folder.files();
+        files.retain(|file| !file.to_string_lossy().ends_with("-0.plans"));
+        files.sort();
+        files
+            .into_iter()
+            .map(|file| {
+                let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
+                (file, inode)
+            })
+            .collect::<Vec<_>>()
+    };
+    let before = large(&full);
+    assert!(!before.is_empty());
+    // A header, and a block with those behind it that may be looked at.
+    let a_block_of_each_file = 3 * (56 + 9 * 1_024);
+    assert!(
+        first.misses == 1 && first.read <= a_block_of_each_file,
+        "{first:?}"
+    );
+    for number in [usize::MAX - 1, usize::MAX - 2] {
+        let (few, many) = (one_more(&empty, number), one_more(&full, number));
+        assert_eq!((few.hits, few.misses), (many.hits, many.misses));
+        assert!(
+            many.read <= few.read + a_block_of_each_file,
+            "{many:?} {few:?}"
+        );
+    }
+    assert_eq!(large(&full), before, "only the smallest file is written");
+}
+
+#[test]
+fn plans_of_all_files_are_known() {
+    let folder = Folder::new();
+    let classes = fill(&folder);
+    let later = folder.pipeline(&coverage());
+    (0..classes).for_each(|number| in_loader(&later, number));
+    assert_eq!(found(&later), counts(classes as u64, 0));
+    assert!(known(&later).read > 0);
+}
+
+/// A flipped bit costs the plans of its block, or one plan, which are counted once and made anew once.
+#[test]
+fn damaged_part_of_a_large_file_is_counted_once_and_made_anew() {
+    let folder = Folder::new();
+    let classes = fill(&folder);
+    let files = folder.files();
+    let largest = files
+        .iter()
+        .max_by_key(|file| file.metadata().unwrap().len());
+    let largest = largest.unwrap();
+    let whole = std::fs::read(largest).unwrap();
+    for (at, most_asked) in [(56 + 3 * 1_024 + 500, 36), (whole.len() - 100, 1)] {
+        let mut bytes = std::fs::read(largest).unwrap();
+        bytes[at] ^= 1;
+        std::fs::write(largest, bytes).unwrap();
+        let later = folder.pipeline(&coverage());
+        for _ in 0..2 {
+            (0..classes).for_each(|number| in_loader(&later, number));
+        }
+        let (hits, asked, damaged) = found(&later);
+        assert_eq!((hits + asked, damaged), (2 * classes as u64, 1), "{at}");
+        assert!((1..=most_asked).contains(&asked), "{at}: {asked}");
+        later.write_plans(true);
+        let healed = folder.pipeline(&coverage());
+        (0..classes).for_each(|number| in_loader(&healed, number));
+        assert_eq!(found(&healed), counts(classes as u64, 0), "{at}");
+    }
 }

@@ -125,8 +125,12 @@ fn plan_cache(plans: Option<PlanCache>) -> String {
         0 => String::new(),
         count => format!("; {count} damaged, made anew"),
     };
+    let unwritten = match plans.unwritten {
+        0 => String::new(),
+        count => format!("; {count} could not be kept"),
+    };
     let (known, asked) = (counted(plans.hits, "plan"), counted(plans.misses, "time"));
-    format!("{known} known, plugins asked {asked}{damaged}")
+    format!("{known} known, plugins asked {asked}{damaged}{unwritten}")
 }
 
 /// `12.3 ms`.
@@ -160,17 +164,18 @@ mod tests {
 
     #[test]
     fn plan_cache_says_what_was_known() {
-        let told = |hits, misses, damaged| {
+        let told = |hits, misses, damaged, unwritten| {
             plan_cache(Some(PlanCache {
                 hits,
                 misses,
                 damaged,
+                unwritten,
             }))
         };
-        assert_eq!(told(812, 4, 0), "812 plans known, plugins asked 4 times");
+        assert_eq!(told(812, 4, 0, 0), "812 plans known, plugins asked 4 times");
         assert_eq!(
-            told(812, 1, 2),
-            "812 plans known, plugins asked 1 time; 2 damaged, made anew"
+            told(812, 1, 2, 3),
+            "812 plans known, plugins asked 1 time; 2 damaged, made anew; 3 could not be kept"
         );
         assert_eq!(plan_cache(None), "off");
     }

@@ -74,6 +74,7 @@ fn plan_cache(plans: host::PlanCounts) -> PlanCache {
         hits: plans.hits,
         misses: plans.misses,
         damaged: plans.damaged,
+        unwritten: plans.unwritten,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::bench::usage;
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say};
 use crate::{plugins, setup};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,10 +34,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
             .target("bench")
             .join(format!("startup-{}", jdk.feature));
         let bench = Bench::prepare(workspace, jdk, &jacoco, folder)?;
+        bench.fill()?;
         for program in [bench.trivial()?, bench.javac(workspace)?] {
             let times = bench.measure(&program, options.rounds)?;
             print!("{}", table(jdk, &program, &times));
             figures.extend(of_jacoco(jdk, &program, &times));
+            figures.push(of_full(jdk, &program, &times)?);
         }
     }
     Ok(figures)
@@ -49,15 +51,27 @@ enum Variant {
     None,
     Fresh,
     Warm,
+    /// The user's cache holds the plans of tens of thousands of classes of other programs, too.
+    Full,
     Jacoco,
 }
 
-const VARIANTS: [Variant; 4] = [
+const VARIANTS: [Variant; 5] = [
     Variant::None,
     Variant::Fresh,
     Variant::Warm,
+    Variant::Full,
     Variant::Jacoco,
 ];
+/// CPU times by variant, in the order of [`VARIANTS`].
+type Times = [Vec<Duration>; VARIANTS.len()];
+/// Most CPU time of a process with a full cache, as a multiple of that with a cache of this program alone.
+const MOST_OF_FULL: f64 = 1.1;
+/// Classes that one JVM adds to the full cache, and length of its largest file from which it is full, in bytes.
+const ADDED: u32 = 15_000;
+const FULL: u64 = 24 << 20;
+/// Most JVMs that fill the cache.
+const FILLERS: u32 = 12;
 
 impl Variant {
     fn title(self) -> &'static str {
@@ -65,6 +79,7 @@ impl Variant {
             Self::None => "no agent",
             Self::Fresh => "Classhook, no cache",
             Self::Warm => "Classhook, warm cache",
+            Self::Full => "Classhook, full cache",
             Self::Jacoco => "JaCoCo 0.8.15",
         }
     }
@@ -101,7 +116,7 @@ impl<'a> Bench<'a> {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }
-        for below in ["classes", "sources", "out", "warm"] {
+        for below in ["classes", "sources", "out", "warm", "full"] {
             std::fs::create_dir_all(folder.join(below))?;
         }
         Ok(Self {
@@ -157,9 +172,65 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// CPU times by variant, in the order of [`VARIANTS`]; the first round only warms the machine's file cache.
-    fn measure(&self, program: &Program, rounds: u32) -> Result<[Vec<Duration>; 4]> {
-        let mut times: [Vec<Duration>; 4] = Default::default();
+    /// Has JVMs define many classes, so that the plan cache of the coverage plugin is as large as it becomes.
+    fn fill(&self) -> Result<()> {
+        let classes = self.folder.join("classes");
+        let sources =
+            ["Filler", "Template00000000"].map(|name| self.folder.join(format!("{name}.java")));
+        std::fs::write(&sources[0], FILLER)?;
+        std::fs::write(&sources[1], TEMPLATE)?;
+        output_of(
+            Command::new(self.jdk.tool("javac"))
+                .args(["--release", "17", "-d"])
+                .arg(&classes)
+                .args(&sources),
+        )?;
+        for jvm in 0..FILLERS {
+            if self.largest_plans()? >= FULL {
+                return Ok(());
+            }
+            let arguments = [jvm * ADDED, (jvm + 1) * ADDED].map(|number| number.to_string());
+            let mut program = vec![
+                "-cp".to_owned(),
+                classes.display().to_string(),
+                "Filler".to_owned(),
+            ];
+            program.extend(arguments);
+            let filler = Program {
+                title: "a program of many classes",
+                arguments: program,
+            };
+            self.once(&filler, Variant::Full)?;
+        }
+        bail!(
+            "the plan cache does not become full: its largest file has {} bytes",
+            self.largest_plans()?
+        )
+    }
+
+    /// Length of the largest file of plans in the full cache.
+    fn largest_plans(&self) -> Result<u64> {
+        let folder = self.folder.join("full/classhook");
+        if !folder.is_dir() {
+            return Ok(0);
+        }
+        let mut largest = 0;
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "plans")
+            {
+                largest = largest.max(entry.metadata()?.len());
+            }
+        }
+        Ok(largest)
+    }
+
+    /// The first round only warms the machine's file cache.
+    fn measure(&self, program: &Program, rounds: u32) -> Result<Times> {
+        let mut times = Times::default();
         for round in 0..=rounds {
             for (variant, times) in VARIANTS.iter().zip(&mut times) {
                 let time = self.once(program, *variant)?;
@@ -174,10 +245,10 @@ impl<'a> Bench<'a> {
     fn once(&self, program: &Program, variant: Variant) -> Result<Duration> {
         let scratch = tempfile::tempdir_in(&self.folder)?;
         let mut command = Command::new(self.jdk.tool("java"));
-        let cache = if variant == Variant::Warm {
-            self.folder.join("warm")
-        } else {
-            scratch.path().join("cache")
+        let cache = match variant {
+            Variant::Warm => self.folder.join("warm"),
+            Variant::Full => self.folder.join("full"),
+            Variant::None | Variant::Fresh | Variant::Jacoco => scratch.path().join("cache"),
         };
         command
             .env("XDG_CACHE_HOME", cache)
@@ -186,7 +257,7 @@ impl<'a> Bench<'a> {
         let out = scratch.path().display();
         match variant {
             Variant::None => {}
-            Variant::Fresh | Variant::Warm => {
+            Variant::Fresh | Variant::Warm | Variant::Full => {
                 command.arg(format!("-agentpath:{}=output={out}", self.agent.display()));
             }
             Variant::Jacoco => {
@@ -203,10 +274,10 @@ impl<'a> Bench<'a> {
 }
 
 /// Medians, what each agent adds, and that as a share of what JaCoCo adds.
-fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
+fn table(jdk: &Jdk, program: &Program, times: &Times) -> String {
     let base = quantile_of_times(&times[0], 50);
     let added = |times: &[Duration]| quantile_of_times(times, 50) - base;
-    let jacoco = added(&times[3]);
+    let jacoco = added(&times[4]);
     let mut text = format!(
         "\n{} on JDK {}: CPU time of the process, ms\n",
         program.title, jdk.feature
@@ -238,7 +309,7 @@ fn table(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> String {
 }
 
 /// What ours adds, beside what JaCoCo adds.
-fn of_jacoco(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> Vec<Figure> {
+fn of_jacoco(jdk: &Jdk, program: &Program, times: &Times) -> Vec<Figure> {
     let base = quantile_of_times(&times[0], 50);
     let added = |variant: Variant| {
         let titled = VARIANTS.iter().zip(times).find(|(of, _)| **of == variant);
@@ -255,5 +326,75 @@ fn of_jacoco(jdk: &Jdk, program: &Program, times: &[Vec<Duration>; 4]) -> Vec<Fi
         ours: added(ours),
         peer: added(Variant::Jacoco),
     };
-    [Variant::Fresh, Variant::Warm].map(figure).into()
+    [Variant::Fresh, Variant::Warm, Variant::Full]
+        .map(figure)
+        .into()
 }
+
+/// The whole process with a full cache, beside the same with a cache of this program alone.
+///
+/// # Errors
+/// If a full cache makes the start dearer.
+fn of_full(jdk: &Jdk, program: &Program, times: &Times) -> Result<Figure> {
+    let of = |variant: Variant| {
+        let titled = VARIANTS.iter().zip(times).find(|(of, _)| **of == variant);
+        let times = titled.map(|(_, times)| times.iter().copied());
+        Cost::of_times(variant.title(), times.into_iter().flatten())
+    };
+    let figure = Figure {
+        bench: "startup".to_owned(),
+        jdk: jdk.feature,
+        what: format!("{}: CPU time with a full cache", program.title),
+        unit: "ms".to_owned(),
+        ours: of(Variant::Full),
+        peer: of(Variant::Warm),
+    };
+    let ratio = figure.ratio();
+    ensure!(
+        ratio <= MOST_OF_FULL,
+        "{} on {jdk}: a full plan cache takes {ratio:.2} times the CPU time, expected at most {MOST_OF_FULL}",
+        program.title
+    );
+    Ok(figure)
+}
+
+/// Defines copies of a class, whose names end with the numbers of a range.
+const FILLER: &str = r#"
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+
+public class Filler extends ClassLoader {
+    public static void main(String[] range) throws Exception {
+        String name = "Template00000000";
+        byte[] bytes;
+        try (InputStream file = Filler.class.getResourceAsStream(name + ".class")) {
+            bytes = file.readAllBytes();
+        }
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        Filler loader = new Filler();
+        int last = Integer.parseInt(range[1]);
+        for (int number = Integer.parseInt(range[0]); number < last; number++) {
+            String copy = String.format("Template%08d", number);
+            byte[] copied = text.replace(name, copy).getBytes(StandardCharsets.ISO_8859_1);
+            if (number % 500 == 0) {
+                loader = new Filler();
+            }
+            loader.defineClass(copy, copied, 0, copied.length, Filler.class.getProtectionDomain());
+        }
+    }
+}
+"#;
+
+/// A class with a few branches in a few methods.
+const TEMPLATE: &str = r#"
+public class Template00000000 {
+    int a(int x) { return x > 1 ? x < 5 ? 1 : 2 : 3; }
+    int b(int x) { int s = 0; for (int i = 0; i < x; i++) { if (i % 2 == 0) { s += i; } else { s -= i; } } return s; }
+    int c(int x) { switch (x) { case 1: return a(x); case 2: return b(x); case 3: return 9; default: return 0; } }
+    int d(int x) { try { return c(x) / x; } catch (ArithmeticException e) { return -1; } finally { a(x); } }
+    int e(int x) { return a(x) > 0 && b(x) > 0 || c(x) > 0 ? d(x) : 0; }
+    int f(int x) { while (x > 0) { x = e(x) - 1; } return x; }
+    boolean g(int x) { return x > 0 && x < 9 || x == 20; }
+    String h(int x) { return g(x) ? "a" : x > 4 ? "b" : "c"; }
+}
+"#;
