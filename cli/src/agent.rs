@@ -142,6 +142,12 @@ impl Agent {
 
     /// The JVM's process.
     #[must_use]
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// The number of the JVM's process.
+    #[must_use]
     pub fn pid(&self) -> i32 {
         self.process.pid()
     }

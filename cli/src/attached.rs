@@ -8,13 +8,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use attach::Process;
 use control::Request;
-use control::message::{Change, Dump, PluginState, Released, Reset, Status};
+use control::message::{Change, Dump, PluginState, Released, Reset, SessionRequest, Status};
 
 use crate::agent::{self, Agent};
 use crate::answers::failures;
 use crate::args::{PluginSettings, Settings};
-use crate::checked_options::{CheckedOptions, check};
+use crate::checked_options::{CheckedOptions, absolute, check};
 use crate::holder;
+use crate::launch::AgentOptions;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
@@ -38,6 +39,8 @@ pub struct Visitor {
     reference: OsString,
     /// Its name in the agent.
     name: String,
+    /// Records in a session of its own, beside others of its kind.
+    has_session: bool,
 }
 
 impl Visitor {
@@ -47,13 +50,27 @@ impl Visitor {
         Self {
             reference: name.into(),
             name: name.to_owned(),
+            has_session: false,
+        }
+    }
+
+    /// A bundled plugin that records calls alone: any number of commands have it in one JVM, each in its session.
+    #[must_use]
+    pub fn in_session(name: &str) -> Self {
+        Self {
+            has_session: true,
+            ..Self::bundled(name)
         }
     }
 
     /// Any plugin, as `reference` is in the options of an agent.
     #[must_use]
     pub fn new(reference: OsString, name: String) -> Self {
-        Self { reference, name }
+        Self {
+            reference,
+            name,
+            has_session: false,
+        }
     }
 }
 
@@ -62,7 +79,10 @@ impl Visitor {
 pub struct AttachedPlugin {
     agent: Agent,
     pid: i32,
+    /// The plugin's name in the agent.
     plugin: String,
+    /// The id of its session, if it has one.
+    session: Option<String>,
     interrupt: Interrupt,
     /// When the agent was last asked whether the plugin is still at work.
     looked: Cell<Instant>,
@@ -74,7 +94,7 @@ pub struct AttachedPlugin {
     before: Trouble,
     /// When that was, at most some moments before anything was recorded.
     since: SystemTime,
-    /// The snapshot, as this process sees it.
+    /// The snapshot, or the event file of the session, as this process sees it.
     snapshot: PathBuf,
     /// Folder for what is made here.
     pub output: PathBuf,
@@ -112,8 +132,14 @@ impl AttachedPlugin {
             Ok(agent) => (agent, true),
             Err(_) => {
                 checked.options.visit = Some(plugin.to_owned());
-                agent::load(pid, &checked)?;
-                (Agent::connect(pid)?, false)
+                match agent::load(pid, &checked) {
+                    Ok(_) => (Agent::connect(pid)?, false),
+                    // Another command was faster.
+                    Err(problem) => match Agent::find(pid)? {
+                        Ok(agent) if visitor.has_session => (agent, true),
+                        _ => return Err(problem),
+                    },
+                }
             }
         };
         let status: Status = agent.ask_for(&Request::Status)?;
@@ -123,24 +149,35 @@ impl AttachedPlugin {
             Trouble::default()
         };
         let mut interrupt;
+        let mut session = None;
         if guest {
             let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
-            let request = enter(&mut agent, &status, visitor, settings, &compiled)?;
-            agent.lease(Some(plugin), None)?;
+            let request = enter(&mut agent, &status, visitor, (settings, run), &compiled)?;
+            let leased = if visitor.has_session { run } else { plugin };
+            agent.lease(Some(leased), None)?;
             interrupt = Interrupt::new()?;
             let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
             complain(failures(&show::answer(&change)?.failed));
+            session = change.session;
+            if visitor.has_session && session.is_none() {
+                agent.lease(Some(plugin), None)?; // an agent of another version
+            }
         } else {
             agent.lease(Some(plugin), None)?;
             interrupt = Interrupt::new()?;
         }
         let begun = progress::follow(&mut agent, &mut interrupt)
             .map_err(|problem| remaining(plugin, problem))?;
+        let (file, plugin) = match &session {
+            Some(session) => (&session.file, &session.plugin),
+            None => (&status.snapshot, &visitor.name),
+        };
         Self {
-            snapshot: agent.path(&status.snapshot),
+            snapshot: agent.path(file),
             agent,
             pid,
-            plugin: visitor.name.clone(),
+            plugin: plugin.clone(),
+            session: session.is_some().then(|| run.to_owned()),
             interrupt,
             looked: Cell::new(Instant::now()),
             guest,
@@ -173,7 +210,14 @@ impl AttachedPlugin {
     /// # Errors
     /// If the agent refuses it; the former then stays.
     pub fn exchange(&mut self, request: &Request) -> Result<Change, Problem> {
-        let change = progress::ask(&mut self.agent, request, &mut self.interrupt)?;
+        let mut request = request.clone();
+        if let (Request::Enable { session, .. }, Some(id)) = (&mut request, &self.session) {
+            *session = Some(SessionRequest {
+                id: id.clone(),
+                output: None,
+            });
+        }
+        let change = progress::ask(&mut self.agent, &request, &mut self.interrupt)?;
         let plugin = Some(self.plugin.clone());
         let _: Reset = self.agent.ask_for(&Request::Reset { plugin })?;
         Ok(change)
@@ -261,6 +305,7 @@ impl AttachedPlugin {
     pub fn end(mut self) -> Ended {
         let mut ended = Ended {
             snapshot: self.snapshot.clone(),
+            has_session: self.session.is_some(),
             dump: None,
             instrumented: None,
             is_partial: false,
@@ -347,8 +392,10 @@ impl Trouble {
 /// What a visit leaves.
 #[derive(Debug)]
 pub struct Ended {
-    /// The snapshot, as this process sees it.
+    /// The snapshot, or the event file of the session, as this process sees it.
     pub snapshot: PathBuf,
+    /// Set for a session, whose file is complete.
+    has_session: bool,
     /// What it holds of the visit, if the agent goes on recording to it.
     pub dump: Option<Dump>,
     /// Classes that held edits of the plugin at the end, if the agent was there to say and nobody had disabled it.
@@ -360,6 +407,12 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Checks whether the agent goes on writing to the same folder.
+    #[must_use]
+    pub fn is_recorded_on(&self) -> bool {
+        self.dump.is_some() && !self.has_session
+    }
+
     /// Whether the files are of a JVM that has ended, so that they say so themselves unless it was killed.
     #[must_use]
     pub fn has_jvm_ended(&self) -> bool {
@@ -442,18 +495,22 @@ fn enter(
     agent: &mut Agent,
     status: &Status,
     visitor: &Visitor,
-    settings: &Settings,
+    (settings, run): (&Settings, &str),
     compiled: &Precompiled,
 ) -> Result<Request, Problem> {
     let plugin = visitor.name.as_str();
+    let is_shared = !visitor.has_session;
     let of_the_agent = [
         ("--config", settings.configuration().file.is_some()),
         (
             "--output",
-            settings.output.is_some() && plugin != "coverage",
+            settings.output.is_some() && is_shared && plugin != "coverage",
         ), // events are not copied
-        ("--file-name", settings.file_name.is_some()),
-        ("--max-size", settings.event_files.max_size.is_some()),
+        ("--file-name", settings.file_name.is_some() && is_shared),
+        (
+            "--max-size",
+            settings.event_files.max_size.is_some() && is_shared,
+        ),
         ("--on-error", settings.configuration().on_error.is_some()),
         ("--log", settings.change.log.is_some()),
     ];
@@ -464,6 +521,9 @@ fn enter(
                 format!("{option}, which is a setting of the whole agent"),
             )
             .with("help", "leave it out; `classhook reload` gives it other settings, and `classhook off` ends it"));
+    }
+    if visitor.has_session {
+        return in_session(visitor, settings, run, compiled);
     }
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
@@ -481,6 +541,31 @@ fn enter(
     enable(visitor, settings.plugins(), compiled)
 }
 
+/// The request for a plugin in a session of its own.
+fn in_session(
+    visitor: &Visitor,
+    settings: &Settings,
+    run: &str,
+    compiled: &Precompiled,
+) -> Result<Request, Problem> {
+    let own = Settings {
+        file_name: settings.file_name.clone(),
+        event_files: settings.event_files.clone(),
+        ..settings.plugins().clone().into()
+    };
+    let (options, _) = check(&own, &[], None)?;
+    let output = settings.output.as_deref().map(absolute).transpose()?;
+    Ok(request(
+        visitor,
+        &options,
+        compiled,
+        Some(SessionRequest {
+            id: run.to_owned(),
+            output,
+        }),
+    ))
+}
+
 /// What has an agent load a plugin and configure it, anew if it has it already.
 ///
 /// # Errors
@@ -491,9 +576,19 @@ pub fn enable(
     compiled: &Precompiled,
 ) -> Result<Request, Problem> {
     let (options, _) = check(&settings.clone().into(), &[], None)?;
-    Ok(Request::Enable {
+    Ok(request(visitor, &options, compiled, None))
+}
+
+fn request(
+    visitor: &Visitor,
+    options: &AgentOptions,
+    compiled: &Precompiled,
+    session: Option<SessionRequest>,
+) -> Request {
+    Request::Enable {
         plugin: visitor.reference.to_string_lossy().into_owned(),
         options: Some(options.to_text().to_string_lossy().into_owned()),
         cache: compiled.cache().map(Path::to_owned),
-    })
+        session,
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use attach::Process;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
@@ -31,13 +32,28 @@ impl PassingFolder {
     /// # Errors
     /// If there is no such process, or no folder can be made (`H0620`).
     pub fn in_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
-        let Err(process) = Agent::find(pid)? else {
-            return Ok(None);
-        };
+        match Agent::find(pid)? {
+            Ok(_) => Ok(None),
+            Err(process) => Self::seen_by(&process, settings),
+        }
+    }
+
+    /// As [`PassingFolder::in_jvm`], for a session: also in a JVM that has an agent.
+    ///
+    /// # Errors
+    /// As [`PassingFolder::in_jvm`].
+    pub fn in_any_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
+        match Agent::find(pid)? {
+            Ok(agent) => Self::seen_by(agent.process(), settings),
+            Err(process) => Self::seen_by(&process, settings),
+        }
+    }
+
+    fn seen_by(process: &Process, settings: &mut Settings) -> Result<Option<Self>, Problem> {
         if !is_anywhere(settings) {
             return Ok(None);
         }
-        let tmp = JvmTmp::open(&process).map_err(no_folder)?;
+        let tmp = JvmTmp::open(process).map_err(no_folder)?;
         let ours = make(&tmp.path()).map_err(no_folder)?;
         tmp.give(&ours.path().join(RECORDS)).map_err(no_folder)?;
         let theirs = tmp.seen(ours.path()).join(RECORDS);

@@ -2,6 +2,7 @@
 //!
 //! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,10 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use control::Request;
+use control::message::{Change, Status};
 use probes::events::{Call, Lost, Outcome, Trace};
 use trace::summary::Gap;
 use trace::watched;
 
+use crate::agent::Agent;
 use crate::live::{Happening, Jvms, Which};
 use crate::problem::Problem;
 use crate::select::Filter;
@@ -30,8 +34,17 @@ pub struct Layout {
     pub show: Vec<String>,
     /// How many calls are shown.
     pub calls: Option<u64>,
-    /// They are calls of a command, which goes on when no more are shown.
-    pub of_command: bool,
+    /// They are calls of a command, which goes on when no more are shown; then without this plugin.
+    pub of_command: Option<OfCommand>,
+}
+
+/// The plugin in the JVMs of a command.
+#[derive(Debug, Clone)]
+pub struct OfCommand {
+    /// The id of the run, which only these JVMs have.
+    pub run: String,
+    /// The plugin that records the calls.
+    pub plugin: &'static str,
 }
 
 /// The thread that shows calls. It ends with this value.
@@ -77,6 +90,7 @@ impl Watching {
             beyond: 0,
             closed: false,
             told: false,
+            without_probes: HashSet::new(),
             waiting: Vec::new(),
         };
         let mut jvms = Jvms::new(which, folder, Filter::default());
@@ -146,6 +160,8 @@ struct Printer {
     closed: bool,
     /// It was said that no more are shown.
     told: bool,
+    /// JVMs whose probes were taken out.
+    without_probes: HashSet<u32>,
     /// What waits to be written.
     waiting: Vec<u8>,
 }
@@ -166,6 +182,7 @@ impl Printer {
                 signs.enough.store(true, Ordering::Relaxed);
                 if !is_last {
                     self.tell();
+                    self.take_probes_out(jvms);
                 }
             }
             if is_last && !more {
@@ -183,12 +200,29 @@ impl Printer {
 
     /// Says once of a command that it goes on though no more calls are shown.
     fn tell(&mut self) {
-        if !self.layout.of_command || std::mem::replace(&mut self.told, true) {
+        if self.layout.of_command.is_none() || std::mem::replace(&mut self.told, true) {
             return;
         }
         match self.closed {
-            true => say("nobody reads the calls any more; the command goes on"),
-            false => say("as many calls are shown as --limit allows; the command goes on"),
+            true => say("nobody reads the calls any more; the command goes on without probes"),
+            false => {
+                say(
+                    "as many calls are shown as --limit allows; the command goes on without probes",
+                );
+            }
+        }
+    }
+
+    /// Disables the plugin in each JVM of a command, once.
+    fn take_probes_out(&mut self, jvms: &mut Jvms) {
+        let Some(command) = &self.layout.of_command else {
+            return;
+        };
+        for jvm in jvms.all() {
+            let pid = jvm.trace().meta.pid;
+            if pid > 0 && self.without_probes.insert(pid) {
+                disable(pid, command);
+            }
         }
     }
 
@@ -227,5 +261,23 @@ impl Printer {
             Ok(()) => {}
         }
         Ok(())
+    }
+}
+
+/// Disables the plugin in a JVM of a command, unless that has ended or its agent takes no requests.
+fn disable(pid: u32, command: &OfCommand) {
+    let Ok(Ok(mut agent)) = Agent::find(pid.cast_signed()) else {
+        return;
+    };
+    // In a container another process may have that number here.
+    let is_ours = |status: Status| status.run == command.run;
+    if !agent.ask_for(&Request::Status).is_ok_and(is_ours) {
+        return;
+    }
+    let plugin = command.plugin.to_owned();
+    if let Err(problem) = agent.ask_for::<Change>(&Request::Disable { plugin })
+        && !agent.has_left()
+    {
+        say(format_args!("probes stay in {pid}: {}", problem.cause()));
     }
 }

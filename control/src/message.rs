@@ -57,6 +57,9 @@ pub enum Request {
         /// A folder of compiled plugins (the agent's option `cache`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cache: Option<PathBuf>,
+        /// A session in which the plugin records beside others of its kind; without one, it is the agent's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionRequest>,
     },
     /// Take a plugin's edits out of all classes; answered by [`Change`].
     Disable {
@@ -376,6 +379,26 @@ pub struct Test {
     pub under_way: Vec<String>,
 }
 
+/// A recording that ends with the command that asks for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionRequest {
+    /// Its unique id, for a lease and for [`Request::Release`].
+    pub id: String,
+    /// The folder of the event file, as the JVM sees it; without one, the agent's own.
+    pub output: Option<PathBuf>,
+}
+
+/// A session that has begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// The name of its plugin among those of the agent.
+    pub plugin: String,
+    /// Its event file, as the JVM's process sees it.
+    pub file: String,
+}
+
 /// What a change of plugins did to the classes that are loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -386,6 +409,9 @@ pub struct Change {
     pub failed: Vec<Failure>,
     /// The plugins now.
     pub plugins: Vec<Plugin>,
+    /// The session that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
 }
 
 /// A part of the classes that are loaded.
@@ -581,6 +607,10 @@ mod tests {
                 plugin: "coverage".into(),
                 options: Some("select=a\nb".into()),
                 cache: Some("/tmp/code".into()),
+                session: Some(SessionRequest {
+                    id: "7-8".into(),
+                    output: None,
+                }),
             },
             Request::Classes {
                 filter: Some("com.**".into()),

@@ -12,6 +12,7 @@
 //! | `huge_methods` | HotSpot's limit for the length of methods that it compiles |
 //! | `failures` | what went wrong |
 //! | `snapshot` | the snapshot file |
+//! | `sessions` | the event files: the agent's own, and those of commands that are at work |
 //! | `test_runs` | which tests are under way |
 //! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
 //! | `work` | how far a change of the loaded classes is |
@@ -30,6 +31,7 @@ pub(crate) mod observation;
 pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
+pub(crate) mod sessions;
 pub(crate) mod snapshot;
 pub(crate) mod test_runs;
 pub(crate) mod thread_signal;
@@ -56,6 +58,7 @@ use patches::Patches;
 use plugins::Plugins;
 use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
 use reconstituted::Reconstituted;
+use sessions::Sessions;
 use snapshot::Snapshot;
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -102,8 +105,8 @@ pub(crate) struct Agent {
     pub snapshot: Snapshot,
     /// The tests that are under way.
     pub tests: TestRuns,
-    /// The event file.
-    pub event_file: EventFile,
+    /// The event files.
+    pub sessions: Sessions,
     /// Talks to the agent thread.
     pub signal: ThreadSignal,
     /// Talks to the upkeep thread.
@@ -153,7 +156,10 @@ impl Agent {
             settings: config.agent.clone(),
             table,
             jvm_id: meta.jvm_id(),
-            event_file: EventFile::new(meta.clone(), &config.agent),
+            sessions: Sessions::new(
+                EventFile::new(0, meta.clone(), &config.agent),
+                meta.start_ms,
+            ),
             observation,
             meta,
             huge_methods: HugeMethods::new(config.agent.compile_huge),

@@ -52,7 +52,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
         };
         let all = turn == Turn::WriteAll;
         if all || events_due <= Instant::now() {
-            agent.event_file.write(jvm, all);
+            agent.sessions.each_file(|file| file.write(jvm, all));
             events_due = Instant::now() + LONGEST_REST;
         }
         if all {

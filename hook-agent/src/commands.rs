@@ -9,6 +9,7 @@ mod observe;
 mod off;
 mod refusals;
 mod release;
+mod session;
 mod status;
 mod test;
 
@@ -71,7 +72,14 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             plugin,
             options,
             cache,
-        } => value(change::enable(context, &plugin, options.as_deref(), cache)?),
+            session,
+        } => {
+            let options = options.as_deref();
+            value(match session {
+                None => change::enable(context, &plugin, options, cache)?,
+                Some(asked) => session::begin(context, &plugin, options, cache, asked)?,
+            })
+        }
         Request::Disable { plugin } => value(change::disable(context, &plugin)?),
         Request::Reload { options } => value(change::reload(context, &options)?),
         Request::Classes {

@@ -93,10 +93,11 @@ impl Handlers for Events {
         });
     }
 
-    fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread> {
+    fn first_span(&self, live: Live, local: Local<'_>, session: usize) -> Option<NewThread> {
         let agent = current::get()?;
-        agent.event_file.record();
-        runtime::join(agent.jvm(live, local))
+        let session = u8::try_from(session).ok()?;
+        agent.sessions.record(session);
+        runtime::join(agent.jvm(live, local), session)
     }
 
     fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32> {

@@ -7,9 +7,10 @@ use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use crate::messages::Code;
+use crate::spans::event_file::EventFile;
 use crate::spans::{counters, runtime};
 use crate::{probe_arrays, self_removal};
-use probes::ProbeRange;
+use probes::{ProbeRange, ProbeTable};
 
 /// Makes the arrays and counters ready for the first class: defined, and zero if an agent was here before.
 ///
@@ -26,16 +27,25 @@ pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 }
 
 fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
-    let spans = agent.table.spans();
-    spans.begin_again();
-    if let Some(runtime) = runtime::get() {
-        runtime.begin_again(agent.event_file.base());
-        // Threads that have called spans before do not join again.
-        agent.event_file.record();
-    }
-    spans.hold(!live::natives_are_bound(jvm));
+    begin_session(agent.table, 0, agent.sessions.own());
+    let is_held = !live::natives_are_bound(jvm);
+    let all = agent.table.all_spans();
+    all.for_each(|spans| spans.hold(is_held));
     counters::zero(jvm).map_err(|cause| (Code::ProbeClass, cause))?;
     counters::define(jvm)
+}
+
+/// Another recording begins in a session: it has the spans that are asked for from now on, and the calls that are entered
+/// since its file was begun. Its limits count from zero.
+pub(crate) fn begin_session(table: &ProbeTable, session: u8, file: &EventFile) {
+    let spans = table.spans_of(session);
+    spans.begin_again();
+    spans.forget_limits(None);
+    if let Some(runtime) = runtime::get(session) {
+        runtime.begin_again(file.base());
+        // Threads that have called spans before do not join again.
+        file.record();
+    }
 }
 
 /// Writes everything: which probes were hit, new classes, and what spans have recorded. Failures to write are reported when
@@ -45,7 +55,7 @@ fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 ///
 /// Why not everything is on disk.
 pub(crate) fn write_all(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
-    agent.event_file.write(jvm, true);
+    agent.sessions.each_file(|file| file.write(jvm, true));
     copy_hits(agent, jvm);
     write_copied(agent)
 }
@@ -166,7 +176,7 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
 ///
 /// Which array cannot be written, and why.
 pub(crate) fn reset(agent: &Agent, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<usize, String> {
-    agent.event_file.reset(jvm, plugin)?;
+    agent.sessions.own().reset(jvm, plugin);
     let ranges = agent.table.ranges(plugin);
     self_removal::put_back(agent, jvm, &ranges);
     // Nobody copies in between: a copy made before would be written afterwards.

@@ -6,6 +6,7 @@ use crate::ffi::process;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::retransform::{self, Report};
+use crate::spans::event_file::EventFile;
 use crate::spans::runtime;
 use crate::summary::{self, Numbers};
 use crate::{current, observe, patch, recorded, structural_edits, test_runs, unselected};
@@ -78,7 +79,9 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.signal.stop();
     // Calls entered from now on leave no record. What the instrumented code still costs ends when its
     // classes are retransformed.
-    agent.table.spans().set_mode(SpanMode::Off, |_| true);
+    for spans in agent.table.all_spans() {
+        spans.set_mode(SpanMode::Off, |_| true);
+    }
     test_runs::finish(agent, jvm);
     let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
     agent.huge_methods.put_back();
@@ -90,7 +93,7 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
 
 /// What calls took that waited to be written is the application's again.
 fn give_memory_back() {
-    if let Some(runtime) = runtime::get() {
+    for runtime in runtime::all() {
         runtime.visit_unused(process::give_back_pages);
     }
 }
@@ -110,7 +113,7 @@ fn complete(agent: &Agent) -> bool {
     let numbers = Numbers::of(agent);
     let failures = agent.failures.take_fresh();
     let is_complete = snapshot.complete(agent.table, &failures, &numbers.summary);
-    agent.event_file.complete();
+    agent.sessions.each_file(EventFile::complete);
     agent.plugins.write_plans(true);
     let is_there = snapshot.close();
     summary::print(agent, &Numbers::of(agent));

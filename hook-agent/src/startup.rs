@@ -6,6 +6,7 @@ use crate::ffi::callbacks::event_callbacks;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::{Live, OnLoad, OnLoadOrLive};
+use crate::ffi::process;
 use crate::ffi::refs::Local;
 use crate::ffi::table::{CAN_RETRANSFORM_CLASSES, Capabilities, Event};
 use crate::ffi::vm::Vm;
@@ -20,7 +21,7 @@ use probes::{Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 /// The oldest release that the agent works in.
@@ -308,7 +309,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
             .trim()
             .to_owned(),
         pid: std::process::id(),
-        start_ms: now_ms(),
+        start_ms: process::now_ms(),
         jvm: format!(
             "{} {}",
             property(c"java.vm.name"),
@@ -327,21 +328,9 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
         ..Meta::default()
     };
     if let Some(name) = &config.agent.file_name {
-        meta.file_name = name.of(&meta, &user());
+        meta.file_name = name.of(&meta, &process::user());
     }
     meta
-}
-
-/// The name of the user whose process this is; the number where the system has no name for it, as in a container.
-fn user() -> String {
-    probes::user_name(std::fs::metadata("/proc/self").map_or(0, |of| of.uid()))
-}
-
-fn now_ms() -> u64 {
-    let elapsed = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The command line of the process, arguments with spaces in quotes.

@@ -103,7 +103,10 @@ fn print_unmatched(agent: &Agent) {
     let Some(set) = agent.plugins.current() else {
         return;
     };
-    for (plugin, unmatched) in set.pipeline.plugins().zip(set.pipeline.unmatched()) {
+    let plugins = set.config.plugins.iter().zip(set.pipeline.unmatched());
+    // The command of a session has told of its own.
+    for (plugin, unmatched) in plugins.filter(|(plugin, _)| plugin.session == 0) {
+        let plugin = &plugin.name;
         if !unmatched.is_empty() {
             let classes = unmatched.join(", ");
             let hint = match unmatched.iter().any(|name| is_of_jdk(name)) {

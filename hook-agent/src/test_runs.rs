@@ -48,6 +48,13 @@ pub(crate) fn finish(agent: &Agent, jvm: Jvm<'_>) {
     }
 }
 
+/// Ends all tests, so that none goes on into the next recording.
+pub(crate) fn forget(agent: &Agent, jvm: Jvm<'_>) {
+    if agent.tests.end_use() {
+        switch(agent, jvm, |open| *open = OpenTests::default());
+    }
+}
+
 fn switch(agent: &Agent, jvm: Jvm<'_>, change: impl FnOnce(&mut OpenTests)) {
     let ranges = agent.table.ranges(Some(PLUGIN));
     let exclusive = agent.snapshot.exclusive();

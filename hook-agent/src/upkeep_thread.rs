@@ -81,9 +81,13 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    spans.hold(false);
+    let mut postponed = false;
+    for spans in agent.table.all_spans() {
+        spans.hold(false);
+        postponed |= spans.take_postponed();
+    }
     // Else the worker thread waits for this.
-    if spans.take_postponed() && !agent.instruments_later() {
+    if postponed && !agent.instruments_later() {
         retransform::retransform_loaded(agent, jvm);
     }
 }

@@ -11,5 +11,5 @@ mod watch;
 pub use options::OPTIONS_HELP;
 pub use settings::{
     Agent, BUNDLED, CAPABILITIES, COUNTS, Config, LINES, LogLevel, OnError, PluginConfig,
-    PluginSource, WhenFull,
+    PluginSource, SESSION_MARK, WhenFull,
 };

@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use jvms::descriptor::BaseType;
 use plan_rules::{EventRequest, EventValues, PlanRequest, ProbeKind, Step, instruction_at};
+use probes::ProbeTable;
 use probes::events::{EventInfo, SpanInfo, SpanMode, Which};
-use probes::spans::{CaptureSpec, SpanTable};
+use probes::spans::CaptureSpec;
 use rewriter::{
     Action, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Snippet,
     SnippetError,
 };
 
 use crate::class::TransformedClass;
+use crate::plugin::Plugin;
 use crate::span::{
     LeftAlone, NUMBER, OBJECT, Refused, about, call, is_of_spans, line_at, row_of, to_bits,
 };
@@ -24,10 +26,11 @@ const EVENT: (&str, &str) = ("event", "(I)V");
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
-    plugin: &str,
+    plugin: &Plugin,
     request: &PlanRequest,
-    spans: &SpanTable,
+    table: &ProbeTable,
 ) -> Result<LeftAlone, Refused> {
+    let spans = table.spans_of(plugin.session);
     let mut left_alone = LeftAlone::new();
     if request.events.is_empty() || !spans.is_open() {
         return Ok(left_alone);
@@ -56,10 +59,10 @@ pub(crate) fn add(
             event: Some(EventInfo {
                 per_second: values.per_second(),
             }),
-            ..about(transformed, plugin, method)
+            ..about(transformed, plugin.recorded_name(), method)
         });
         id.map_err(|error| error.to_string())
-            .and_then(|id| lower(merged, class, *point, values, id))
+            .and_then(|id| lower(merged, class, *point, values, spans.in_code(id)))
             .map_err(|cause| Refused { method, cause })?;
     }
     Ok(left_alone)

@@ -9,6 +9,7 @@
 
 use jvms::access_flags::ACC_NATIVE;
 use plan_rules::{PlanRequest, ProbeKind};
+use probes::ProbeTable;
 use probes::events::SpanInfo;
 use probes::spans::SpanTable;
 use rewriter::{ClassFile, EditPlan, Method, MethodIndex};
@@ -103,16 +104,17 @@ pub(crate) fn add(
     plan: &mut EditPlan,
     planned: &PlannedClass,
     class: &ClassFile<'_>,
-    spans: &SpanTable,
+    table: &ProbeTable,
 ) -> Vec<(MethodIndex, String)> {
     let mut wanted = planned.requests.iter().flat_map(|asked| {
         let spans = wanted(planned.class.class(), &asked.request);
         spans.map(move |span| (asked, span))
     });
-    let Some(first) = wanted.next().filter(|_| spans.is_open()) else {
+    let Some(first) = wanted.next().filter(|_| table.spans().is_open()) else {
         return Vec::new();
     };
     let added = std::iter::once(first).chain(wanted).map(|(asked, span)| {
+        let spans = table.spans_of(asked.plugin.session);
         let added = add_one(plan, &planned.class, class, asked, span, spans);
         added.map_err(|cause| (span.method, cause))
     });
@@ -150,7 +152,7 @@ fn add_one(
     let info = SpanInfo {
         mode: span::mode_of(span),
         row: number.and_then(|number| span::row_of(&rows, number)),
-        ..span::about(transformed, &plugin.name, span.method)
+        ..span::about(transformed, plugin.recorded_name(), span.method)
     };
     let program = span::program(plugin, span);
     let id = span::register(info, program, spans)?;

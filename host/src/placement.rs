@@ -135,16 +135,9 @@ pub(crate) fn merge(
     for PluginRequest { plugin, request } in requests {
         let Some(table) = table else { break };
         expect_bodies_kept(&merged, class, &plugin.name, request)?;
-        let added = span::add(&mut merged, class, plugin, request, table.spans());
+        let added = span::add(&mut merged, class, plugin, request, table);
         let added = added.and_then(|mut left_alone| {
-            let spans = table.spans();
-            left_alone.extend(event::add(
-                &mut merged,
-                class,
-                &plugin.name,
-                request,
-                spans,
-            )?);
+            left_alone.extend(event::add(&mut merged, class, plugin, request, table)?);
             Ok(left_alone)
         });
         left_alone.extend(added.map_err(|refused| Trouble {

@@ -18,7 +18,7 @@ use crate::class_key::ClassKey;
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
-use crate::config::{PluginConfig, suggest};
+use crate::config::{PluginConfig, SESSION_MARK, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance, shortened};
 use crate::observing::Observing;
@@ -35,6 +35,8 @@ const MAX_INSTANCES: usize = 8;
 pub struct Plugin {
     /// The name in messages and snapshots.
     pub name: String,
+    /// The session for which its spans are recorded.
+    pub session: u8,
     /// Whether native methods are wrapped for it.
     pub natives: bool,
     /// Whether it may change what classes are.
@@ -134,6 +136,7 @@ impl Plugin {
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
         Ok(Self {
             name: config.name.clone(),
+            session: config.session,
             natives: granted("natives"),
             structure: granted("structure"),
             watch: config
@@ -160,6 +163,14 @@ impl Plugin {
             failed: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
         })
+    }
+
+    /// The name under which its spans are recorded: in a session of its own, that without the number of the session.
+    pub fn recorded_name(&self) -> &str {
+        match self.name.rsplit_once(SESSION_MARK) {
+            Some((name, _)) if self.session > 0 => name,
+            _ => &self.name,
+        }
     }
 
     /// What is known without the class file. Allocates nothing.

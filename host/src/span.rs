@@ -19,6 +19,7 @@ use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
 use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
+use probes::ProbeTable;
 use probes::events::{Column, SpanInfo, SpanMode, TableRow, Which};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
@@ -68,9 +69,10 @@ pub(crate) fn add(
     transformed: &TransformedClass,
     plugin: &Plugin,
     request: &PlanRequest,
-    spans: &SpanTable,
+    table: &ProbeTable,
 ) -> Result<LeftAlone, Refused> {
-    let name = &plugin.name;
+    let name = plugin.recorded_name();
+    let spans = table.spans_of(plugin.session);
     let mut left_alone = LeftAlone::new();
     if request.counts == 0 && request.spans.as_slice().is_empty() || !spans.is_open() {
         return Ok(left_alone);
@@ -115,7 +117,10 @@ pub(crate) fn add(
             ..about(transformed, name, method)
         });
         id.map_err(|error| error.to_string())
-            .and_then(|id| lower_count(merged, edit.point, spans.counter(id)))
+            .and_then(|id| {
+                let counter = table.counters().of(spans.in_code(id));
+                lower_count(merged, edit.point, counter)
+            })
             .map_err(refused(method))?;
     }
     Ok(left_alone)
@@ -146,7 +151,7 @@ pub(crate) fn program<'p>(plugin: &'p Plugin, span: &Span) -> Option<&'p Arc<Pro
     plugin.watch.as_ref().filter(|_| !span.capture.sum_up)
 }
 
-/// Gives a span its number.
+/// Gives a span its number in the code.
 pub(crate) fn register(
     info: SpanInfo,
     program: Option<&Arc<Program>>,
@@ -161,7 +166,8 @@ pub(crate) fn register(
         ..info
     };
     let id = spans.register_watched(&info, program, parameters);
-    id.map_err(|error| error.to_string())
+    id.map(|id| spans.in_code(id))
+        .map_err(|error| error.to_string())
 }
 
 /// What a span records.

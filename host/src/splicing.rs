@@ -142,8 +142,8 @@ fn splice_all(
     };
     let bytes = &*base;
     let original = &planned.class;
-    let spans = match storage {
-        Storage::Shared(table) => Some(table.spans()),
+    let table = match storage {
+        Storage::Shared(table) => Some(table),
         Storage::Own(_) => None,
     };
     let MergedPlan {
@@ -154,7 +154,7 @@ fn splice_all(
     } = placement::merge(planned, storage, &mut buffers.memory)?;
     let storage = array.storage();
     let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
-        spans.map_or_else(Vec::new, |spans| natives::add(plan, planned, class, spans))
+        table.map_or_else(Vec::new, |table| natives::add(plan, planned, class, table))
     };
     if original.class().bytes() == bytes {
         let skipped = natives(&mut plan, original.class());

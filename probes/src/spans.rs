@@ -5,10 +5,12 @@
 //! when it was entered.
 //!
 //! The running code calls the functions of [`calls`]; [`Runtime`] collects what they wrote for the event file.
+//! Each session ([`SESSIONS`]) has a table, a runtime and an event file of its own.
 
 mod alarm;
 pub mod calls;
 mod capture;
+mod counters;
 mod current;
 mod entry;
 mod free_list;
@@ -17,6 +19,7 @@ mod quick;
 mod rates;
 mod runtime;
 mod segments;
+mod sessions;
 mod shared;
 mod stack;
 mod sums;
@@ -26,8 +29,10 @@ mod virtual_stacks;
 mod watches;
 
 pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
+pub use counters::{Counter, Counters};
 pub use current::{Jvm, NewThread, ThreadCell};
 pub use limits::{MAX_PROGRAMS, MAX_SPANS};
 pub use runtime::{Drained, Runtime};
 pub use segments::of_the_heap;
-pub use table::{Counter, SpanTable, TooMany};
+pub use sessions::{SESSIONS, SpanInCode};
+pub use table::{SpanTable, TooMany};

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
-use crate::spans::SpanTable;
+use crate::spans::{Counters, SESSIONS, SpanTable};
 use crate::spent::{Spent, SpentProbes};
 
 /// The length of an array, as the number type in which probes are counted.
@@ -102,7 +102,20 @@ pub struct PendingClass {
 #[derive(Debug, Default)]
 pub struct ProbeTable {
     state: Mutex<State>,
-    spans: SpanTable,
+    spans: SessionSpans,
+    counters: Counters,
+}
+
+/// The spans of each session.
+#[derive(Debug)]
+struct SessionSpans([SpanTable; SESSIONS]);
+
+impl Default for SessionSpans {
+    fn default() -> Self {
+        Self(std::array::from_fn(|session| {
+            SpanTable::of_session(u8::try_from(session).unwrap_or(0)) // below SESSIONS
+        }))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -144,10 +157,28 @@ impl ProbeTable {
         Self::default()
     }
 
-    /// The methods that are instrumented as spans.
+    /// The methods that are instrumented as spans of the agent's own session.
     #[must_use]
     pub fn spans(&self) -> &SpanTable {
-        &self.spans
+        self.spans_of(0)
+    }
+
+    /// The methods that are instrumented as spans of a session, a number below [`SESSIONS`].
+    #[must_use]
+    pub fn spans_of(&self, session: u8) -> &SpanTable {
+        let [own, ..] = &self.spans.0;
+        self.spans.0.get(usize::from(session)).unwrap_or(own)
+    }
+
+    /// The methods that are instrumented as spans, session by session.
+    pub fn all_spans(&self) -> impl Iterator<Item = &SpanTable> {
+        self.spans.0.iter()
+    }
+
+    /// The counters of spans that count.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// From now on classes of the same name and bytes have a range for each loader, or again one for all.

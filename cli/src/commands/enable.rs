@@ -59,6 +59,7 @@ impl Enable {
             None
         };
         Ok(Request::Enable {
+            session: None,
             plugin: plugin.to_string_lossy().into_owned(),
             options,
             cache: compiled.cache().map(Path::to_owned),

@@ -118,10 +118,10 @@ impl Top {
     fn visit(&self, pid: i32, mut settings: Settings, what: What) -> Result<u8, Problem> {
         let run = run_id();
         options_of(&settings, &run)?;
-        let passing = PassingFolder::in_jvm(pid, &mut settings)?;
+        let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(
             pid,
-            &Visitor::bundled(super::trace::PLUGIN),
+            &Visitor::in_session(super::trace::PLUGIN),
             &settings,
             &run,
         )?;
@@ -135,7 +135,7 @@ impl Top {
         let mut ended = visit.end();
         let finished = sampler.finish();
         looked?;
-        if let (Some(passing), true) = (passing, ended.dump.is_some()) {
+        if let (Some(passing), true) = (passing, ended.is_recorded_on()) {
             passing.keep();
         }
         if ended.instrumented == Some(0) {

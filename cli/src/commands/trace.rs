@@ -322,7 +322,7 @@ impl Trace {
         target: Option<Target>,
     ) -> Result<u8, Problem> {
         options_of(settings, run)?;
-        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), settings, run)?;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
         self.what.warn_of_nothing(&mut visit)?;
         self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());

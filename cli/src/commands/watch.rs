@@ -22,7 +22,7 @@ use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
 use crate::traces;
 use crate::until;
-use crate::watching::{Layout, Seen, Watching};
+use crate::watching::{Layout, OfCommand, Seen, Watching};
 use crate::when::When;
 
 const USAGE: &str = "\
@@ -34,7 +34,7 @@ A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with wildcards, as of `cla
 The condition is evaluated by the agent, when a call ends; docs/trace.md lists what conditions may hold.
 No method of the program is called: values are read from their fields.
 With a PID the JVM is watched for the time of --for, until --limit calls were shown, or until Ctrl-C or its end, and then
-left as it was before. A command that is started goes on when --limit calls were shown.
+left as it was before. A command that is started goes on when --limit calls were shown, without probes.
 
 Examples:
   classhook watch 4711 'com.acme.Store.find*' --when 'duration > 100ms && arg[0] == \"x\" || threw'
@@ -133,7 +133,7 @@ impl Watch {
         Ok(settings)
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self, run: &str) -> Layout {
         let list = self.when.show.as_deref().unwrap_or(SHOWN);
         // One that cannot be read was refused before.
         let list = Show::parse_list(list).unwrap_or_default();
@@ -141,7 +141,10 @@ impl Watch {
             json: self.json_lines,
             show: list.iter().map(Show::to_string).collect(),
             calls: Some(self.limit),
-            of_command: !self.command.is_empty(),
+            of_command: (!self.command.is_empty()).then(|| OfCommand {
+                run: run.to_owned(),
+                plugin: PLUGIN,
+            }),
         }
     }
 
@@ -149,7 +152,7 @@ impl Watch {
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, run)?;
         let which = Which::Run(run.to_owned());
-        let watching = Watching::start(which, &checked.output, self.layout());
+        let watching = Watching::start(which, &checked.output, self.layout(run));
         let code = checked.launch(&self.command)?;
         let told = watching.finish().and_then(|seen| self.of_command(&seen));
         match told {
@@ -180,8 +183,8 @@ impl Watch {
         run: &str,
     ) -> Result<u8, Problem> {
         options_of(&settings, run)?;
-        let passing = PassingFolder::in_jvm(pid, &mut settings)?;
-        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled(PLUGIN), &settings, run)?;
+        let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), &settings, run)?;
         let what = What {
             methods: methods.to_vec(),
             ..What::default()
@@ -189,11 +192,11 @@ impl Watch {
         what.warn_of_nothing(&mut visit)?;
         self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
-        let watching = Watching::start(which, folder, self.layout());
+        let watching = Watching::start(which, folder, self.layout(run));
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let mut ended = visit.end();
         let mut seen = watching.finish()?;
-        if let (Some(passing), true) = (passing, ended.dump.is_some()) {
+        if let (Some(passing), true) = (passing, ended.is_recorded_on()) {
             passing.keep();
         }
         self.tell(&seen);

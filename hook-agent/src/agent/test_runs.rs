@@ -30,7 +30,7 @@ pub(crate) struct Test {
 }
 
 impl TestRuns {
-    /// Whether anybody has ever said that a test begins.
+    /// Checks whether tests are in use.
     pub fn are_used(&self) -> bool {
         self.used.load(Ordering::Acquire)
     }
@@ -38,6 +38,11 @@ impl TestRuns {
     /// Says so; whether that is new.
     pub fn begin_use(&self) -> bool {
         !self.used.swap(true, Ordering::AcqRel)
+    }
+
+    /// Ends the use of tests; returns the state before.
+    pub fn end_use(&self) -> bool {
+        self.used.swap(false, Ordering::AcqRel)
     }
 
     /// Those that are under way, to be changed.

@@ -12,6 +12,7 @@ use crate::retransform::{self, Report};
 use crate::{current, messages, observe, structural_edits};
 use control::Refusal;
 use control::message::Change;
+use host::config::PluginConfig;
 use host::{CodeLocation, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub(super) fn enable(
         config.agent.cache = cache;
         // A set that is held is a set that transforms a class, for which an exchange waits.
         drop(set);
-        return add(context, config, plugin, options.unwrap_or_default());
+        let added = configured(plugin, options.unwrap_or_default())?;
+        return add(context, config, added.plugins, |_| Ok(()));
     }
     context.agent.table.spans().forget_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
@@ -51,6 +53,10 @@ pub(super) fn enable(
 
 /// Takes a plugin's edits out of all classes.
 pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refusal> {
+    let session = context.agent.sessions.find(plugin);
+    let plugin = session
+        .as_ref()
+        .map_or(plugin, |session| session.plugin.as_str());
     known(context.agent, plugin)?;
     let set = refusals::current(context.agent)?;
     set.pipeline.enable(plugin, false);
@@ -64,20 +70,32 @@ pub(super) fn reload(context: Context<'_>, options: &str) -> Result<Change, Refu
     replace(context, config)
 }
 
-/// Puts another configuration in place of the present `config`: with one more plugin, or one of its plugins
-/// configured anew.
-fn add(
-    context: Context<'_>,
-    mut config: Config,
-    plugin: &str,
-    options: &str,
-) -> Result<Change, Refusal> {
+/// The configuration of a plugin with these options.
+///
+/// # Errors
+///
+/// If the options are wrong.
+pub(super) fn configured(plugin: &str, options: &str) -> Result<Config, Refusal> {
     let comma = if options.is_empty() { "" } else { "," };
     let escaped = plugin.replace('\\', "\\\\").replace(',', "\\,");
     let options = format!("plugin={escaped}{comma}{options}");
-    let added = Config::from_options(&options).map_err(|error| not_configured(&error))?;
+    Config::from_options(&options).map_err(|error| not_configured(&error))
+}
+
+/// Puts another configuration in place of the present `config`: with more plugins, or with those of its plugins configured
+/// anew that have the same names. `ready` is called with each name when all plugins are loaded, before they see a class.
+///
+/// # Errors
+///
+/// If a plugin cannot be loaded, or the error of `ready`; no class is changed then.
+pub(super) fn add(
+    context: Context<'_>,
+    mut config: Config,
+    added: Vec<PluginConfig>,
+    mut ready: impl FnMut(&str) -> Result<(), Refusal>,
+) -> Result<Change, Refusal> {
     let mut names = Vec::new();
-    for plugin in added.plugins {
+    for plugin in added {
         names.push(plugin.name.clone());
         match config
             .plugins
@@ -88,6 +106,7 @@ fn add(
             None => config.plugins.push(plugin),
         }
     }
+    let added = names.clone();
     let pipeline = pipeline_of(&config)?;
     let set = refusals::current(context.agent)?;
     for (name, state) in set.pipeline.plugins().zip(set.pipeline.states()) {
@@ -100,6 +119,9 @@ fn add(
         }
     }
     drop(set);
+    for name in &added {
+        ready(name)?;
+    }
     let spans = context.agent.table.spans();
     names
         .iter()
@@ -147,7 +169,11 @@ fn keep_others(
 }
 
 /// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
-fn replace(context: Context<'_>, config: Config) -> Result<Change, Refusal> {
+fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> {
+    let sessions = &context.agent.sessions;
+    let others = refusals::current(context.agent)?.config.plugins.clone();
+    let at_work = |plugin: &PluginConfig| plugin.session > 0 && sessions.has(plugin.session);
+    config.plugins.extend(others.into_iter().filter(at_work));
     let pipeline = pipeline_of(&config)?;
     context.agent.table.spans().forget_limits(None);
     exchange(context, config, pipeline);
@@ -209,6 +235,7 @@ fn settled(
         retransformed,
         failed: failures(failed).into_iter().chain(of_plugins).collect(),
         plugins: status::plugins(agent),
+        session: None,
     }
 }
 

@@ -34,6 +34,12 @@ fn dumped(agent: &Agent, length: u64) -> Dump {
 /// Forgets everything recorded so far, or what one plugin's probes recorded and what its former versions failed on.
 pub(super) fn reset(context: Context<'_>, plugin: Option<&str>) -> Result<Reset, Refusal> {
     let Context { agent, jvm } = context;
+    if let Some(session) = plugin.and_then(|plugin| agent.sessions.find(plugin)) {
+        agent.plugins.forget_failures(&session.plugin);
+        session.file.reset(jvm, None);
+        session.file.write(jvm, true);
+        return Ok(Reset { probes: 0 });
+    }
     if let Some(plugin) = plugin {
         known(agent, plugin)?;
         agent.plugins.forget_failures(plugin);

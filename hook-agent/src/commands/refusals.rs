@@ -59,10 +59,12 @@ pub(super) fn leaving() -> Refusal {
 /// If there is none.
 pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
     let set = current(agent)?;
-    if set.pipeline.plugins().any(|name| name == plugin) {
+    let plugins = set.config.plugins.iter();
+    let at_work = plugins.filter(|plugin| agent.sessions.has(plugin.session));
+    let names: Vec<&str> = at_work.map(|plugin| plugin.name.as_str()).collect();
+    if names.contains(&plugin) {
         return Ok(());
     }
-    let names: Vec<&str> = set.pipeline.plugins().collect();
     Err(
         Refusal::new("H0708", format!("the agent has no plugin `{plugin}`"))
             .with("expected", names.join(", "))

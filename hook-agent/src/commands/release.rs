@@ -1,11 +1,14 @@
 //! `release`: a plugin is not needed any more.
 
 use super::context::Context;
-use super::{change, off};
+use super::{change, off, session};
 use crate::agent::Agent;
-use crate::observe;
+use crate::{observe, test_runs};
 use control::Refusal;
 use control::message::{NO_PLUGIN, OBSERVATION, PluginState, Released};
+
+/// The plugin that tests belong to.
+const COVERAGE: &str = "coverage";
 
 /// Takes a plugin's edits out of all classes; leaves if the agent came for a command alone that needs it no more, and
 /// has no other work.
@@ -14,6 +17,10 @@ use control::message::{NO_PLUGIN, OBSERVATION, PluginState, Released};
 ///
 /// If there is no such plugin, or the agent is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
+    let session = context.agent.sessions.find(plugin);
+    let plugin = session
+        .as_ref()
+        .map_or(plugin, |session| session.plugin.as_str());
     context.agent.end_visit(plugin);
     if plugin == OBSERVATION {
         observe::finish_recording(context.agent);
@@ -24,6 +31,11 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
             NO_PLUGIN | OBSERVATION => Vec::new(),
             plugin => change::disable(context, plugin)?.failed,
         };
+        match &session {
+            Some(session) => session::end(context, session),
+            None if plugin == COVERAGE => test_runs::forget(context.agent, context.jvm),
+            None => {}
+        }
         return Ok(Released {
             stays: true,
             failed,

@@ -6,7 +6,7 @@ use crate::agent::huge_methods::Limit;
 use crate::structural_edits;
 use crate::summary::Numbers;
 use control::message::{
-    ClassCounts, Failure, HugeMethods, MethodRemark, PlanCache, Plugin, PluginState, Status,
+    ClassCounts, Failure, Holder, HugeMethods, MethodRemark, PlanCache, Plugin, PluginState, Status,
 };
 use host::config::PluginConfig;
 use std::time::Duration;
@@ -21,6 +21,14 @@ pub(super) fn status(context: Context<'_>) -> Status {
         jvm.jvmti
             .system_property(jvm.live, name)
             .unwrap_or_default()
+    };
+    // A command knows its session by an id of its own.
+    let named = |holder: Holder| match agent.sessions.find(&holder.plugin) {
+        Some(session) => Holder {
+            plugin: session.plugin.clone(),
+            ..holder
+        },
+        None => holder,
     };
     let numbers = Numbers::of(agent);
     let failures = numbers.plugins.failures.into_iter().take(FAILURES);
@@ -47,7 +55,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         progress: agent.work.progress(),
         left_alone: left_alone.map(remark).collect(),
         plan_cache: numbers.plugins.plans.map(plan_cache),
-        holders: agent.control.holders(),
+        holders: agent.control.holders().into_iter().map(named).collect(),
     }
 }
 
@@ -127,5 +135,6 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
         select: config.select.clone(),
         unmatched,
     };
-    configured.map(plugin).collect()
+    let at_work = |((config, _), _): &((&PluginConfig, _), _)| agent.sessions.has(config.session);
+    configured.filter(at_work).map(plugin).collect()
 }

@@ -56,8 +56,8 @@ pub(crate) trait Handlers: Sync {
     /// The `DataDumpRequest` event (SIGQUIT).
     fn data_dump_request(&self);
 
-    /// The current thread calls a native method of the agent for the first time.
-    fn first_span(&self, live: Live, local: Local<'_>) -> Option<NewThread>;
+    /// The current thread calls a native method of the agent for the first time for a span of this session.
+    fn first_span(&self, live: Live, local: Local<'_>, session: usize) -> Option<NewThread>;
 
     /// The number of the class of an object.
     fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32>;

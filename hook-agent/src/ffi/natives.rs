@@ -13,14 +13,17 @@ use super::values::read_text;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
-use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, ThreadCell};
+use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, SpanInCode, ThreadCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// A native method that is being called.
+/// A native method that is being called for a span of a session.
 #[derive(Clone, Copy)]
-struct Caller<'a>(Option<Local<'a>>);
+struct Caller<'a> {
+    local: Option<Local<'a>>,
+    session: usize,
+}
 
 impl Jvm for Caller<'_> {
     #[inline]
@@ -45,16 +48,18 @@ impl Jvm for Caller<'_> {
 
     #[inline(always)]
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R {
-        thread_cell::with(body)
+        thread_cell::with(self.session, body)
     }
 
     fn join(&self) -> Option<NewThread> {
-        let local = self.0?;
-        guard(None, || handlers::get()?.first_span(Live::entered(), local))
+        let local = self.local?;
+        guard(None, || {
+            handlers::get()?.first_span(Live::entered(), local, self.session)
+        })
     }
 
     fn frames(&self, frames: &mut [u64]) -> usize {
-        let Some(local) = self.0 else {
+        let Some(local) = self.local else {
             return 0;
         };
         guard(0, || {
@@ -63,13 +68,18 @@ impl Jvm for Caller<'_> {
     }
 }
 
-/// Runs `body`; a panic in it, which would be a fault of ours, loses one call of a span and nothing else. Cheaper than
+/// Runs `body` with the caller and the number of the span within its session; a panic in it, which would be a fault of ours, loses one call of a span and nothing else. Cheaper than
 /// [`guard`], through which the rare calls go as well.
 #[inline]
-fn quietly(env: *mut JNIEnv, body: impl FnOnce(Caller<'_>)) {
+fn quietly(env: *mut JNIEnv, span: jint, body: impl FnOnce(Caller<'_>, u32)) {
     // SAFETY: the JVM passes the environment of the calling thread, valid until the method returns.
     let local = NonNull::new(env).map(|env| unsafe { Local::new(env) });
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(Caller(local)))) {
+    let span = SpanInCode(span.cast_unsigned());
+    let caller = Caller {
+        local,
+        session: span.session(),
+    };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(caller, span.span()))) {
         std::mem::forget(payload);
     }
 }
@@ -86,8 +96,8 @@ pub extern "system" fn Java_java_lang__00024Classhook_enter0(
     span: jint,
     thread: jlong,
 ) {
-    quietly(env, |caller| {
-        enter(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    quietly(env, span, |caller, span| {
+        enter(&caller, thread.cast_unsigned(), span);
     });
 }
 
@@ -99,8 +109,8 @@ pub extern "system" fn Java_java_lang__00024Classhook_exit0(
     span: jint,
     thread: jlong,
 ) {
-    quietly(env, |caller| {
-        exit(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    quietly(env, span, |caller, span| {
+        exit(&caller, thread.cast_unsigned(), span);
     });
 }
 
@@ -112,8 +122,8 @@ pub extern "system" fn Java_java_lang__00024Classhook_event0(
     span: jint,
     thread: jlong,
 ) {
-    quietly(env, |caller| {
-        event(&caller, thread.cast_unsigned(), span.cast_unsigned());
+    quietly(env, span, |caller, span| {
+        event(&caller, thread.cast_unsigned(), span);
     });
 }
 
@@ -126,14 +136,14 @@ pub extern "system" fn Java_java_lang__00024Classhook_fail0(
     span: jint,
     thread: jlong,
 ) {
-    quietly(env, |caller| {
+    quietly(env, span, |caller, span| {
         let class = || {
             guard(None, || {
-                let thrown = caller.0?.borrow(thrown)?;
-                handlers::get()?.class_number(caller.0?, &thrown)
+                let thrown = caller.local?.borrow(thrown)?;
+                handlers::get()?.class_number(caller.local?, &thrown)
             })
         };
-        fail(&caller, thread.cast_unsigned(), span.cast_unsigned(), class);
+        fail(&caller, thread.cast_unsigned(), span, class);
     });
 }
 
@@ -147,9 +157,8 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
     span: jint,
     thread: jlong,
 ) {
-    let spec = CaptureSpec(spec);
-    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
-    quietly(env, |caller| {
+    let (spec, thread) = (CaptureSpec(spec), thread.cast_unsigned());
+    quietly(env, span, |caller, span| {
         if spec.root().is_none() {
             return number(&caller, thread, span, spec, bits.cast_unsigned());
         }
@@ -175,11 +184,13 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
     span: jint,
     thread: jlong,
 ) {
-    let spec = CaptureSpec(spec);
+    let (spec, thread) = (CaptureSpec(spec), thread.cast_unsigned());
     if spec.root().is_some() {
-        return quietly(env, |caller| read_from(caller, value, spec, span, thread));
+        return quietly(env, span, |caller, span| {
+            read_from(caller, value, spec, span, thread);
+        });
     }
-    quietly(env, |caller| {
+    quietly(env, span, |caller, span| {
         if spec.limit() <= SHORT_TEXT {
             keep_object::<SHORT_TEXT>(caller, value, spec, span, thread);
         } else {
@@ -197,13 +208,12 @@ fn keep_object<const N: usize>(
     caller: Caller<'_>,
     value: jobject,
     spec: CaptureSpec,
-    span: jint,
-    thread: jlong,
+    span: u32,
+    thread: u64,
 ) {
     let mut text = None;
-    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
     capture(&caller, thread, span, spec, || {
-        let value = caller.0.and_then(|local| local.borrow(value));
+        let value = caller.local.and_then(|local| local.borrow(value));
         let text = text.insert([0; N]);
         seen(caller, value.as_ref(), spec, &mut text[..spec.limit()])
     });
@@ -211,9 +221,8 @@ fn keep_object<const N: usize>(
 
 /// A reference from which the condition of a span, or its list of what is shown, reads values.
 #[inline(never)]
-fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: jint, thread: jlong) {
-    let value = caller.0.and_then(|local| local.borrow(value));
-    let (thread, span) = (thread.cast_unsigned(), span.cast_unsigned());
+fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, thread: u64) {
+    let value = caller.local.and_then(|local| local.borrow(value));
     capture_read_from(&caller, thread, span, spec, |spec, path, keep| {
         let text = &mut [0; MAX_TEXT][..spec.limit()];
         let steps = path.map_or(&[][..], |path| &path.steps);
@@ -233,7 +242,7 @@ fn seen_at<'t>(
         _ if steps.is_empty() => seen(caller, value, spec, text),
         None => Seen::Unreadable,
         Some(value) => guard(None, || {
-            handlers::get()?.captured_at(caller.0?, value, steps, text)
+            handlers::get()?.captured_at(caller.local?, value, steps, text)
         })
         .unwrap_or(Seen::Unreadable),
     }
@@ -250,9 +259,11 @@ fn seen<'t>(
     let Some(value) = value else {
         return Seen::Null;
     };
-    let read = match caller.0 {
+    let read = match caller.local {
         Some(local) if spec.is_text() => read_text(local, value, text),
-        _ => guard(None, || handlers::get()?.captured(caller.0?, value, text)),
+        _ => guard(None, || {
+            handlers::get()?.captured(caller.local?, value, text)
+        }),
     };
     read.unwrap_or(Seen::Unreadable)
 }

@@ -1,7 +1,8 @@
 //! What concerns the whole process: its end under `on-error=strict`, whether a debugger is in it, memory that it gets
-//! back, and the processor time of a thread.
+//! back, its user, the time, and the processor time of a thread.
 
 use probes::spans::of_the_heap;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -71,6 +72,19 @@ pub(crate) fn give_back_pages(words: &[AtomicU64]) {
 pub(crate) fn give_back_free_memory() {
     // SAFETY: malloc_trim may be called by any thread at any time; it takes the locks of the pools one after another.
     unsafe { libc::malloc_trim(0) };
+}
+
+/// The name of the user whose process this is; the number where the system has no name for it, as in a container.
+pub(crate) fn user() -> String {
+    probes::user_name(std::fs::metadata("/proc/self").map_or(0, |of| of.uid()))
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let elapsed = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

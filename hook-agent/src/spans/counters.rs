@@ -6,7 +6,7 @@ use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
 use crate::probe_table::table;
 use probes::ARRAY_LENGTH;
-use std::collections::HashMap;
+use probes::spans::SpanInCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The arrays of counters, by number.
@@ -24,7 +24,7 @@ fn counters() -> MutexGuard<'static, Vec<CountArray>> {
 pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     loop {
         let number = counters().len();
-        let used = table().spans().counters().div_ceil(ARRAY_LENGTH);
+        let used = table().counters().count().div_ceil(ARRAY_LENGTH);
         let Some(array) = u16::try_from(number).ok().filter(|_| number <= used) else {
             return Ok(());
         };
@@ -47,7 +47,7 @@ pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 ///
 /// Which counters cannot be written, and why.
 pub(crate) fn zero(jvm: Jvm<'_>) -> Result<(), String> {
-    let used = table().spans().counters();
+    let used = table().counters().count();
     for (array, number) in counters().iter().zip(0..) {
         let length = used.saturating_sub(number * ARRAY_LENGTH).min(ARRAY_LENGTH);
         if length > 0 {
@@ -58,14 +58,18 @@ pub(crate) fn zero(jvm: Jvm<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The counters that differ from what `written` holds, by span; `written` is brought up to date.
-pub(crate) fn take_changed(jvm: Jvm<'_>, written: &mut HashMap<u32, i64>) -> Vec<(u32, u64)> {
-    let mut changed = Vec::new();
+/// The counters of the spans of a session, by span.
+pub(crate) fn read(jvm: Jvm<'_>, session: u8) -> Vec<(u32, i64)> {
+    let mut found = Vec::new();
     let mut buffer = Vec::new();
+    let is_ours = |span: &SpanInCode| span.session() == usize::from(session);
     for (array, number) in counters().iter().zip(0..) {
-        let spans = table().spans().counted(number);
+        let spans = table().counters().counted(number);
         if spans.is_empty() {
             break;
+        }
+        if !spans.iter().any(is_ours) {
+            continue;
         }
         buffer.resize(spans.len(), 0);
         if let Err(cause) = live::read_counters(jvm, array, &mut buffer) {
@@ -75,11 +79,8 @@ pub(crate) fn take_changed(jvm: Jvm<'_>, written: &mut HashMap<u32, i64>) -> Vec
             );
             continue;
         }
-        for (span, count) in spans.iter().zip(&buffer) {
-            if written.insert(*span, *count).unwrap_or(0) != *count {
-                changed.push((*span, count.cast_unsigned()));
-            }
-        }
+        let counted = spans.iter().zip(&buffer).filter(|(span, _)| is_ours(span));
+        found.extend(counted.map(|(span, count)| (span.span(), *count)));
     }
-    changed
+    found
 }

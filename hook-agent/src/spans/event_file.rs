@@ -1,4 +1,4 @@
-//! The event file of one agent.
+//! The event file of one session: the agent's own, or a command's.
 //!
 //! Calls are taken from the threads of the application by a thread of its own (`recorder`), which the JVM does not know:
 //! neither a safepoint nor a class change keeps it from reading, and it waits for no lock under which the JVM is called.
@@ -11,9 +11,9 @@ use crate::probe_table::table;
 use crate::spans::recorder::Recorder;
 use crate::spans::{counters, recorder, runtime};
 use host::config::{self, Agent};
-use probes::Meta;
 use probes::events::{EventWriter, SizeLimit, WhenFull};
 use probes::spans::Drained;
+use probes::{Meta, SpanTable};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ const SUMS: Duration = Duration::from_secs(1);
 /// In so many passes all is read that can wait, also if one thread has written it.
 const PASSES: usize = 128;
 
-/// The event file of one agent.
+/// The event file of one session.
 #[derive(Debug)]
 pub(crate) struct EventFile {
     file: Arc<File>,
@@ -37,6 +37,8 @@ pub(crate) struct EventFile {
 /// What the agent thread and the recorder share.
 #[derive(Debug)]
 struct File {
+    /// The number of the session.
+    session: u8,
     /// The tick at which its time begins.
     base: u64,
     state: Mutex<State>,
@@ -57,13 +59,28 @@ struct State {
 #[derive(Debug, Default)]
 struct Sums {
     due: Option<Instant>,
+    /// The counters when they last counted from zero, by span.
+    zero: HashMap<u32, i64>,
     /// Counts as last written, by span.
-    written: HashMap<u32, i64>,
+    written: HashMap<u32, u64>,
+}
+
+impl Sums {
+    /// Returns the counts that changed since the last call, by span.
+    fn changed(&mut self, counters: Vec<(u32, i64)>) -> Vec<(u32, u64)> {
+        let changed = counters.into_iter().filter_map(|(span, counter)| {
+            let zero = self.zero.get(&span).copied().unwrap_or(0);
+            let count = counter.wrapping_sub(zero).cast_unsigned();
+            let before = self.written.insert(span, count).unwrap_or(0);
+            (before != count).then_some((span, count))
+        });
+        changed.collect()
+    }
 }
 
 impl EventFile {
-    /// Time begins now; the file will lie in the output folder.
-    pub fn new(meta: Meta, settings: &Agent) -> Self {
+    /// Creates the event file of a session, whose time begins now; the file will lie in the output folder.
+    pub fn new(session: u8, meta: Meta, settings: &Agent) -> Self {
         let limit = settings.max_size.map(|bytes| SizeLimit {
             bytes,
             when_full: match settings.when_full.unwrap_or_default() {
@@ -80,6 +97,7 @@ impl EventFile {
         runtime::start_clock();
         Self {
             file: Arc::new(File {
+                session,
                 base: clock::ticks(),
                 state: Mutex::new(state),
             }),
@@ -93,6 +111,24 @@ impl EventFile {
         self.file.base
     }
 
+    /// Creates the folder and the file; returns its path.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be made.
+    pub fn open(&self, jvm: Jvm<'_>) -> Result<PathBuf, String> {
+        let mut sums = lock(&self.sums);
+        sums.zero = counters::read(jvm, self.file.session).into_iter().collect();
+        let mut state = self.file.state();
+        let made = std::fs::create_dir_all(&state.folder).map_err(|error| error.to_string());
+        made?;
+        let writer = EventWriter::create(&state.folder, &state.meta);
+        let writer = writer.map_err(|error| error.to_string())?;
+        let path = writer.path().to_owned();
+        state.writer = Some(writer.with_limit(state.limit));
+        Ok(path)
+    }
+
     /// Lets the recorder read what the threads of the application write, if it does not yet.
     pub fn record(&self) {
         let mut recorder = lock(&self.recorder);
@@ -100,7 +136,7 @@ impl EventFile {
             return;
         }
         let file = Arc::clone(&self.file);
-        match recorder::start(move || file.drain()) {
+        match recorder::start(self.file.session, move || file.drain()) {
             Ok(started) => *recorder = Some(started),
             Err(error) => messages::warning(
                 Code::Thread,
@@ -114,7 +150,7 @@ impl EventFile {
     /// Writes what spans have recorded since the last time: calls, and when they are due sums, counts and those calls
     /// that have been open since; with `all` these in any case. Failures to write are reported when they begin.
     pub fn write(&self, jvm: Jvm<'_>, all: bool) {
-        let spans = table().spans();
+        let spans = self.file.spans();
         if spans.is_empty() {
             return;
         }
@@ -126,8 +162,9 @@ impl EventFile {
             return;
         }
         sums.due = Some(Instant::now() + SUMS);
-        let counts = counters::take_changed(jvm, &mut sums.written);
-        let recorded = runtime::get().map(|runtime| (runtime, runtime.changed_sums(spans)));
+        let counts = sums.changed(counters::read(jvm, self.file.session));
+        let recorded =
+            runtime::get(self.file.session).map(|runtime| (runtime, runtime.changed_sums(spans)));
         self.file.write(|writer| {
             writer.counts(counts);
             let Some((runtime, sums)) = recorded else {
@@ -175,30 +212,31 @@ impl EventFile {
     }
 
     /// Forgets what was recorded so far: all of it, or nothing if `plugin` has no spans.
-    ///
-    /// # Errors
-    ///
-    /// Which counters cannot be written, and why.
-    pub fn reset(&self, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<(), String> {
+    pub fn reset(&self, jvm: Jvm<'_>, plugin: Option<&str>) {
         let meant = |name: &str| plugin.is_none_or(|plugin| plugin == name);
-        if !table().spans().all().iter().any(|span| meant(&span.plugin)) {
-            return Ok(());
+        let spans = self.file.spans();
+        if !spans.all().iter().any(|span| meant(&span.plugin)) {
+            return;
         }
         let mut sums = lock(&self.sums);
-        table().spans().forget_limits(plugin);
-        counters::zero(jvm)?;
+        spans.forget_limits(plugin);
+        sums.zero = counters::read(jvm, self.file.session).into_iter().collect();
         sums.written.clear();
         if let Some(writer) = &mut self.file.state().writer {
-            match runtime::get() {
+            match runtime::get(self.file.session) {
                 Some(runtime) => runtime.reset(writer),
                 None => writer.reset(),
             }
         }
-        Ok(())
     }
 }
 
 impl File {
+    /// The spans of the session.
+    fn spans(&self) -> &'static SpanTable {
+        table().spans_of(self.session)
+    }
+
     /// Writes what the threads of the application have written since the last time.
     fn drain(&self) -> Drained {
         self.write(|_| ())
@@ -215,7 +253,7 @@ impl File {
 
     /// Writes what the threads of the application have written since the last time, and what `more` adds.
     fn write(&self, more: impl FnOnce(&mut EventWriter)) -> Drained {
-        let spans = table().spans();
+        let spans = self.spans();
         if spans.is_empty() {
             return Drained::Nothing;
         }
@@ -223,7 +261,7 @@ impl File {
         let Some(writer) = state.writer() else {
             return Drained::Nothing;
         };
-        let drained = match runtime::get() {
+        let drained = match runtime::get(self.session) {
             Some(runtime) => runtime.drain(spans, writer, self.base),
             None => {
                 // Only counters so far.

@@ -20,27 +20,30 @@ pub(crate) struct Recorder {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts the thread, which calls `drain` again and again. It is no thread of the JVM, and inherits which signals it does not take.
+/// Starts the thread of a session, which calls `drain` again and again. It is no thread of the JVM, and inherits which signals it does not take.
 ///
 /// # Errors
 ///
 /// Why it cannot be started.
-pub(crate) fn start(drain: impl Fn() -> Drained + Send + 'static) -> io::Result<Recorder> {
+pub(crate) fn start(
+    session: u8,
+    drain: impl Fn() -> Drained + Send + 'static,
+) -> io::Result<Recorder> {
     let ends = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&ends);
     let thread = Builder::new()
         .name("Classhook spans".to_owned())
-        .spawn(move || run(&drain, &ended))?;
+        .spawn(move || run(session, &drain, &ended))?;
     Ok(Recorder {
         ends,
         thread: Some(thread),
     })
 }
 
-fn run(drain: &impl Fn() -> Drained, ended: &AtomicBool) {
+fn run(session: u8, drain: &impl Fn() -> Drained, ended: &AtomicBool) {
     let mut time = PAUSE;
     while !ended.load(Ordering::Acquire) {
-        match runtime::get() {
+        match runtime::get(session) {
             Some(runtime) => runtime.pause(time),
             None => thread::park_timeout(time),
         }

@@ -11,25 +11,44 @@ use crate::ffi::values::Values;
 use crate::probe_table::table;
 use conditions::Step;
 use probes::events::ThreadInfo;
-use probes::spans::{NewThread, Runtime, Seen, frame_word};
+use probes::spans::{NewThread, Runtime, SESSIONS, Seen, frame_word};
 use std::sync::{LazyLock, OnceLock};
 
 /// When the clocks were first compared.
 static START: LazyLock<Start> = LazyLock::new(Start::now);
 /// How captured values and threads are read, once the JVM is live.
 static VALUES: OnceLock<Values> = OnceLock::new();
-/// Where threads record; made when the first one calls in.
+/// The runtime of the agent's own session, made when the first thread calls in. Its numbers of classes hold for all.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new(table().spans(), START.nanos_per_tick(), process::pages));
+/// The runtimes of the other sessions.
+static OTHERS: [OnceLock<Runtime>; SESSIONS - 1] = [const { OnceLock::new() }; SESSIONS - 1];
 
 /// Begins to compare the clocks: the earlier, the better.
 pub(crate) fn start_clock() {
     LazyLock::force(&START);
 }
 
-/// Where threads record, if one has called in.
-pub(crate) fn get() -> Option<&'static Runtime> {
-    LazyLock::get(&RUNTIME)
+/// The runtime of a session, if a thread has called in.
+pub(crate) fn get(session: u8) -> Option<&'static Runtime> {
+    match usize::from(session).checked_sub(1) {
+        None => LazyLock::get(&RUNTIME),
+        Some(other) => OTHERS.get(other)?.get(),
+    }
+}
+
+/// The runtimes of all sessions for which a thread has called in.
+pub(crate) fn all() -> impl Iterator<Item = &'static Runtime> {
+    let own = LazyLock::get(&RUNTIME).into_iter();
+    own.chain(OTHERS.iter().filter_map(OnceLock::get))
+}
+
+fn made(session: u8) -> Option<&'static Runtime> {
+    let Some(other) = usize::from(session).checked_sub(1) else {
+        return Some(&*RUNTIME);
+    };
+    let made = || RUNTIME.beside(table().spans_of(session));
+    Some(OTHERS.get(other)?.get_or_init(made))
 }
 
 /// Looks up what threads and captured values are read with.
@@ -42,12 +61,12 @@ pub(crate) fn has_thread_ids() -> bool {
     VALUES.get().is_some_and(Values::has_thread_ids)
 }
 
-/// Who the current thread is, when it makes its first call.
-pub(crate) fn join(jvm: Jvm<'_>) -> Option<NewThread> {
+/// Describes the current thread, which makes its first call of a session.
+pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
     let values = VALUES.get()?;
     let (id, name) = values.current_thread(jvm)?;
     Some(NewThread {
-        runtime: &RUNTIME,
+        runtime: made(session)?,
         owner: if values.has_thread_ids() { id? } else { 0 },
         clear: thread_cell::clear,
         thread: ThreadInfo {

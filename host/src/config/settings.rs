@@ -126,6 +126,8 @@ pub struct PluginConfig {
     pub watch: Option<Watch>,
     /// Line of `classhook.toml` that `grant` is at, for messages.
     pub grant_line: Option<usize>,
+    /// The session for which its spans are recorded: 0, unless it came for a command.
+    pub session: u8,
     /// Where each value of `config` is in `classhook.toml`, for messages: `rule[1].what` and its line.
     pub config_lines: Vec<(String, usize)>,
 }
@@ -144,6 +146,9 @@ pub const LINES: &str = "coverage-lines";
 
 /// The plugin that counts how often lines begin: the same.
 pub const COUNTS: &str = "coverage-counts";
+
+/// The separator between the name of a plugin and the number of its session.
+pub const SESSION_MARK: char = '#';
 
 /// The plugins that are part of the agent.
 pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
@@ -301,6 +306,16 @@ impl PluginConfig {
         }
     }
 
+    /// The same in a session of its own, whose number becomes a part of its name.
+    #[must_use]
+    pub fn in_session(self, session: u8) -> Self {
+        Self {
+            name: format!("{}{SESSION_MARK}{session}", self.name),
+            session,
+            ..self
+        }
+    }
+
     fn new(name: String, source: PluginSource, grant: Vec<String>) -> Self {
         let config = serde_json::Value::Object(serde_json::Map::new());
         Self {
@@ -312,6 +327,7 @@ impl PluginConfig {
             config,
             watch: None,
             grant_line: None,
+            session: 0,
             config_lines: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 //! Entering and leaving a span takes no lock and, once a thread has seen the span, allocates nothing: the open calls
 //! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its segment.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use conditions::limits::MAX_STACK;
@@ -19,8 +19,8 @@ use super::sums::Timed;
 use super::table::WATCHED;
 use super::threads::ThreadLog;
 
-/// Marks the log of a native thread as ended when the thread ends.
-struct ExitGuard(Cell<Option<Exit>>);
+/// Marks the logs of a native thread, one for each session, as ended when the thread ends.
+struct ExitGuard(RefCell<Vec<Exit>>);
 
 /// What is done when a native thread ends.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ struct Exit {
 
 impl Drop for ExitGuard {
     fn drop(&mut self) {
-        if let Some(Exit { log, clear }) = self.0.get() {
+        for Exit { log, clear } in self.0.take() {
             clear();
             log.ended.store(true, Ordering::Release);
         }
@@ -40,7 +40,7 @@ impl Drop for ExitGuard {
 }
 
 thread_local! {
-    static EXIT_GUARD: ExitGuard = const { ExitGuard(Cell::new(None)) };
+    static EXIT_GUARD: ExitGuard = const { ExitGuard(RefCell::new(Vec::new())) };
 }
 
 /// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one for the span that begins.
@@ -88,10 +88,10 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
     // Fails if the thread is ending: its end could not be noticed any more.
     EXIT_GUARD
         .try_with(|guard| {
-            guard.0.set(Some(Exit {
+            guard.0.borrow_mut().push(Exit {
                 log,
                 clear: joining.clear,
-            }));
+            });
         })
         .ok()?;
     let stack = &log.own;
@@ -331,7 +331,7 @@ impl Call for EndedCall<'_> {
     }
 
     fn depth(&self) -> u64 {
-        self.here.stack.depth()
+        self.here.stack.depth(self.here.log.shared.base())
     }
 
     fn arguments(&self) -> u64 {

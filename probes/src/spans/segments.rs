@@ -138,6 +138,11 @@ impl Segments {
         }
     }
 
+    /// The limits of their memory.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Writes an entry of `head` and `tail` words to the end of `queue`, all or nothing; an entry has at most [`WORDS`]
     /// words. Called by the queue's thread only.
     #[inline]

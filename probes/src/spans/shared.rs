@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub alarm: Alarm,
     /// The tick at which the trace begins.
     base: AtomicU64,
-    classes: Mutex<Classes>,
+    classes: Arc<Mutex<Classes>>,
 }
 
 /// Class names by number, and numbers by name.
@@ -88,7 +88,15 @@ impl Shared {
             segments: Segments::new(limits),
             alarm: Alarm::default(),
             base: AtomicU64::new(0),
-            classes: Mutex::default(),
+            classes: Arc::default(),
+        }
+    }
+
+    /// As these, for the spans of another table; class names have the same numbers.
+    pub fn beside(&self, table: &'static SpanTable) -> Self {
+        Self {
+            classes: Arc::clone(&self.classes),
+            ..Self::new(table, self.nanos_per_tick, self.segments.limits())
         }
     }
 

@@ -451,9 +451,14 @@ impl ThreadStack {
         Some(())
     }
 
-    /// Calls that are open.
-    pub fn depth(&self) -> u64 {
-        get(&self.depth)
+    /// Calls that are open, but for the outermost ones that were entered before `base`, in an earlier trace.
+    pub fn depth(&self, base: u64) -> u64 {
+        let depth = get(&self.depth);
+        let is_earlier = |at: &u64| {
+            let frame = self.frame(*at, false);
+            frame.is_some_and(|frame| get(&frame.start) < base)
+        };
+        depth - (0..depth).take_while(is_earlier).count() as u64
     }
 
     /// Calls `write` with the words behind the captures of a call that has just been left, and adds those that it used.

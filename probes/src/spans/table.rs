@@ -8,8 +8,8 @@ use conditions::Program;
 
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::rates::Rates;
+use super::sessions::SpanInCode;
 use super::watches::Watches;
-use crate::arrays::ARRAY_LENGTH;
 use crate::events::{SpanInfo, SpanMode};
 
 /// What the running code reads as the mode of a span of mode [`SpanMode::Events`] that has a program.
@@ -20,6 +20,7 @@ pub(crate) const WATCHED: u8 = SpanMode::Events as u8 + 1;
 /// The same (class, loader, method, descriptor, plugin, number) always gets the same number, so a retransformation finds it.
 #[derive(Debug, Default)]
 pub struct SpanTable {
+    session: u8,
     modes: OnceLock<Box<[AtomicU8]>>,
     watches: Watches,
     rates: Rates,
@@ -38,9 +39,6 @@ struct State {
     changed: Vec<u32>,
     /// By number: whether it was asked for since the trace began.
     current: Vec<bool>,
-    /// Counters in use, and the span of each.
-    counters: Vec<u32>,
-    counter_of: HashMap<u32, u32>,
 }
 
 type Key = (String, String, String, String, String, u32, Kind);
@@ -66,16 +64,22 @@ pub enum TooMany {
     Conditions,
 }
 
-/// Where a span's counter lies: element `index` of the `array`th array of counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counter {
-    /// Which array.
-    pub array: u16,
-    /// Which element of it.
-    pub index: u16,
-}
-
 impl SpanTable {
+    /// The spans of one session.
+    #[must_use]
+    pub fn of_session(session: u8) -> Self {
+        Self {
+            session,
+            ..Self::default()
+        }
+    }
+
+    /// The number by which the running code names a span of this session.
+    #[must_use]
+    pub fn in_code(&self, span: u32) -> u32 {
+        SpanInCode::new(self.session, span).0
+    }
+
     /// Says whether the running code can call spans. While it cannot, classes get none.
     pub fn hold(&self, held: bool) {
         self.held.store(held, Ordering::Release);
@@ -180,38 +184,6 @@ impl SpanTable {
             self.switch(&mut state, *id, mode);
         }
         picked.len()
-    }
-
-    /// The counter of a span, which it gets on the first request.
-    pub fn counter(&self, span: u32) -> Counter {
-        let mut state = self.state();
-        let next = u32::try_from(state.counters.len()).unwrap_or(u32::MAX);
-        let number = *state.counter_of.entry(span).or_insert(next);
-        if number == next {
-            state.counters.push(span);
-        }
-        let length = ARRAY_LENGTH as u32;
-        Counter {
-            array: u16::try_from(number / length).unwrap_or(u16::MAX), // below MAX_SPANS / ARRAY_LENGTH
-            index: (number % length) as u16,                           // below ARRAY_LENGTH
-        }
-    }
-
-    /// How many counters there are.
-    #[must_use]
-    pub fn counters(&self) -> usize {
-        self.state().counters.len()
-    }
-
-    /// The spans of the counters of an array, in the order of its elements.
-    #[must_use]
-    pub fn counted(&self, array: u16) -> Vec<u32> {
-        let state = self.state();
-        let mut counters = state.counters.chunks(ARRAY_LENGTH);
-        counters
-            .nth(usize::from(array))
-            .unwrap_or_default()
-            .to_vec()
     }
 
     /// Every span.
@@ -391,15 +363,5 @@ mod tests {
         assert!(!table.is_open());
         table.hold(false);
         assert!(table.is_open() && table.take_postponed() && !table.take_postponed());
-    }
-
-    #[test]
-    fn counters_are_dense_and_stay() {
-        let table = SpanTable::default();
-        assert_eq!(table.counter(7), Counter { array: 0, index: 0 });
-        assert_eq!(table.counter(3), Counter { array: 0, index: 1 });
-        assert_eq!(table.counter(7), Counter { array: 0, index: 0 });
-        assert_eq!(table.counted(0), [7, 3]);
-        assert!(table.counted(1).is_empty());
     }
 }

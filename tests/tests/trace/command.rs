@@ -167,9 +167,22 @@ fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
         run.assert_success();
     }
     classhook(&["enable", &pid, "trace"]).assert_success();
-    classhook(&["trace", &pid, "--for", "1s"])
-        .assert_exit(2)
-        .assert_stderr("error[H0609]");
+    let beside = folder.path().join("beside");
+    let to = beside.to_string_lossy();
+    let words = [
+        "trace",
+        &pid,
+        "--methods",
+        "Traced.m?",
+        "--for",
+        "1s",
+        "-o",
+        &to,
+    ];
+    classhook(&words).assert_success();
+    let trace = trace_of(&beside);
+    assert!(trace.complete && !trace.calls.is_empty());
+    assert!(trace.spans.values().all(|span| span.plugin == "trace"));
     classhook(&["disable", &pid, "trace"]).assert_success();
     let status = classhook(&["status", &pid]);
     status.assert_success();
@@ -180,7 +193,7 @@ fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
         "{}",
         status.report()
     );
-    classhook(&["trace", &pid, "-o", "elsewhere"])
+    classhook(&["trace", &pid, "--log", "debug"])
         .assert_exit(2)
         .assert_stderr("error[H0608]");
     assert_eq!(running.ask("1"), "marked 1");

@@ -189,6 +189,27 @@ fn calls_beyond_the_limit_are_counted_and_the_next_trace_has_its_own() {
     assert_eq!((trace.calls.len(), trace.lost.beyond_limit), (2 + 2, 3));
 }
 
+/// A method that runs on from an earlier trace is none of the callers of a later one.
+#[test]
+fn depth_counts_the_calls_of_this_trace_alone() {
+    let mut bench = Bench::watched("depth == 0", None, (None, None));
+    let (runtime, table) = (bench.runtime, bench.table);
+    let jvm = Fake::new(runtime, 5, 0);
+    enter(&jvm, 5, 0);
+    table.begin_again();
+    let base = jvm.ticks();
+    runtime.begin_again(base);
+    bench.ask("depth == 0", None, (None, None));
+    enter(&jvm, 5, 0);
+    enter(&jvm, 5, 0);
+    exit(&jvm, 5, 0);
+    exit(&jvm, 5, 0);
+    exit(&jvm, 5, 0);
+    bench.record(base);
+    let trace = bench.drain();
+    assert_eq!((trace.calls.len(), trace.lost.filtered), (1, 1));
+}
+
 #[test]
 fn span_whose_condition_is_taken_away_keeps_every_call() {
     let mut bench = Bench::watched("threw", None, (None, None));

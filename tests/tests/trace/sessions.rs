@@ -1,0 +1,268 @@
+//! Several commands that record in one JVM at the same time, each with its own results and its own end.
+
+use crate::support::command::{
+    LATE, assert_no_agent, attach, await_no_edits, begun, classhook, json,
+};
+use crate::support::traced::trace_of;
+use e2e_tests::jdks;
+use e2e_tests::scratch;
+use e2e_tests::servant::Servant;
+use probes::events::{EventKind, Trace};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr};
+
+/// A command that records until it is told to end.
+struct Recording {
+    child: Child,
+    told: BufReader<ChildStderr>,
+}
+
+/// What a command said.
+struct Said {
+    code: Option<i32>,
+    out: String,
+    told: String,
+}
+
+impl Recording {
+    fn begin(words: &[&str]) -> Self {
+        let (child, told) = begun(words);
+        Self { child, told }
+    }
+
+    /// As by Ctrl-C.
+    fn end(self) -> Said {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::INT).expect("our own child");
+        self.wait()
+    }
+
+    fn wait(mut self) -> Said {
+        let mut told = String::new();
+        let mut out = String::new();
+        let mut stdout = self.child.stdout.take().expect("a pipe");
+        let reader = std::thread::spawn(move || {
+            stdout.read_to_string(&mut out).expect("text");
+            out
+        });
+        self.told.read_to_string(&mut told).expect("text");
+        Said {
+            code: self.child.wait().expect("an end").code(),
+            out: reader.join().expect("text"),
+            told,
+        }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("an end");
+    }
+}
+
+impl Said {
+    #[track_caller]
+    fn assert_success(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.out, self.told);
+        self
+    }
+
+    #[track_caller]
+    fn assert_told(&self, text: &str) -> &Self {
+        assert!(self.told.contains(text), "{}\n{}", self.out, self.told);
+        self
+    }
+}
+
+/// How often each method was called, by the single calls and by the sums, which agree.
+#[track_caller]
+fn calls(trace: &Trace) -> BTreeMap<String, u64> {
+    let name = |span: &u32| trace.spans[span].method.clone();
+    let mut single: BTreeMap<String, u64> = BTreeMap::new();
+    for call in &trace.calls {
+        *single.entry(name(&call.span)).or_default() += 1;
+    }
+    let sums = trace.aggregates.iter();
+    let sums: BTreeMap<String, u64> = sums.map(|(span, sum)| (name(span), sum.count)).collect();
+    assert_eq!(single, sums);
+    single
+}
+
+fn counts<const N: usize>(all: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    all.map(|(name, count)| (name.to_owned(), count)).into()
+}
+
+/// The most calls of the same trace around one of them.
+fn depth(trace: &Trace) -> usize {
+    let threads = trace.calls.chunk_by(|one, next| one.thread == next.thread);
+    let depths = threads.flat_map(|calls| {
+        let events = trace.events(calls[0].thread).into_iter();
+        let begins = events.filter(|event| event.kind == EventKind::Enter);
+        begins.map(|event| event.depth).collect::<Vec<_>>()
+    });
+    depths.max().unwrap_or(0)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Two traces, a watch and a measurement of coverage, of the same methods, begun one after another and ended in another
+/// order: also the first, for which the agent came.
+#[test]
+fn recordings_side_by_side_have_their_own_calls_and_their_own_end() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let in_folder = |name: &str| folder.path().join(name);
+        let mut servant = Servant::start(&jdk, &LATE);
+        let pid = servant.pid().to_string();
+        servant.ask("steps abcd"); // loads their class
+        let (one, two, covered) = (in_folder("one"), in_folder("two"), in_folder("covered"));
+        let methods = ["--methods", "Servant$Steps.a", "--methods", "Servant.step"];
+        let words = ["trace", &pid, "-o", &text(&one)];
+        let first = Recording::begin(&[&words[..], &methods].concat());
+        servant.ask("steps a");
+        let words = ["trace", &pid, "-o", &text(&two), "--when", "depth == 0"];
+        let second = Recording::begin(&[&words[..], &["--methods", "Servant$Steps.*"]].concat());
+        let words = ["watch", &pid, "Servant$Steps.*", "--when", "depth == 0"];
+        let watch = Recording::begin(&words);
+        let words = ["coverage", &pid, "--select", "Servant$Steps"];
+        let coverage = Recording::begin(&[&words[..], &["-o", &text(&covered)]].concat());
+        servant.ask("steps aab");
+        let watched = watch.end();
+        watched.assert_success().assert_told("3 calls shown");
+        assert_eq!(watched.out.matches("Servant$Steps.a").count(), 2);
+        servant.ask("steps b");
+        first.end().assert_success();
+        let trace = trace_of(&one);
+        assert_eq!(calls(&trace), counts([("a", 3), ("step", 5)]), "{jdk}");
+        assert_eq!(depth(&trace), 1, "{jdk}");
+        servant.ask("steps ac");
+        second.end().assert_success();
+        let trace = trace_of(&two);
+        assert!(trace.complete && trace.lost.is_none(), "{jdk}");
+        assert_eq!(
+            calls(&trace),
+            counts([("a", 3), ("b", 2), ("c", 1)]),
+            "{jdk}"
+        );
+        assert_eq!(depth(&trace), 0, "{jdk}");
+        servant.ask("steps d");
+        let said = coverage.end();
+        said.assert_success();
+        assert!(said.out.contains("Servant$Steps"), "{}", said.out);
+        assert_no_agent(&pid);
+        assert_eq!(servant.end().code, Some(0));
+    }
+}
+
+/// What one counts is nothing to another, also when its command is killed and the next takes its place.
+#[test]
+fn counts_and_limits_of_a_recording_are_its_own() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let mut servant = Servant::start(&jdk, &LATE);
+    let pid = servant.pid().to_string();
+    servant.ask("steps abcd");
+    attach(&servant, folder.path(), &["--plugin", "none"]).assert_success();
+    let outputs = ["one", "two", "three"].map(|name| text(&folder.path().join(name)));
+    let count = |output: &str| {
+        let words = [
+            "trace",
+            &pid,
+            "--count",
+            "--methods",
+            "Servant$Steps.*",
+            "-o",
+        ];
+        Recording::begin(&[&words[..], &[output]].concat())
+    };
+    let watch = ["watch", &pid, "Servant$Steps.a", "--limit", "2"];
+    let one = count(&outputs[0]);
+    servant.ask("steps aaab");
+    let killed = Recording::begin(&watch);
+    let two = count(&outputs[1]);
+    servant.ask("steps a");
+    killed.kill();
+    servant.ask("steps bb");
+    let again = Recording::begin(&watch);
+    servant.ask("steps aaa");
+    again.wait().assert_success().assert_told("2 calls shown");
+    two.end().assert_success();
+    let three = count(&outputs[2]);
+    servant.ask("steps c");
+    three.end().assert_success();
+    one.end().assert_success();
+    let counted = |output: &str| {
+        let trace = trace_of(Path::new(output));
+        let counts = trace.counts.iter();
+        let named = counts.map(|(span, count)| (trace.spans[span].method.clone(), *count));
+        named
+            .filter(|(_, count)| *count > 0)
+            .collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!(counted(&outputs[0]), counts([("a", 7), ("b", 3), ("c", 1)]));
+    assert_eq!(counted(&outputs[1]), counts([("a", 4), ("b", 2)]));
+    assert_eq!(counted(&outputs[2]), counts([("c", 1)]));
+    await_no_edits(&pid);
+    let plugins = &json(&["status", &pid])["plugins"];
+    assert_eq!(plugins, &serde_json::json!([]), "a recording is left");
+    assert_eq!(servant.end().code, Some(0));
+}
+
+#[test]
+fn there_are_only_so_many_recordings_at_once_and_the_commands_are_named() {
+    let folder = scratch();
+    let mut servant = Servant::start(&jdks::newest(), &LATE);
+    let pid = servant.pid().to_string();
+    servant.ask("steps abcd");
+    attach(&servant, folder.path(), &["--plugin", "none"]).assert_success();
+    let watch = ["watch", &pid, "Servant$Steps.a"];
+    let all: Vec<Recording> = (1..probes::spans::SESSIONS)
+        .map(|_| Recording::begin(&watch))
+        .collect();
+    let status = classhook(&["status", &pid]);
+    status.assert_success();
+    for recording in &all {
+        let holder = format!("process {} of ", recording.child.id());
+        assert!(status.stdout.contains(&holder), "{}", status.report());
+    }
+    classhook(&watch)
+        .assert_exit(2)
+        .assert_stderr("error[H0710]");
+    servant.ask("steps a");
+    for recording in all {
+        let said = recording.end();
+        said.assert_success().assert_told("1 call shown");
+    }
+    await_no_edits(&pid);
+    assert_eq!(servant.end().code, Some(0));
+}
+
+/// Of what can be done once at a time, whoever comes second is told who is there.
+#[test]
+fn command_that_is_in_the_way_is_named() {
+    let folder = scratch();
+    let mut servant = Servant::start(&jdks::newest(), &LATE);
+    let pid = servant.pid().to_string();
+    servant.ask("steps abcd");
+    let output = text(&folder.path().join("covered"));
+    let coverage = ["coverage", &pid, "--select", "Servant$Steps", "-o", &output];
+    let profile = ["profile", &pid, "--gc"];
+    for (words, code) in [(&coverage[..], "H0609"), (&profile, "H0419")] {
+        let recording = Recording::begin(words);
+        let run = classhook(&words[..words.len().min(4)]);
+        let user = probes::user_name(rustix::process::geteuid().as_raw());
+        let process = format!("process {} of {user}, since 2", recording.child.id());
+        let command = format!(" UTC: classhook {} {pid} --", words[0]);
+        run.assert_exit(2)
+            .assert_stderr(&format!("error[{code}]"))
+            .assert_stderr(&process)
+            .assert_stderr(&command);
+        recording.end();
+        assert_no_agent(&pid);
+    }
+    assert_eq!(servant.end().code, Some(0));
+}
