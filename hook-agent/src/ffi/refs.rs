@@ -120,6 +120,11 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.IsInstanceOf, object.as_raw(), class.as_raw())
     }
 
+    /// Checks whether a class is `above` or a subclass of it.
+    pub fn is_subclass(self, class: &LocalRef<'_>, above: &GlobalRef) -> bool {
+        jni!(self, v1_1.IsAssignableFrom, class.as_raw(), above.as_raw())
+    }
+
     /// Whether two local references refer to the same object.
     pub fn is_same_object(self, one: &LocalRef<'_>, other: &LocalRef<'_>) -> bool {
         jni!(self, v1_1.IsSameObject, one.as_raw(), other.as_raw())

@@ -33,14 +33,94 @@ const BOXES: [(&CStr, &CStr); 8] = [
     (c"java/lang/Double", c"D"),
 ];
 
+/// Most links that are followed in a list, and lists within lists.
+const MOST_LINKS: u32 = 10_000;
+const MOST_WRAPPERS: u32 = 8;
+
+/// The fields that hold the elements of a list.
+#[derive(Clone, Copy, Debug)]
+enum Elements {
+    /// An array, and the field with the number of elements if the array may be longer.
+    Array(&'static str, Option<&'static str>),
+    /// One field for each element; after the first, a plain `Object` stands for no element.
+    Fields(&'static [&'static str]),
+    /// Nodes: the field with the first one, and each node's fields with its element and the next node.
+    Nodes(&'static str, &'static str, &'static str),
+    /// A field with another list, which has the elements.
+    Of(&'static str),
+}
+
+/// The lists of the JDK, by the names of their classes, which are those of every release.
+const LISTS: [(&[u8], Elements); 16] = [
+    (
+        b"java/util/ArrayList",
+        Elements::Array("elementData", Some("size")),
+    ),
+    (b"java/util/Arrays$ArrayList", Elements::Array("a", None)),
+    (
+        b"java/util/ImmutableCollections$ListN",
+        Elements::Array("elements", None),
+    ),
+    (
+        b"java/util/ImmutableCollections$List12",
+        Elements::Fields(&["e0", "e1"]),
+    ),
+    (
+        b"java/util/LinkedList",
+        Elements::Nodes("first", "item", "next"),
+    ),
+    (
+        b"java/util/Vector",
+        Elements::Array("elementData", Some("elementCount")),
+    ),
+    (
+        b"java/util/Stack",
+        Elements::Array("elementData", Some("elementCount")),
+    ),
+    (
+        b"java/util/concurrent/CopyOnWriteArrayList",
+        Elements::Array("array", None),
+    ),
+    (
+        b"java/util/Collections$SingletonList",
+        Elements::Fields(&["element"]),
+    ),
+    (
+        b"java/util/Collections$UnmodifiableList",
+        Elements::Of("list"),
+    ),
+    (
+        b"java/util/Collections$UnmodifiableRandomAccessList",
+        Elements::Of("list"),
+    ),
+    (
+        b"java/util/Collections$SynchronizedList",
+        Elements::Of("list"),
+    ),
+    (
+        b"java/util/Collections$SynchronizedRandomAccessList",
+        Elements::Of("list"),
+    ),
+    (b"java/util/Collections$CheckedList", Elements::Of("list")),
+    (
+        b"java/util/Collections$CheckedRandomAccessList",
+        Elements::Of("list"),
+    ),
+    (b"java/util/Collections$EmptyList", Elements::Fields(&[])),
+];
+
 /// How a value of a class is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Object,
     Array,
     Text,
+    /// A constant of an enum.
+    Enum,
     /// Index in [`BOXES`].
     Box(u8),
+    /// Index in [`LISTS`].
+    List(u8),
 }
 
 /// A class that was seen before. Never taken back, so that readers need no lock.
@@ -61,6 +141,8 @@ pub(crate) struct Values {
     boxes: [Option<FieldId>; 8],
     /// `java.lang.String`.
     text: Option<GlobalRef>,
+    /// `java.lang.Enum`, and its field `name`.
+    enums: Option<(GlobalRef, FieldId)>,
     classes: Box<[Known]>,
     fields: Fields,
     /// Held by who adds a class.
@@ -95,6 +177,10 @@ impl Values {
             text: local
                 .find_class(c"java/lang/String")
                 .and_then(|class| local.globalize(&class)),
+            enums: local.find_class(c"java/lang/Enum").and_then(|class| {
+                let name = local.field_id(&class, c"name", c"Ljava/lang/String;")?;
+                Some((local.globalize(&class)?, name))
+            }),
             classes: (0..CLASSES).map(|_| Known::default()).collect(),
             fields: Fields::default(),
             adding: Mutex::default(),
@@ -118,7 +204,13 @@ impl Values {
     ) -> Option<Seen<'t>> {
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
-            Kind::Object => Some(Seen::Object(number, jvmti.identity_hash(object)?)),
+            Kind::Object | Kind::List(_) => {
+                Some(Seen::Object(number, jvmti.identity_hash(object)?))
+            }
+            Kind::Enum => {
+                let (_, name) = self.enums.as_ref()?;
+                read_text(local, &local.object_field(object, *name)?, text)
+            }
             Kind::Array => {
                 let length = local.array_length(object);
                 Some(Seen::Array(number, length.cast_unsigned()))
@@ -179,6 +271,9 @@ impl Values {
             (Step::Element(index), Kind::Array) => {
                 return element(jvmti, local, object, *index);
             }
+            (Step::Element(index), Kind::List(list)) => {
+                return self.list_element(jvmti, runtime, local, object, (list, *index));
+            }
             (Step::Element(_), _) => return None,
             (Step::Length, _) => "length",
             (Step::Field(name), _) => name,
@@ -190,6 +285,91 @@ impl Values {
         }
         let value = number_field(local, object, field.kind, field.id);
         Some(Reached::Value(value))
+    }
+
+    /// Returns an element of a list of the JDK; none beyond its end. No lock is taken: a list that changes meanwhile gives
+    /// an old or a new element.
+    fn list_element<'a>(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'a>,
+        list: &LocalRef<'_>,
+        (mut kind, index): (u8, u32),
+    ) -> Option<Reached<'a>> {
+        let mut inner: Option<LocalRef<'a>> = None;
+        for _ in 0..MOST_WRAPPERS {
+            let list = inner.as_ref().unwrap_or(list);
+            let (_, elements) = LISTS.get(usize::from(kind))?;
+            let field = |of: &LocalRef<'_>, name| self.object_in(jvmti, local, of, name);
+            match *elements {
+                Elements::Array(array, size) => {
+                    let size = size.map(|size| self.number_in(jvmti, local, list, size));
+                    if size.is_some_and(|size| size.is_none_or(|size| u64::from(index) >= size)) {
+                        return None;
+                    }
+                    return element(jvmti, local, &field(list, array)?, index);
+                }
+                Elements::Fields(names) => {
+                    let found = field(list, names.get(index as usize)?)?;
+                    let is_none = index > 0 && self.is_plain_object(jvmti, local, &found);
+                    return (!is_none).then_some(Reached::Object(Some(found)));
+                }
+                Elements::Nodes(first, item, next) => {
+                    let mut node = field(list, first)?;
+                    for _ in 0..(index < MOST_LINKS).then_some(index)? {
+                        node = field(&node, next)?;
+                    }
+                    return Some(Reached::Object(field(&node, item)));
+                }
+                Elements::Of(name) => {
+                    let found = field(list, name)?;
+                    match self.class_of(jvmti, runtime, local, &found)? {
+                        (_, Kind::List(found)) => kind = found,
+                        _ => return None,
+                    }
+                    inner = Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// The object in a field.
+    fn object_in<'a>(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'a>,
+        object: &LocalRef<'_>,
+        name: &str,
+    ) -> Option<LocalRef<'a>> {
+        let class = local.object_class(object)?;
+        let field = self.fields.find(jvmti, local, &class, name)?;
+        let is_object = matches!(field.kind, b'L' | b'[');
+        is_object.then(|| local.object_field(object, field.id))?
+    }
+
+    /// The number in a field of type `int`.
+    fn number_in(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        name: &str,
+    ) -> Option<u64> {
+        let class = local.object_class(object)?;
+        let field = self.fields.find(jvmti, local, &class, name)?;
+        match number_field(local, object, field.kind, field.id) {
+            Seen::Number(b'I', bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Checks whether an object's class is `Object` itself.
+    fn is_plain_object(&self, jvmti: Jvmti, local: Local<'_>, object: &LocalRef<'_>) -> bool {
+        let class = local.object_class(object);
+        let signature = class.and_then(|class| jvmti.class_signature(&class).ok());
+        signature.is_some_and(|signature| signature == b"Ljava/lang/Object;")
     }
 
     /// The number of an object's class.
@@ -244,6 +424,10 @@ impl Values {
             Kind::Array
         } else if name == b"java/lang/String" {
             Kind::Text
+        } else if let Some(index) = LISTS.iter().position(|(class, _)| *class == name) {
+            Kind::List(index as u8)
+        } else if self.is_enum(local, class) {
+            Kind::Enum
         } else {
             let found = BOXES.iter().position(|(class, _)| class.to_bytes() == name);
             found.map_or(Kind::Object, |index| Kind::Box(index as u8))
@@ -254,6 +438,12 @@ impl Values {
             free.set(local, class, hash, number, kind);
         }
         Some((number, kind))
+    }
+
+    /// Checks whether a class is an enum, or the class of one of its constants.
+    fn is_enum(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
+        let enums = self.enums.as_ref();
+        enums.is_some_and(|(enums, _)| local.is_subclass(class, enums))
     }
 
     /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
@@ -308,6 +498,10 @@ impl Threads {
     }
 }
 
+/// The kinds of boxes and lists as numbers.
+const FIRST_BOX: u32 = 4;
+const FIRST_LIST: u32 = FIRST_BOX + BOXES.len() as u32;
+
 impl Known {
     fn is(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
         let mine = self.class.load(Ordering::Relaxed);
@@ -319,7 +513,9 @@ impl Known {
             0 => Kind::Object,
             1 => Kind::Array,
             2 => Kind::Text,
-            index => Kind::Box((index - 3) as u8),
+            3 => Kind::Enum,
+            number if number < FIRST_LIST => Kind::Box((number - FIRST_BOX) as u8),
+            number => Kind::List((number - FIRST_LIST) as u8),
         };
         (self.number.load(Ordering::Relaxed), kind)
     }
@@ -337,7 +533,9 @@ impl Known {
             Kind::Object => 0,
             Kind::Array => 1,
             Kind::Text => 2,
-            Kind::Box(index) => u32::from(index) + 3,
+            Kind::Enum => 3,
+            Kind::Box(index) => FIRST_BOX + u32::from(index),
+            Kind::List(index) => FIRST_LIST + u32::from(index),
         };
         self.class.store(weak, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);

@@ -15,9 +15,10 @@ pub(super) fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
         let folder = scratch();
-        let file = workspace::test_file("java/watch/Shop.java");
+        let files = ["Shop", "Basket"].map(|name| format!("java/watch/{name}.java"));
+        let [shop, basket] = files.map(|file| workspace::test_file(&file));
         let options = ["--release", "11", "-g"];
-        let classes = javac::compile(&jdks::newest(), &[&file], folder.path(), &options);
+        let classes = javac::compile(&jdks::newest(), &[&shop, &basket], folder.path(), &options);
         (folder, classes)
     });
     classes

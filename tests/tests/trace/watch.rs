@@ -381,6 +381,51 @@ fn probes_are_taken_out_of_a_command_when_as_many_calls_are_shown_as_wanted() {
     }
 }
 
+/// Elements of the JDK's lists are read from their fields, constants of enums are shown by their names.
+#[test]
+fn lists_and_enums_are_opened_without_a_call_of_their_methods() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let show =
+            "arg[0].state, arg[0].items[0].price, arg[0].items[1].price, arg[0].items[1].state";
+        let run = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .arguments(&["watch", "Basket.size", "--show", show, "-o"])
+            .argument(folder.path())
+            .arguments(&["--when", "arg[0].state == \"CLOSED\"", "--"])
+            .argument(jdk.tool("java"))
+            .argument("-cp")
+            .argument(classes())
+            .argument("Basket")
+            .run();
+        run.assert_success().assert_stderr("12 calls shown");
+        let [state, first, second, closed] = [
+            "arg[0].state = \"CLOSED\"",
+            "arg[0].items[0].price = 1.5",
+            "arg[0].items[1].price = 2.5",
+            "arg[0].items[1].state = \"CLOSED\"",
+        ];
+        let not = |line: &str| format!("{} = ?", line.split(" = ").next().expect("a name"));
+        let calls = calls(&run.stdout);
+        assert_eq!(calls.len(), 12, "{}", run.report());
+        for (number, call) in calls.iter().enumerate() {
+            let mut expected = [state, first, second, closed].map(str::to_owned);
+            if number >= 8 {
+                expected[2..].clone_from_slice(&[not(second), not(closed)]);
+            }
+            if number >= 10 {
+                expected[1] = not(first); // an empty list, and one of the program
+            }
+            assert_eq!(
+                call[1..],
+                expected,
+                "list {number} on {jdk}: {}",
+                run.report()
+            );
+        }
+    }
+}
+
 #[test]
 fn mistakes_are_refused_before_anything_is_attached() {
     let jdk = jdks::newest();
