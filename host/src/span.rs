@@ -20,7 +20,7 @@ use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
 use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
 use probes::ProbeTable;
-use probes::events::{Column, SpanInfo, SpanMode, TableRow, Which};
+use probes::events::{ClassNames, Column, SpanInfo, SpanMode, TableRow, Which};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
 use rewriter::{
@@ -30,6 +30,7 @@ use rewriter::{
 
 use crate::class::TransformedClass;
 use crate::plugin::Plugin;
+use crate::selector::SelectableClass;
 use crate::storage::{HELPER, counts_owner};
 
 /// Method of the helper: a call begins.
@@ -104,6 +105,7 @@ pub(crate) fn add(
             .map_err(refused(span.method))?;
     }
     let rows = request.rows(ProbeKind::Count);
+    let mut class_names = Some(class_names(class));
     for edit in request.plan.edits() {
         let Action::Count(number) = edit.action else {
             continue;
@@ -114,6 +116,7 @@ pub(crate) fn add(
             number,
             row: row_of(&rows, number),
             line: line_at(class, method, Bci(bci.unwrap_or(0))),
+            class_names: class_names.take(),
             ..about(transformed, name, method)
         });
         id.map_err(|error| error.to_string())
@@ -192,8 +195,21 @@ pub(crate) fn about(transformed: &TransformedClass, plugin: &str, method: Method
         descriptor: text(found.as_ref().map(Method::descriptor)),
         loader: transformed.loader().as_str().to_owned(),
         plugin: plugin.to_owned(),
+        class_names: Some(class_names(class)),
         ..SpanInfo::default()
     }
+}
+
+/// Collects the names that selectors match.
+fn class_names(class: &ClassFile<'_>) -> ClassNames {
+    let mut names = ClassNames::default();
+    let collected = |list: &mut Vec<String>, name: &[u8]| {
+        list.push(Utf8::new(name).to_str_lossless().into_owned());
+        false
+    };
+    class.any_supertype(&mut |name| collected(&mut names.supertypes, name));
+    class.any_annotation(&mut |name| collected(&mut names.annotations, name));
+    names
 }
 
 /// Adds the code of a span to the plan of its class.

@@ -110,6 +110,21 @@ pub struct SpanInfo {
     /// A place where events are recorded, and no span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<EventInfo>,
+    /// The names in the class file that selectors match. Of the counters of a class only the first has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_names: Option<ClassNames>,
+}
+
+/// The names in a class file, besides its own, that selectors match: internal names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClassNames {
+    /// The superclass and the direct superinterfaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub supertypes: Vec<String>,
+    /// The annotations of the class.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<String>,
 }
 
 /// What is recorded at the place of an event.
