@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use probes::events::Trace;
+use trace::numbers::seconds;
 use trace::prometheus;
 use trace::stream::Stream;
 use trace::summary::{Order, Summary};
@@ -19,10 +20,11 @@ use trace::table::{self, Layout};
 
 pub use jvms::{Happening, Jvms, Which};
 
+use jvms::now_ms;
+
 use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
-use crate::select::Filter;
 use crate::show::{say, show_beside};
 use crate::stdout::is_stdout;
 use crate::terminal;
@@ -103,10 +105,10 @@ impl Live {
     ///
     /// # Errors
     /// If the file for JSON lines cannot be written (`H0620`), or nothing can be sent (`H0661`).
-    pub fn start(which: Which, folder: &Path, filter: Filter, show: Show) -> Result<Self, Problem> {
+    pub fn start(which: Which, folder: &Path, show: Show) -> Result<Self, Problem> {
         let signs = Arc::new(Signs::default());
         let theirs = Arc::clone(&signs);
-        let mut shown = Shown::new(Jvms::new(which, folder, filter), show)?;
+        let mut shown = Shown::new(Jvms::new(which, folder), show)?;
         let thread = thread::spawn(move || {
             if let Err(problem) = shown.run(&theirs.ends) {
                 shown.failed.push(problem);
@@ -234,7 +236,11 @@ impl Shown {
     /// Whether there is more to read at once.
     fn read(&mut self) -> Result<bool, Problem> {
         let (lines, export) = (&mut self.lines, &mut self.export);
+        let begun = &mut self.begun;
         let more = self.jvms.read(&mut |jvm, trace, happening| {
+            if (jvm, happening) == (0, Happening::Begun) {
+                *begun = Instant::now(); // the first interval is as long as the others
+            }
             if let Some(lines) = lines {
                 lines.take(jvm, trace, happening);
             }
@@ -273,13 +279,18 @@ impl Shown {
     fn interval(&mut self, is_last: bool) {
         let waited = self.begun.elapsed();
         if let Some(length) = self.show.interval {
-            let (added, times): (Vec<Trace>, Vec<u64>) =
-                self.jvms.all().filter_map(|jvm| jvm.since_last()).unzip();
+            let now = now_ms();
+            let (added, times): (Vec<Trace>, Vec<u64>) = self
+                .jvms
+                .all()
+                .filter_map(|jvm| jvm.since_last(now))
+                .unzip();
             let is_late = waited >= length + LATE;
             match added.is_empty() {
                 true if !is_last && !is_late => return,
                 true if is_last => {}
                 _ => {
+                    self.jvms.all().for_each(|jvm| jvm.skip(now));
                     if let Err(problem) = self.table(added, times, waited) {
                         self.show.interval = None;
                         self.give_up(problem.partly());
@@ -322,7 +333,7 @@ impl Shown {
         }
         let ms = times.into_iter().max();
         let time = ms.map_or(waited, Duration::from_millis).as_secs_f64();
-        let mut text = format!("interval of {time:.1} s\n").into_bytes();
+        let mut text = format!("interval of {} s\n", seconds(time)).into_bytes();
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),

@@ -1,7 +1,7 @@
 //! Plugins that compute tables of what was recorded.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use host::config::PluginConfig;
@@ -94,9 +94,24 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
     let material = OfPlugin {
         all: Arc::clone(recorded),
         own,
+        unread: Mutex::default(),
     };
     let deadline = deadline(&material);
-    match report(plugin, &PluginCompiler, Arc::new(material), deadline) {
+    let material = Arc::new(material);
+    let reported = report(
+        plugin,
+        &PluginCompiler,
+        Arc::clone(&material) as _,
+        deadline,
+    );
+    let unread = material
+        .unread
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some(cause) = &*unread {
+        return Err((cause.clone(), not_computed(name, cause)));
+    }
+    match reported {
         Err(error) => {
             let problem = Problem::from(error);
             Err((problem.to_string(), problem))
@@ -135,6 +150,8 @@ struct OfPlugin {
     all: Arc<Vec<Table>>,
     /// Numbers of its own.
     own: Vec<usize>,
+    /// Why rows could not be read.
+    unread: Mutex<Option<String>>,
 }
 
 impl OfPlugin {
@@ -192,7 +209,14 @@ impl Recorded for OfPlugin {
         let Table::Events(table) = self.table(table)? else {
             return None;
         };
-        let row = table.rows.get(row)?;
+        let row = match table.rows.get(row) {
+            Ok(row) => row?,
+            Err(error) => {
+                let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+                *unread = Some(error.to_string());
+                return None;
+            }
+        };
         Some(RecordedEvent {
             cells: row.cells.to_vec(),
             values: (0..table.values.len())
@@ -222,7 +246,7 @@ impl Recorded for OfPlugin {
 mod tests {
     use super::*;
     use probes::events::{Capture, Value, Which, bucket_of};
-    use trace::results::{EventRow, EventTable, Row, SumTable};
+    use trace::results::{EventRow, EventRows, EventTable, Row, SumTable};
 
     fn timed(count: u64, nanos: u64) -> Row {
         let mut sums = Aggregate {
@@ -257,6 +281,7 @@ mod tests {
         let own = OfPlugin {
             all: Arc::new(all),
             own: vec![1],
+            unread: Mutex::default(),
         };
         assert_eq!(own.tables().len(), 1);
         let found = own.quantiles(0, &[0, 1], &[0.5, 1.0]).unwrap();
@@ -289,13 +314,13 @@ mod tests {
             name: "events".to_owned(),
             columns: vec![],
             values: ["whole", "cut", "object"].map(str::to_owned).to_vec(),
-            rows: vec![EventRow {
+            rows: EventRows::from(vec![EventRow {
                 cells: [].into(),
                 pid: 1,
                 nanos: 0,
                 thread: "main".into(),
                 captures: captures.collect(),
-            }],
+            }]),
             reached: 1,
             per_second: None,
             others_missing: false,
@@ -303,6 +328,7 @@ mod tests {
         let own = OfPlugin {
             all: Arc::new(vec![Table::Events(table)]),
             own: vec![0],
+            unread: Mutex::default(),
         };
         let found = own.event(0, 0).unwrap().values;
         let found: Vec<_> = found.iter().flatten().collect();

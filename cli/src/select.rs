@@ -3,15 +3,19 @@
 use coverage::class::ClassDescription;
 use host::selector::{SelectableClass, Selection, Verdict};
 use host::{CodeLocation, Loader, code_location};
+use probes::events::ClassNames;
 
 use crate::problem::Problem;
 
 /// Selectors over names, annotations, supertypes and, where it is known, the place of a class file.
 ///
-/// What they say of loaders was for the agent; here it says nothing, because no report knows loaders.
+/// Selectors over loaders are applied to event files alone, which name the loader of each class.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
+    /// All but those over loaders.
     selection: Selection,
+    /// All but those over locations.
+    of_events: Selection,
     /// All selectors, as they were written.
     texts: Vec<String>,
 }
@@ -23,19 +27,34 @@ impl Filter {
     /// # Errors
     /// If one makes no sense (`H0606`).
     pub fn new(selectors: &[String]) -> Result<Self, Problem> {
-        let kept: Vec<&str> = parts(selectors)
-            .filter(|part| !concerns(part, "loader:"))
-            .collect();
-        let selection = Selection::parse(&kept).map_err(|error| {
-            Problem::user("H0606", error.to_string()).with(
-                "expected",
-                "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
-            )
-        })?;
+        let without = |what: &str| {
+            let kept = parts(selectors).filter(|part| !concerns(part, what));
+            Selection::parse(&kept.collect::<Vec<_>>()).map_err(|error| {
+                Problem::user("H0606", error.to_string()).with(
+                    "expected",
+                    "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
+                )
+            })
+        };
         Ok(Self {
-            selection,
+            selection: without("loader:")?,
+            of_events: without("location:")?,
             texts: parts(selectors).map(str::to_owned).collect(),
         })
+    }
+
+    /// Parses the selectors of a report of event files alone, which name loaders and no places.
+    ///
+    /// # Errors
+    /// As [`Filter::new`]; and if one is over locations.
+    pub fn of_event_files(selectors: &[String]) -> Result<Self, Problem> {
+        match parts(selectors).find(|part| concerns(part, "location:")) {
+            Some(part) => Err(cannot(
+                part,
+                "no event file says where a class came from: select by location where the calls are recorded, with `classhook trace`",
+            )),
+            None => Self::new(selectors),
+        }
     }
 
     /// Parses the selectors of a report of what was recorded before, from class files in places or of none.
@@ -43,10 +62,6 @@ impl Filter {
     /// # Errors
     /// As [`Filter::new`]; and if one is over what the report cannot know: loaders, or without places locations.
     pub fn of_report(selectors: &[String], has_places: bool) -> Result<Self, Problem> {
-        let cannot = |part: &str, help| {
-            let message = format!("the selector `{part}` has no effect in a report");
-            Problem::user("H0606", message).with("help", help)
-        };
         if let Some(part) = parts(selectors).find(|part| concerns(part, "loader:")) {
             return Err(cannot(
                 part,
@@ -94,6 +109,22 @@ impl Filter {
 }
 
 impl Filter {
+    /// Parses the selectors of classes of which the report has nothing but names.
+    ///
+    /// # Errors
+    /// As [`Filter::new`]; and if one is over anything else.
+    pub fn of_names(selectors: &[String]) -> Result<Self, Problem> {
+        let others = ["@", "<:", "loader:", "location:"];
+        let is_other = |part: &&str| others.iter().any(|what| concerns(part, what));
+        match parts(selectors).find(is_other) {
+            Some(part) => Err(cannot(
+                part,
+                "a recording has only the names of classes: select by name, com.acme.** or com.acme.Store",
+            )),
+            None => Self::new(selectors),
+        }
+    }
+
     /// Whether the report is about the class of this internal name, of which nothing else is known.
     #[must_use]
     pub fn wants_name(&self, class: &str) -> bool {
@@ -103,6 +134,39 @@ impl Filter {
         };
         self.wants(&class, None)
     }
+
+    /// Whether a selector is over annotations or supertypes.
+    #[must_use]
+    pub fn asks_class(&self) -> bool {
+        let over_class = |text: &String| concerns(text, "@") || concerns(text, "<:");
+        self.texts.iter().any(over_class)
+    }
+
+    /// Whether the report is about a class of an event file, by its internal name, its loader and the names of its class
+    /// file, as far as the file has them.
+    #[must_use]
+    pub fn wants_recorded(&self, class: &str, loader: &str, names: Option<&ClassNames>) -> bool {
+        let loader = match loader {
+            "boot" => Loader::Boot,
+            "platform" => Loader::Platform,
+            "app" => Loader::App,
+            other => Loader::Other(other.into()),
+        };
+        let unknown = ClassNames::default();
+        match self.of_events.matches_name(class.as_bytes(), &loader) {
+            Verdict::No => false,
+            Verdict::Yes => true,
+            Verdict::AskClass => {
+                let names = Recorded(names.unwrap_or(&unknown));
+                self.of_events.matches_class(class.as_bytes(), &names)
+            }
+        }
+    }
+}
+
+fn cannot(part: &str, help: &str) -> Problem {
+    let message = format!("the selector `{part}` has no effect in a report");
+    Problem::user("H0606", message).with("help", help)
 }
 
 fn parts(selectors: &[String]) -> impl Iterator<Item = &str> {
@@ -121,6 +185,21 @@ pub fn location_of(place: &str) -> String {
     let path = std::path::absolute(place);
     let path = path.map_or_else(|_| place.to_owned(), |path| path.display().to_string());
     code_location::path(&path)
+}
+
+/// The names that an event file has of a class.
+struct Recorded<'a>(&'a ClassNames);
+
+impl SelectableClass for Recorded<'_> {
+    fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let names = self.0.annotations.iter();
+        names.map(String::as_bytes).any(test)
+    }
+
+    fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let names = self.0.supertypes.iter();
+        names.map(String::as_bytes).any(test)
+    }
 }
 
 struct Facts<'a>(&'a ClassDescription<'a>);

@@ -1,5 +1,8 @@
 //! What was traced: from event files to the table and the files asked for.
 
+mod completeness;
+mod recorded;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,28 +10,30 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use escape::line;
 use observations::tables::PluginTables;
-use probes::events::{SpanInfo, SpanMode, Trace};
-use trace::numbers::counted;
-use trace::stacks::Stacks;
+use trace::flame::Labels;
+use trace::names::Names;
+use trace::recording::{Recording, Scratch};
+use trace::stacks::{DEPTH, Shape, Side, Stacks};
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
-use trace::{compact, flame, json_lines, losses, perfetto, records, results, table};
+use trace::{compact, flame, json_lines, perfetto, records, results, table};
 
 use crate::args::{Outputs, place};
-use crate::attached::Ended;
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::COUNTS;
-use crate::inputs::run_files::{self, Kind};
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
 use crate::problem::Problem;
 use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
+use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::terminal;
-use crate::warnings::Warnings;
 use crate::writable;
+
+pub use completeness::{are_finished, is_complete, is_streamed, not_finished};
+use completeness::{has_calls, has_calls_or_events, without_calls};
+use recorded::traces;
+pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 
 /// What to make of a trace.
 #[derive(Debug, Clone, Default, Args)]
@@ -48,6 +53,9 @@ pub struct TraceOutputs {
     /// Write one call per line with --json-lines, and names as numbers
     #[arg(long, requires = "json_lines")]
     pub compact: bool,
+    /// The form of stacks.
+    #[command(flatten)]
+    pub stacks: StackOptions,
     /// Write the table with all its rows and columns (CSV, nanoseconds) to this file
     #[arg(long, value_name = "FILE")]
     pub table_csv: Option<PathBuf>,
@@ -72,6 +80,9 @@ pub struct TraceOutputs {
     /// Of the tables of plugins show this one alone, with so many rows; may be repeated. Without it those are shown whose names do not begin with `_`. Files have all tables
     #[arg(long = "table", value_name = "TABLE[=ROWS]")]
     pub tables: Vec<String>,
+    /// Of which classes --against is shown; set by the commands that have selectors.
+    #[arg(skip)]
+    pub filter: Filter,
     /// Whether another output has standard output; set by the commands that have others.
     #[arg(skip)]
     pub beside: bool,
@@ -81,6 +92,112 @@ pub struct TraceOutputs {
     /// What plugins made of the events of JVMs; set by the commands that know some.
     #[arg(skip)]
     pub observed: Vec<PluginTables>,
+}
+
+/// The form of stacks in flame graphs and in folded stacks.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct StackOptions {
+    /// Most frames of a stack in --flame-graph and --folded, 1 to 8192; all deeper calls are one frame, with their number
+    #[arg(long, value_name = "FRAMES", default_value_t = DEPTH, value_parser = frames)]
+    pub stack_depth: usize,
+    /// Draw recursion once in --flame-graph and --folded: a method that is on the stack goes on in its own frame
+    #[arg(long)]
+    pub fold_recursion: bool,
+    /// Draw --flame-graph and --folded as the difference to an earlier recording, or those of a folder
+    #[arg(long, value_name = "FILE|DIR")]
+    pub against: Option<PathBuf>,
+    /// Scale the recording of --against to the same sum
+    #[arg(long, requires = "against")]
+    pub normalize: bool,
+}
+
+impl Default for StackOptions {
+    fn default() -> Self {
+        Self {
+            stack_depth: DEPTH,
+            fold_recursion: false,
+            against: None,
+            normalize: false,
+        }
+    }
+}
+
+impl StackOptions {
+    /// Refuses --against where no stacks are drawn, or where its recording is missing.
+    ///
+    /// # Errors
+    /// `H0612`, `H0663`.
+    pub fn check(&self, is_drawn: bool) -> Result<(), Problem> {
+        let Some(path) = &self.against else {
+            return Ok(());
+        };
+        if !is_drawn {
+            let message = "--against is for --flame-graph and --folded";
+            return Err(Problem::user("H0663", message).with("help", "add one of them"));
+        }
+        let found = std::fs::metadata(path);
+        found.map_or_else(|error| Err(Problem::unreadable(path, &error)), |_| Ok(()))
+    }
+
+    /// A title, with the recording of --against.
+    #[must_use]
+    pub fn title(&self, of: String) -> String {
+        match &self.against {
+            Some(path) => format!("{of} against {}", show::path(path)),
+            None => of,
+        }
+    }
+
+    /// Writes a flame graph and folded stacks where they are asked for; says which frames are left out.
+    pub fn write(
+        &self,
+        stacks: &mut Stacks,
+        labels: Labels<'_>,
+        (flame_graph, folded): (&Option<PathBuf>, &Option<PathBuf>),
+        made: &mut Files,
+    ) {
+        if self.normalize {
+            stacks.normalize();
+        }
+        let labels = Labels {
+            is_difference: self.against.is_some(),
+            ..labels
+        };
+        let stacks = &*stacks;
+        if let Some(path) = flame_graph {
+            made.file(path, &|out| flame::write(stacks, labels, out));
+        }
+        if let Some(path) = folded {
+            made.file(path, &|out| match labels.is_difference {
+                true => stacks.write_difference(out),
+                false => stacks.write_folded(out),
+            });
+        }
+        if let Some(left_out) = stacks.left_out() {
+            let problem = Problem::partial("H0651", "the stacks are incomplete");
+            let help = "--fold-recursion and a lower --stack-depth make fewer";
+            made.failed
+                .push(problem.with("found", left_out).with("help", help));
+        }
+    }
+
+    /// A tree without stacks.
+    #[must_use]
+    pub fn stacks(&self) -> Stacks {
+        Stacks::new(Shape {
+            depth: self.stack_depth,
+            fold_recursion: self.fold_recursion,
+        })
+    }
+}
+
+/// Reads a depth of stacks.
+fn frames(text: &str) -> Result<usize, String> {
+    let depth = text
+        .parse()
+        .ok()
+        .filter(|depth| (1..=8_192).contains(depth));
+    depth.ok_or_else(|| format!("expected a number from 1 to 8192, found `{text}`"))
 }
 
 /// A column of the table.
@@ -111,130 +228,6 @@ impl From<Sort> for Order {
     }
 }
 
-/// Reads event files; of each only the classes that `filter` wants. Those that are damaged, of a newer version or no
-/// event files are noted in `damaged`.
-///
-/// # Errors
-/// As [`DamagedFiles::unless_damaged`].
-pub fn read(
-    paths: &[PathBuf],
-    filter: &Filter,
-    damaged: &mut DamagedFiles,
-    warnings: &mut Warnings,
-) -> Result<Vec<Trace>, Problem> {
-    let mut traces = Vec::new();
-    for path in paths {
-        let read = run_files::read_events(path, warnings);
-        traces.extend(damaged.unless_damaged(path, read, warnings)?.flatten());
-    }
-    // These are numbers of a coverage report.
-    let of_coverage = |span: &SpanInfo| span.plugin == COUNTS;
-    traces
-        .iter_mut()
-        .for_each(|trace| retain(trace, |span| !of_coverage(span)));
-    select(&mut traces, filter);
-    Ok(traces)
-}
-
-/// What was traced in the JVMs of one run.
-///
-/// # Errors
-/// If the folder cannot be read.
-pub fn of_run(run: &str, folder: &Path, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
-    let mut traces = Vec::new();
-    if !folder.is_dir() {
-        return Ok(traces);
-    }
-    let mut damaged = DamagedFiles::default();
-    for path in run_files::in_folder(folder)? {
-        let mut warned = Warnings::default();
-        if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
-            continue; // also one that is no file of a run at all
-        }
-        let read = run_files::read_events(&path, &mut warned);
-        if let Some(Some(trace)) = damaged.unless_damaged(&path, read, warnings)?
-            && trace.meta.run == run
-        {
-            warnings.merge(warned);
-            traces.push(trace);
-        }
-    }
-    Ok(traces)
-}
-
-/// What was traced in the JVM that was visited.
-///
-/// # Errors
-/// If the files cannot be read.
-pub fn of_visit(ended: &Ended, warnings: &mut Warnings) -> Result<Vec<Trace>, Problem> {
-    let mut traces = Vec::new();
-    for path in event_files(&ended.snapshot)? {
-        let mut warned = Warnings::default();
-        if let Some(trace) = run_files::read_events(&path, &mut warned)? {
-            // An agent that goes on has not completed its file, and need not.
-            if ended.dump.is_none() || trace.truncated {
-                warnings.merge(warned);
-            }
-            traces.push(trace);
-        }
-    }
-    Ok(traces)
-}
-
-/// The methods that are traced in the JVM of this snapshot, called or not, as far as its agent has written them.
-///
-/// # Errors
-/// If the files cannot be read.
-pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
-    let mut methods = Vec::new();
-    for path in event_files(snapshot)? {
-        let trace = run_files::read_events(&path, &mut Warnings::default())?;
-        methods.extend(
-            trace
-                .into_iter()
-                .flat_map(|trace| trace.spans.into_values()),
-        );
-    }
-    Ok(methods)
-}
-
-/// The event files of the JVM that writes a snapshot.
-///
-/// # Errors
-/// If the folder or a file of it cannot be read.
-pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let folder = snapshot.parent().unwrap_or(Path::new("."));
-    let mut files = run_files::in_folder(folder)?;
-    let jvm = run_files::jvm_of(snapshot);
-    files.retain(|path| run_files::jvm_of(path) == jvm);
-    let mut found = Vec::new();
-    for path in files {
-        if run_files::kind(&path)? == Kind::Events {
-            found.push(path);
-        }
-    }
-    Ok(found)
-}
-
-/// Takes out the classes that `filter` does not want.
-pub fn select(traces: &mut [Trace], filter: &Filter) {
-    for trace in traces {
-        retain(trace, |span| filter.wants_name(&span.class));
-    }
-}
-
-/// Takes out the spans that are not wanted, and their calls; the same with places and their events.
-pub fn retain(trace: &mut Trace, is_wanted: impl Fn(&SpanInfo) -> bool) {
-    trace.spans.retain(|_, span| is_wanted(span));
-    let spans = &trace.spans;
-    trace.calls.retain(|call| spans.contains_key(&call.span));
-    trace.places.retain(|_, place| is_wanted(place));
-    let places = &trace.places;
-    trace
-        .moments
-        .retain(|moment| places.contains_key(&moment.place));
-}
-
 impl TraceOutputs {
     /// The files that are asked for, with their options.
     #[must_use]
@@ -259,12 +252,22 @@ impl TraceOutputs {
     pub fn check(&self) -> Result<(), Problem> {
         let files = self.files();
         Outputs::default().check(&files)?;
+        self.check_stacks()?;
         let folder = self.results_csv.as_deref();
         folder.map_or(Ok(()), writable::folder)?;
         let files = files
             .into_iter()
             .filter(|(option, _)| *option != "--results-csv"); // that folder
         writable::files(files.map(|(_, path)| path))
+    }
+
+    /// Checks how stacks are drawn.
+    ///
+    /// # Errors
+    /// As [`StackOptions::check`].
+    pub fn check_stacks(&self) -> Result<(), Problem> {
+        let is_drawn = self.flame_graph.is_some() || self.folded.is_some();
+        self.stacks.check(is_drawn)
     }
 
     /// Whether one of them goes to standard output.
@@ -302,12 +305,14 @@ impl TraceOutputs {
     /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), a
     /// plugin has not computed its tables (`H0698`), or what was recorded is incomplete (`H0651`), which is found out when
     /// all else is done.
-    pub fn make(&self, traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
-        let summary = Summary::of(traces, self.order());
-        let (mut tables, uncomputed) = self.reporters.add_to(results::of(traces));
+    pub fn make(&self, recordings: &[Recording], streamed: StreamedLines) -> Result<(), Problem> {
+        let summary = Summary::of(traces(recordings), self.order());
+        let tables = results::of(recordings);
+        let tables = tables.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+        let (mut tables, uncomputed) = self.reporters.add_to(tables);
         tables.extend(plugin_tables::merged(&self.observed));
         let mut made = Files::default();
-        self.write(traces, &summary, streamed, &mut made);
+        self.write(recordings, &summary, streamed, &mut made);
         self.write_results(&tables, &summary, &mut made);
         let Files {
             written,
@@ -450,12 +455,11 @@ impl TraceOutputs {
 
     fn write(
         &self,
-        traces: &[Trace],
+        recordings: &[Recording],
         summary: &Summary,
         streamed: StreamedLines,
         made: &mut Files,
     ) {
-        let stacks = Stacks::of(traces);
         let sums: [(&Option<PathBuf>, Content<'_>); 2] = [
             (&self.table_csv, &|out| records::write_csv(summary, out)),
             (&self.table_json, &|out| records::write_json(summary, out)),
@@ -465,40 +469,67 @@ impl TraceOutputs {
                 made.file(path, content);
             }
         }
-        type Asked = fn(&[Trace], &Path) -> Result<(), Problem>;
-        let calls: [(&Option<PathBuf>, Asked, Content<'_>); 3] = [
-            (&self.flame_graph, has_calls, &|mut out| {
-                flame::write(&stacks, &title(traces), &mut out)
-            }),
-            (&self.folded, has_calls, &|mut out| {
-                stacks.write_folded(&mut out)
-            }),
-            (&self.perfetto, has_calls_or_events, &|mut out| {
-                perfetto::write(traces, &mut out)
-            }),
-        ];
-        for (path, has, content) in calls {
-            let Some(path) = path else { continue };
-            match has(traces, path) {
-                Ok(()) => made.file(path, content),
+        self.write_stacks(recordings, made);
+        if let Some(path) = &self.perfetto {
+            match has_calls_or_events(recordings, path) {
+                Ok(()) => made.file(path, &|out| perfetto::write(recordings, out)),
                 Err(problem) => made.failed.push(problem),
             }
         }
         if let Some(path) = &self.json_lines {
-            self.write_lines(path, traces, streamed, made);
+            self.write_lines(path, recordings, streamed, made);
         }
+    }
+
+    /// Writes the flame graph and the folded stacks.
+    fn write_stacks(&self, recordings: &[Recording], made: &mut Files) {
+        let asked = [&self.flame_graph, &self.folded].into_iter().flatten();
+        let asked: Vec<&PathBuf> = asked.collect();
+        let Some(first) = asked.first() else { return };
+        if has_calls(recordings, first).is_err() {
+            let refused = asked.iter().map(|path| has_calls(recordings, path));
+            return made.failed.extend(refused.filter_map(Result::err));
+        }
+        if let Err(problem) = self.draw(recordings, first, made) {
+            made.failed.push(problem);
+        }
+    }
+
+    fn draw(
+        &self,
+        recordings: &[Recording],
+        first: &Path,
+        made: &mut Files,
+    ) -> Result<(), Problem> {
+        let before = match &self.stacks.against {
+            Some(path) => recorded::before(path, &self.filter, &self.scratch())?,
+            None => Vec::new(),
+        };
+        let names = Names::of(traces(recordings).chain(traces(&before)));
+        let mut stacks = self.stacks.stacks();
+        for (side, recordings) in [(Side::Before, before.as_slice()), (Side::After, recordings)] {
+            for recording in recordings {
+                let added = stacks.add_calls(recording, &names, side);
+                added.map_err(|error| Problem::unwritable(first, &error).partly())?;
+            }
+        }
+        let title = self.stacks.title(title(recordings));
+        let files = (&self.flame_graph, &self.folded);
+        self.stacks
+            .write(&mut stacks, Labels::of_calls(&title), files, made);
+        Ok(())
     }
 
     /// Writes JSON lines, unless that was done while the program ran.
     fn write_lines(
         &self,
         path: &Path,
-        traces: &[Trace],
+        recordings: &[Recording],
         streamed: StreamedLines,
         made: &mut Files,
     ) {
         if matches!(streamed, StreamedLines::No | StreamedLines::Calls(0))
-            && let Err(problem) = has_calls_or_events(traces, path)
+            && let Err(problem) = has_calls_or_events(recordings, path)
         {
             return made.failed.push(problem);
         }
@@ -506,10 +537,29 @@ impl TraceOutputs {
             StreamedLines::CutShort => {}
             StreamedLines::Calls(_) if is_stdout(path) => {}
             StreamedLines::Calls(_) => made.written.push(path.to_owned()),
-            StreamedLines::No => made.file(path, &|mut out| match self.compact {
-                true => compact::write(traces, &mut out),
-                false => json_lines::write(traces, &mut out),
+            StreamedLines::No => made.file(path, &|out| match self.compact {
+                true => compact::write(recordings, out),
+                false => json_lines::write(recordings, out),
             }),
+        }
+    }
+
+    /// Room for sorting single calls: in the folder that TMPDIR names, else where the first file of calls goes, since the
+    /// usual folder may be memory.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        let files = [
+            &self.flame_graph,
+            &self.folded,
+            &self.perfetto,
+            &self.json_lines,
+        ];
+        let mut files = files.into_iter().flatten();
+        let file = files.find(|path| !is_stdout(path) && !is_special(path));
+        let beside = file.and_then(|path| path.parent());
+        match beside.filter(|_| std::env::var_os("TMPDIR").is_none()) {
+            Some(folder) if folder.is_dir() => Scratch::new(folder.to_owned()),
+            _ => Scratch::default(),
         }
     }
 }
@@ -545,123 +595,14 @@ fn no_table() -> Problem {
         )
 }
 
-/// Whether all was recorded that happened; what was not is in every output.
-///
-/// # Errors
-/// `H0651` if something is missing.
-pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
-    let gaps = summary.incomplete.iter().map(ToString::to_string);
-    let lost = losses::present(&summary.lost).map(|loss| loss.to_string());
-    let mut missing = gaps.chain(lost).peekable();
-    if missing.peek().is_none() {
-        return Ok(());
-    }
-    let problem = Problem::partial("H0651", "the trace is incomplete");
-    let problem = missing.fold(problem, |problem, found| problem.with("found", found));
-    Err(problem.with(
-        "help",
-        "make room where the agent writes (--output), or trace fewer methods, or use --aggregate",
-    ))
-}
-
-/// Whether the lines are of all calls that were ever in the event files.
-///
-/// # Errors
-/// `H0651` if the oldest were dropped before they were read.
-pub fn is_streamed(traces: &[Trace], streamed: StreamedLines) -> Result<(), Problem> {
-    let StreamedLines::Calls(streamed) = streamed else {
-        return Ok(());
-    };
-    let all = |trace: &Trace| (trace.calls.len() + trace.moments.len()) as u64 + trace.lost.oldest;
-    let missing = traces.iter().map(all).sum::<u64>().saturating_sub(streamed);
-    if missing == 0 || traces.iter().all(|trace| trace.lost.oldest == 0) {
-        return Ok(());
-    }
-    let missing = counted(missing, "call");
-    let found = format!("{missing} dropped from the event file before being read");
-    Err(Problem::partial("H0651", "the JSON lines are incomplete")
-        .with("found", found)
-        .with(
-            "help",
-            "allow longer event files (--max-size), or trace fewer methods",
-        ))
-}
-
-/// Sums cannot be made into what shows single calls, nor can nothing.
-fn has_calls(traces: &[Trace], path: &Path) -> Result<(), Problem> {
-    let has_some = |trace: &Trace| {
-        // That no call matches a condition is an answer.
-        !trace.calls.is_empty() || trace.spans.values().any(|span| !span.when.is_empty())
-    };
-    if traces.iter().any(has_some) {
-        return Ok(());
-    }
-    let keeps_calls = |span: &SpanInfo| span.mode == SpanMode::Events;
-    let mut spans = traces.iter().flat_map(|trace| trace.spans.values());
-    Err(match spans.all(keeps_calls) {
-        true => without_any_call(path),
-        false => without_calls(path),
-    })
-}
-
-/// As [`has_calls`], of what shows events, too.
-fn has_calls_or_events(traces: &[Trace], path: &Path) -> Result<(), Problem> {
-    // That no event was reached is an answer.
-    if traces.iter().any(|trace| !trace.places.is_empty()) {
-        return Ok(());
-    }
-    has_calls(traces, path)
-}
-
-fn without_any_call(path: &Path) -> Problem {
-    let message = format!("{} shows calls, and none was recorded", path.display());
-    Problem::user("H0636", message).with(
-        "help",
-        "the methods were not called meanwhile: record for longer, or methods that are called",
-    )
-}
-
-fn without_calls(path: &Path) -> Problem {
-    let message = format!(
-        "{} needs single calls, and none are recorded",
-        path.display()
-    );
-    Problem::user("H0636", message).with(
-        "help",
-        "record without --aggregate and --count, and methods that are called",
-    )
-}
-
-/// Whether each JVM has written the end of its file.
-///
-/// # Errors
-/// `H0651` with those that have not.
-pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(), Problem> {
-    let mut cut = traces
-        .into_iter()
-        .filter(|trace| !trace.complete)
-        .peekable();
-    if cut.peek().is_none() {
-        return Ok(());
-    }
-    let problem = Problem::partial("H0651", "what is shown is incomplete");
-    Err(cut.fold(problem, |problem, trace| {
-        problem.with("found", not_finished(trace.meta.pid))
-    }))
-}
-
-/// What is missing of a JVM that has not written the end of its file.
-#[must_use]
-pub fn not_finished(pid: u32) -> String {
-    format!("the JVM {pid} was killed, and with it what it had not written")
-}
-
-fn title(traces: &[Trace]) -> String {
-    let title = match traces {
-        [trace] if !trace.meta.command.is_empty() => trace::names::command(&trace.meta.command),
+fn title(recordings: &[Recording]) -> String {
+    let title = match recordings {
+        [one] if !one.trace.meta.command.is_empty() => {
+            trace::names::command(&one.trace.meta.command)
+        }
         _ => "Trace".to_owned(),
     };
-    match traces.iter().find_map(Gap::of) {
+    match traces(recordings).find_map(Gap::of) {
         Some(gap) => format!("{title} (incomplete: {gap})"),
         None => title,
     }
@@ -670,7 +611,6 @@ fn title(traces: &[Trace]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::Lost;
 
     #[test]
     fn table_that_is_there_for_others_is_shown_by_its_name_alone() {
@@ -697,36 +637,5 @@ mod tests {
         let line = "not shown: p: _runs (--table _runs)\n".to_owned();
         assert_eq!(shown(&[]), ([None, Some(40)], line));
         assert_eq!(shown(&["_runs=5"]), ([Some(5), None], String::new()));
-    }
-
-    #[test]
-    fn trace_without_some_calls_is_incomplete_whatever_the_reason_unless_that_was_asked_for() {
-        let complete = |lost: Lost| {
-            let trace = Trace {
-                lost,
-                ..Trace::default()
-            };
-            is_complete(&Summary::of(&[trace], Order::Calls))
-        };
-        let none = Lost::default();
-        for lost in [
-            Lost { full: 7, ..none },
-            Lost { sums: 7, ..none },
-            Lost {
-                untracked: 7,
-                ..none
-            },
-            Lost { unended: 7, ..none },
-        ] {
-            let problem = complete(lost).expect_err("incomplete");
-            assert_eq!(problem.code(), "H0651");
-            assert!(problem.to_string().contains("7 calls: "), "{problem}");
-        }
-        let asked = Lost {
-            filtered: 7,
-            oldest: 7,
-            ..none
-        };
-        assert!(complete(asked).is_ok());
     }
 }

@@ -19,7 +19,6 @@ use trace::watched;
 use crate::agent::Agent;
 use crate::live::{Happening, Jvms, Which};
 use crate::problem::Problem;
-use crate::select::Filter;
 use crate::show::say;
 
 /// How often the files are looked at.
@@ -93,7 +92,7 @@ impl Watching {
             without_probes: HashSet::new(),
             waiting: Vec::new(),
         };
-        let mut jvms = Jvms::new(which, folder, Filter::default());
+        let mut jvms = Jvms::new(which, folder);
         let thread = thread::spawn(move || {
             let outcome = printer.run(&mut jvms, &theirs);
             theirs.enough.store(true, Ordering::Relaxed);

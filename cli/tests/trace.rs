@@ -129,6 +129,27 @@ fn a_trace_can_be_cut_to_some_classes() {
     let file = events(folder.path(), SpanMode::Events);
     let ran = run(words([&"report", &file, &"--select", &"com.acme.S*e"]));
     ran.prints(&["com.acme.Store.find", "1 call of 1 traced method"]);
+    let none = run(words([&"report", &file, &"--select", &"com.acme.Stores"]));
+    none.refused("H0671", &["com.acme.Stores", "com.acme.Store"]);
+}
+
+/// Old event files have the names of classes alone.
+#[test]
+fn a_selector_that_an_event_file_cannot_answer_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = events(folder.path(), SpanMode::Events);
+    for (selector, cause) in [
+        ("<:com.acme.Base", "no annotations and supertypes"),
+        ("!@com.acme.Generated", "no annotations and supertypes"),
+        (
+            "location:app.jar",
+            "no event file says where a class came from",
+        ),
+    ] {
+        let ran = run(words([&"report", &file, &"--select", &selector]));
+        ran.refused("H0606", &[cause]);
+        assert!(ran.out.is_empty(), "{}", ran.out);
+    }
 }
 
 #[test]

@@ -39,7 +39,9 @@ mod decode;
 mod follow;
 mod histogram;
 mod limit;
+mod pass;
 mod read;
+mod single;
 mod value;
 mod write;
 
@@ -49,10 +51,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::is_zero;
 
-pub use decode::Entry;
+pub use decode::{Entry, StoredCall};
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
+pub use pass::{EventFile, Restored};
 pub use read::{Event, EventKind, Trace};
+pub use single::{SingleCalls, SpanCalls};
 pub use value::{Capture, StackFrame, Value, Which};
 pub use write::EventWriter;
 

@@ -8,6 +8,7 @@ mod load;
 mod native_methods;
 mod otlp;
 mod outputs;
+mod selection;
 mod sessions;
 mod size_limit;
 mod spans;

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use probes::events::{Call, EventKind, Moment, Outcome, SpanInfo, ThreadInfo, Trace};
+use probes::events::{Call, Outcome, SpanInfo, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::json_lines::{Jvm, moment_line, put};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
+use crate::recording::{Happening, Recording};
 use crate::values::{captured, shown_json, stack, to_json};
 
 /// A line of a call.
@@ -31,42 +32,73 @@ pub(crate) struct Line {
     open: bool,
 }
 
-/// Writes the traces one after the other.
+/// Most threads that are remembered as explained.
+const MOST_EXPLAINED: usize = 1 << 20;
+
+/// Writes the recordings one after the other.
 ///
 /// # Errors
-/// `out` cannot be written.
-pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
-    for trace in traces {
+/// Calls cannot be read, or `out` cannot be written.
+pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    for recording in recordings {
+        let trace = &recording.trace;
         put(&Jvm::of(trace), out)?;
-        let mut calls: Vec<(&Call, usize)> =
-            (trace.calls.chunk_by(|one, next| one.thread == next.thread))
-                .flat_map(|calls| trace.events(calls[0].thread))
-                .filter(|event| event.kind == EventKind::Enter)
-                .map(|event| (event.call, event.depth))
-                .collect();
-        calls.sort_by_key(|(call, _)| (call.start, call.thread));
-        let mut moments: Vec<&Moment> = trace.moments.iter().collect();
-        moments.sort_by_key(|moment| moment.nanos);
-        let mut moments = moments.into_iter().peekable();
-        let (mut spans, mut threads) = (HashSet::new(), HashSet::new());
-        for (call, depth) in calls {
-            if spans.insert(call.span) {
-                put(&span(trace, call.span), out)?;
+        let mut explained = Explained::default();
+        recording.each_happening(false, &mut |happening| match happening {
+            Happening::Entry(placed) => {
+                let (call, depth) = (placed.call, placed.depth);
+                explained.span(trace, call, out)?;
+                explained.thread(trace, call, placed.is_virtual, out)?;
+                put(&line(trace, call, Some(depth)), out)
             }
-            if threads.insert(call.thread) {
-                put(&thread(trace, call.thread), out)?;
-            }
-            while let Some(moment) = moments.next_if(|moment| moment.nanos < call.start) {
-                moment_line(trace, moment, false, out)?;
-            }
-            put(&line(trace, call, Some(depth)), out)?;
-        }
-        moments.try_for_each(|moment| moment_line(trace, moment, false, out))?;
+            Happening::End(_) => Ok(()),
+            Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+        })?;
     }
     Ok(())
 }
 
-pub(crate) fn span(trace: &Trace, id: u32) -> serde_json::Value {
+/// Numbers of spans and threads that were explained.
+#[derive(Debug, Default)]
+pub(crate) struct Explained {
+    spans: HashSet<u32>,
+    /// The last ones: of millions some are explained again.
+    threads: HashSet<u64>,
+}
+
+impl Explained {
+    /// Writes the method of a span, once.
+    pub(crate) fn span(
+        &mut self,
+        trace: &Trace,
+        call: &Call,
+        out: &mut (impl Write + ?Sized),
+    ) -> io::Result<()> {
+        match self.spans.insert(call.span) {
+            true => put(&span(trace, call.span), out),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the name of a thread, once.
+    pub(crate) fn thread(
+        &mut self,
+        trace: &Trace,
+        call: &Call,
+        is_virtual: bool,
+        out: &mut (impl Write + ?Sized),
+    ) -> io::Result<()> {
+        if self.threads.len() >= MOST_EXPLAINED {
+            self.threads.clear();
+        }
+        match self.threads.insert(call.thread) {
+            true => put(&thread(trace, call.thread, is_virtual), out),
+            false => Ok(()),
+        }
+    }
+}
+
+fn span(trace: &Trace, id: u32) -> serde_json::Value {
     let unknown = SpanInfo::default();
     let span = trace.spans.get(&id).unwrap_or(&unknown);
     json!({
@@ -77,8 +109,11 @@ pub(crate) fn span(trace: &Trace, id: u32) -> serde_json::Value {
     })
 }
 
-pub(crate) fn thread(trace: &Trace, id: u64) -> serde_json::Value {
-    let unnamed = ThreadInfo::default();
+fn thread(trace: &Trace, id: u64, is_virtual: bool) -> serde_json::Value {
+    let unnamed = ThreadInfo {
+        is_virtual,
+        ..ThreadInfo::default()
+    };
     let thread = trace.threads.get(&id).unwrap_or(&unnamed);
     json!({"thread": id, "name": thread_name(&thread.name, thread.is_virtual, id)})
 }

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use probes::events::{
-    Call, Event, EventKind, Lost, Moment, Outcome, SpanInfo, TableRow, ThreadInfo, Trace,
+    Call, EventKind, Lost, Moment, Outcome, SpanInfo, TableRow, ThreadInfo, Trace,
 };
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::names::class;
 use crate::perfetto::thread_name;
+use crate::recording::{Happening, Placed, Recording};
 use crate::summary::Gap;
 use crate::values::{captured, shown_json, stack, to_json, values};
 
@@ -87,39 +88,35 @@ struct MomentLine<'a> {
     values: Map<String, serde_json::Value>,
 }
 
-/// Writes the traces one after the other.
+/// Writes the recordings one after the other.
 ///
 /// # Errors
-/// `out` cannot be written.
-pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
-    for trace in traces {
+/// Calls cannot be read, or `out` cannot be written.
+pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    for recording in recordings {
+        let trace = &recording.trace;
         put(&Jvm::of(trace), out)?;
-        let mut events: Vec<Event<'_>> =
-            (trace.calls.chunk_by(|one, next| one.thread == next.thread))
-                .flat_map(|calls| trace.events(calls[0].thread))
-                .collect();
-        events.sort_by_key(|event| event.nanos); // stable: within a thread nothing changes places
-        let mut moments: Vec<&Moment> = trace.moments.iter().collect();
-        moments.sort_by_key(|moment| moment.nanos);
-        let mut moments = moments.into_iter().peekable();
-        for event in &events {
-            while let Some(moment) = moments.next_if(|moment| moment.nanos < event.nanos) {
-                moment_line(trace, moment, false, out)?;
-            }
-            line(trace, event, out)?;
-        }
-        moments.try_for_each(|moment| moment_line(trace, moment, false, out))?;
+        recording.each_happening(true, &mut |happening| match happening {
+            Happening::Entry(placed) => line(trace, placed, EventKind::Enter, out),
+            Happening::End(placed) => line(trace, placed, EventKind::Exit, out),
+            Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+        })?;
     }
     Ok(())
 }
 
-fn line(trace: &Trace, event: &Event<'_>, out: &mut impl Write) -> io::Result<()> {
+fn line(
+    trace: &Trace,
+    placed: Placed<'_>,
+    kind: EventKind,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let side = Side {
-        kind: event.kind,
-        depth: Some(event.depth),
-        is_virtual: false, // its thread is known
+        kind,
+        depth: Some(placed.depth),
+        is_virtual: placed.is_virtual,
     };
-    line_of(trace, event.call, side, out)
+    line_of(trace, placed.call, side, out)
 }
 
 /// The entry or the end of a call.
@@ -135,7 +132,7 @@ pub(crate) fn line_of(
     trace: &Trace,
     call: &Call,
     side: Side,
-    out: &mut impl Write,
+    out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let unknown = SpanInfo::default();
     let span = trace.spans.get(&call.span).unwrap_or(&unknown);
@@ -193,7 +190,7 @@ pub(crate) fn moment_line(
     trace: &Trace,
     moment: &Moment,
     is_virtual: bool,
-    out: &mut impl Write,
+    out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let unknown = SpanInfo::default();
     let place = trace.places.get(&moment.place).unwrap_or(&unknown);
@@ -222,7 +219,7 @@ pub(crate) fn moment_line(
     put(&line, out)
 }
 
-pub(crate) fn put(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn put(value: &impl Serialize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     out.write_all(b"\n")
 }

@@ -3,6 +3,7 @@
 //! | module | makes |
 //! |---|---|
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
+//! | [`recording`] | of an event file the sums in memory and the single calls from disk, in the order of outputs |
 //! | [`results`] | the tables of plugins, for people and for programs |
 //! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
 //! | [`observed`] | what JVMs said of themselves: samples, contention, exceptions, collections |
@@ -15,7 +16,8 @@
 //! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
-//! Everything else here is a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
+//! Sums are a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
+//! Files of single calls are written call by call ([`recording::Recording`]), with the same memory however many there are.
 //! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls, but for those that
 //! wait for their caller.
 #![forbid(unsafe_code)]
@@ -33,6 +35,7 @@ pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;
 pub mod rates;
+pub mod recording;
 pub mod records;
 pub mod results;
 pub mod rolling;

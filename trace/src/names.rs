@@ -30,9 +30,9 @@ pub struct MethodName {
 impl Names {
     /// For the methods of these traces.
     #[must_use]
-    pub fn of(traces: &[Trace]) -> Self {
+    pub fn of<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Self {
         let mut names = Self::default();
-        for span in traces.iter().flat_map(|trace| trace.spans.values()) {
+        for span in traces.into_iter().flat_map(|trace| trace.spans.values()) {
             let key = (span.class.clone(), span.method.clone());
             let descriptors = names.descriptors.entry(key).or_default();
             descriptors.insert(span.descriptor.clone());

@@ -1,11 +1,12 @@
 //! Who called whom, and what each thread did, from calls in the order of their ends.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use probes::events::{Call, Outcome};
 
-/// Calls of one thread whose caller is awaited, at most.
+/// Calls whose caller is awaited, at most: of one thread, and of all.
 const WAITING: usize = 1 << 15;
+const WAITING_IN_ALL: usize = 1 << 19;
 /// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
 
@@ -19,10 +20,12 @@ pub struct Nesting {
     by_caller: ByCaller,
     /// The latest end of a call.
     now: u64,
+    /// Calls whose caller is awaited.
+    waiting: usize,
 }
 
-/// Sums by Java's thread id.
-pub type ByThread = HashMap<u64, CallSums>;
+/// Sums by Java's thread id. All virtual threads share the key `None`.
+pub type ByThread = HashMap<Option<u64>, CallSums>;
 /// Sums by called and calling span.
 pub type ByCaller = HashMap<(u32, Option<u32>), CallSums>;
 
@@ -43,8 +46,8 @@ pub struct CallSums {
 struct Thread {
     /// Calls that ended and whose caller has not, by end.
     ended: Vec<Ended>,
-    /// Calls that were seen open: begin and span, by begin.
-    open: Vec<(u64, u32)>,
+    /// Calls that were seen open: their spans by begin.
+    open: BTreeMap<u64, u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,22 +69,19 @@ impl CallSums {
 }
 
 impl Nesting {
-    /// Adds a call as it ends, or is seen open.
-    pub fn take(&mut self, call: &Call) {
+    /// Adds a call as it ends, or is seen open, and whether its thread is virtual.
+    pub fn take(&mut self, call: &Call, is_virtual: bool) {
         self.now = self.now.max(call.end);
         let thread = self.threads.entry(call.thread).or_default();
-        let is_same = |open: &(u64, u32)| open.0 == call.start;
         if call.outcome == Outcome::Open {
-            if !thread.open.iter().any(is_same) {
-                thread.open.push((call.start, call.span));
-                thread.open.sort_unstable();
-            }
+            thread.open.insert(call.start, call.span);
             return;
         }
-        thread.open.retain(|open| !is_same(open));
+        thread.open.remove(&call.start);
         let mut below = 0;
         while let Some(callee) = thread.ended.pop_if(|last| last.start >= call.start) {
             below += callee.end - callee.start;
+            self.waiting -= 1;
             let edge = (callee.span, Some(call.span));
             self.by_caller.entry(edge).or_default().add(&callee.sums);
         }
@@ -92,10 +92,11 @@ impl Nesting {
             total,
             own: total.saturating_sub(below),
         };
-        self.by_thread.entry(call.thread).or_default().add(&sums);
+        let row = (!is_virtual).then_some(call.thread);
+        self.by_thread.entry(row).or_default().add(&sums);
         if thread.ended.len() >= WAITING {
-            let oldest = thread.ended.drain(..WAITING / 2).collect::<Vec<_>>();
-            settle(&oldest, &thread.open, &mut self.by_caller);
+            let oldest = thread.ended.drain(..WAITING / 2);
+            self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
         }
         thread.ended.push(Ended {
             start: call.start,
@@ -103,6 +104,19 @@ impl Nesting {
             span: call.span,
             sums,
         });
+        self.waiting += 1;
+        if self.waiting >= WAITING_IN_ALL {
+            for thread in self.threads.values_mut() {
+                let oldest = thread.ended.drain(..thread.ended.len().div_ceil(2));
+                self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
+            }
+            self.drop_empty();
+        }
+    }
+
+    fn drop_empty(&mut self) {
+        self.threads
+            .retain(|_, thread| !thread.ended.is_empty() || !thread.open.is_empty());
     }
 
     /// Forgets everything.
@@ -116,26 +130,29 @@ impl Nesting {
         let settled = self.now.saturating_sub(SEEN_OPEN);
         for thread in self.threads.values_mut() {
             let count = thread.ended.partition_point(|ended| ended.end < settled);
-            let oldest: Vec<Ended> = thread.ended.drain(..count).collect();
-            settle(&oldest, &thread.open, &mut self.by_caller);
+            let oldest = thread.ended.drain(..count);
+            self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
         }
-        self.threads
-            .retain(|_, thread| !thread.ended.is_empty() || !thread.open.is_empty());
+        self.drop_empty();
         let threads = std::mem::take(&mut self.by_thread);
         (threads, std::mem::take(&mut self.by_caller))
     }
 }
 
-/// Counts calls as called by the innermost call around them that was seen open.
-fn settle(ended: &[Ended], open: &[(u64, u32)], by_caller: &mut ByCaller) {
-    for call in ended {
-        let around = open.partition_point(|(start, _)| *start <= call.start);
-        let caller = around.checked_sub(1).map(|at| open[at].1);
-        by_caller
-            .entry((call.span, caller))
-            .or_default()
-            .add(&call.sums);
-    }
+/// Counts calls as called by the innermost call around them that was seen open; how many those are.
+fn settle(
+    ended: impl Iterator<Item = Ended>,
+    open: &BTreeMap<u64, u32>,
+    by_caller: &mut ByCaller,
+) -> usize {
+    ended
+        .map(|call| {
+            let around = open.range(..=call.start).next_back();
+            let caller = around.map(|(_, span)| *span);
+            let edge = (call.span, caller);
+            by_caller.entry(edge).or_default().add(&call.sums);
+        })
+        .count()
 }
 
 #[cfg(test)]
@@ -168,7 +185,7 @@ mod tests {
             call(3, 45, 46, Outcome::Returned),
             call(2, late, late + 1, Outcome::Returned),
         ] {
-            nesting.take(&call);
+            nesting.take(&call, false);
         }
         let (threads, callers) = nesting.take_sums();
         let own = 2 + 7 + 4 + 7 + 1 + 1;
@@ -178,7 +195,7 @@ mod tests {
             total: 2 + 9 + 4 + 20 + 1 + 1,
             own,
         };
-        assert_eq!(threads[&1], expected);
+        assert_eq!(threads[&Some(1)], expected);
         let mut calls: Vec<_> = callers
             .iter()
             .map(|(edge, sums)| (*edge, sums.calls))
@@ -199,9 +216,32 @@ mod tests {
     fn memory_does_not_grow_with_calls_that_nobody_called() {
         let mut nesting = Nesting::default();
         for start in 0..4 * WAITING as u64 {
-            nesting.take(&call(1, start * 10, start * 10 + 5, Outcome::Returned));
+            nesting.take(
+                &call(1, start * 10, start * 10 + 5, Outcome::Returned),
+                false,
+            );
         }
         assert!(nesting.threads[&1].ended.len() <= WAITING);
         assert!(nesting.by_caller[&(1, None)].calls >= 3 * WAITING as u64);
+        assert_eq!(nesting.waiting, nesting.threads[&1].ended.len());
+    }
+
+    #[test]
+    fn many_virtual_threads_are_one_row_and_take_no_more_memory_than_others() {
+        let mut nesting = Nesting::default();
+        for thread in 0..2 * WAITING_IN_ALL as u64 {
+            let call = Call {
+                thread,
+                ..call(1, thread, thread + 1, Outcome::Returned)
+            };
+            nesting.take(&call, true);
+        }
+        assert!(nesting.waiting <= WAITING_IN_ALL);
+        nesting.now = u64::MAX;
+        let (threads, callers) = nesting.take_sums();
+        assert_eq!(threads.len(), 1);
+        assert_eq!(threads[&None].calls, 2 * WAITING_IN_ALL as u64);
+        assert_eq!(callers[&(1, None)].calls, 2 * WAITING_IN_ALL as u64);
+        assert!(nesting.threads.is_empty() && nesting.waiting == 0);
     }
 }

@@ -14,6 +14,15 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// Formats seconds: one decimal, below a tenth three.
+#[must_use]
+pub fn seconds(value: f64) -> String {
+    match value < 0.1 {
+        true => format!("{value:.3}"),
+        false => format!("{value:.1}"),
+    }
+}
+
 /// `1 call`, `2 calls`, `3 classes`, `14,000 methods`.
 #[must_use]
 pub fn counted(number: impl TryInto<u64>, what: &str) -> String {

@@ -3,7 +3,7 @@
 //! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds, and an instant (`ph` = `i`) per event;
 //! processes and threads have names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
 use probes::events::{Call, Moment, Outcome, SpanInfo, Trace};
@@ -11,8 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
+use crate::recording::Recording;
 use crate::summary::Gap;
 use crate::values::{captured, shown, stack, values};
+
+/// Unnamed threads of which it is known that they were described, at most.
+const MOST_DESCRIBED: usize = 1 << 20;
 
 #[derive(Serialize)]
 struct Complete<'a> {
@@ -47,24 +51,25 @@ struct Instant<'a> {
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
-    let names = Names::of(traces);
-    let begin = traces
-        .iter()
-        .map(|trace| trace.meta.start_ms)
-        .min()
-        .unwrap_or(0);
+pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let traces = || recordings.iter().map(|recording| &recording.trace);
+    let names = Names::of(traces());
+    let begin = traces().map(|trace| trace.meta.start_ms).min().unwrap_or(0);
     let mut events = Events { out, first: true };
     events
         .out
         .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    for trace in traces {
+    for recording in recordings {
+        let trace = &recording.trace;
         let offset = (trace.meta.start_ms - begin) * 1_000_000;
         describe(trace, &mut events)?;
         let by_span: BTreeMap<u32, (String, String)> = (trace.spans.values())
             .map(|span| (span.id, (names.get(span), class(&span.class))))
             .collect();
-        for call in &trace.calls {
+        let mut unnamed = Unnamed::default();
+        recording.each_call(&mut |placed| {
+            let call = placed.call;
+            unnamed.describe(trace, (call.thread, placed.is_virtual), &mut events)?;
             let (name, class) = by_span
                 .get(&call.span)
                 .map_or(("(unknown)", ""), |(name, class)| (name, class));
@@ -78,21 +83,22 @@ pub fn write(traces: &[Trace], out: &mut impl Write) -> io::Result<()> {
                 tid: call.thread,
                 cname: matches!(call.outcome, Outcome::Threw(_)).then_some("terrible"),
                 args: arguments(call, trace.spans.get(&call.span)),
-            })?;
-        }
-        for moment in &trace.moments {
-            instant(trace, moment, offset, &mut events)?;
-        }
+            })
+        })?;
+        recording.each_moment(&mut |moment, is_virtual| {
+            unnamed.describe(trace, (moment.thread, is_virtual), &mut events)?;
+            instant(trace, moment, offset, &mut events)
+        })?;
     }
     events.out.write_all(b"\n]}\n")
 }
 
-struct Events<'w, W> {
+struct Events<'w, W: ?Sized> {
     out: &'w mut W,
     first: bool,
 }
 
-impl<W: Write> Events<'_, W> {
+impl<W: Write + ?Sized> Events<'_, W> {
     /// One event on a line of its own.
     fn put(&mut self, event: &impl Serialize) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.first) {
@@ -106,7 +112,7 @@ impl<W: Write> Events<'_, W> {
 }
 
 /// An event: by the name of its table, else by that of its method and its line.
-fn instant<W: Write>(
+fn instant<W: Write + ?Sized>(
     trace: &Trace,
     moment: &Moment,
     offset: u64,
@@ -141,7 +147,7 @@ fn instant<W: Write>(
 }
 
 /// Names of process and threads.
-fn describe<W: Write>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<()> {
+fn describe<W: Write + ?Sized>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<()> {
     let pid = trace.meta.pid;
     let name = match trace.meta.command.as_str() {
         "" => "JVM".to_owned(),
@@ -159,6 +165,34 @@ fn describe<W: Write>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<(
         events.put(&json!({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread.id, "args": {"name": name}}))?;
     }
     Ok(())
+}
+
+/// Threads that have no name of their own, as most virtual ones.
+#[derive(Debug, Default)]
+struct Unnamed {
+    /// Those that were described last; they may be millions in all.
+    described: HashSet<u64>,
+}
+
+impl Unnamed {
+    /// Names a thread that the trace has no name of, once, or a few times of very many.
+    fn describe<W: Write + ?Sized>(
+        &mut self,
+        trace: &Trace,
+        (thread, is_virtual): (u64, bool),
+        events: &mut Events<'_, W>,
+    ) -> io::Result<()> {
+        if trace.threads.contains_key(&thread) || self.described.contains(&thread) {
+            return Ok(());
+        }
+        if self.described.len() >= MOST_DESCRIBED {
+            self.described.clear();
+        }
+        self.described.insert(thread);
+        let name = thread_name("", is_virtual, thread);
+        let pid = trace.meta.pid;
+        events.put(&json!({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread, "args": {"name": name}}))
+    }
 }
 
 /// Most virtual threads have no name.

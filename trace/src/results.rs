@@ -3,6 +3,7 @@
 mod computed;
 mod events;
 mod html;
+mod rows;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,15 +14,17 @@ use serde_json::{Map, Value, json};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::printable;
+use crate::recording::Recording;
 use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 
 pub use computed::ComputedTable;
-pub use events::{EventRow, EventTable};
+pub use events::EventTable;
 pub use html::write as write_html;
+pub use rows::{EventRow, EventRows};
 
 /// A table of one plugin, of all JVMs together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Table {
     /// Counts and times.
     Sums(SumTable),
@@ -103,8 +106,17 @@ const MEASURES: [Measure; 6] = [
 ];
 
 /// The tables of all plugins. A table whose columns changed while it was recorded is several.
-#[must_use]
-pub fn of(traces: &[Trace]) -> Vec<Table> {
+///
+/// # Errors
+/// If events cannot be read or sorted.
+pub fn of(recordings: &[Recording]) -> io::Result<Vec<Table>> {
+    let mut tables = sums(recordings.iter().map(|recording| &recording.trace));
+    tables.extend(events::of(recordings)?.into_iter().map(Table::Events));
+    Ok(tables)
+}
+
+/// The tables of counts and times.
+fn sums<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Vec<Table> {
     type Key<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
     let mut tables: BTreeMap<Key<'_>, BTreeMap<&[String], Row>> = BTreeMap::new();
     for trace in traces {
@@ -131,9 +143,7 @@ pub fn of(traces: &[Trace]) -> Vec<Table> {
             rows: sorted(rows.into_values().filter(|row| row.count > 0).collect()),
         }
     };
-    let sums = tables.into_iter().map(table).map(Table::Sums);
-    sums.chain(events::of(traces).into_iter().map(Table::Events))
-        .collect()
+    tables.into_iter().map(table).map(Table::Sums).collect()
 }
 
 impl Table {
@@ -185,14 +195,14 @@ impl Table {
     /// # Errors
     /// If `out` cannot be written; so for all functions.
     pub fn write(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
-        self.sheet(most).write(out)
+        self.sheet(most)?.write(out)
     }
 
     /// What people see of it: at most `most` rows.
-    fn sheet(&self, most: usize) -> Sheet {
-        match self {
+    fn sheet(&self, most: usize) -> io::Result<Sheet> {
+        Ok(match self {
             Self::Sums(table) => table.sheet(most),
-            Self::Events(table) => table.sheet(most),
+            Self::Events(table) => table.sheet(most)?,
             Self::Computed(table) => table.sheet(most),
             Self::NotComputed { cause, .. } => Sheet {
                 heading: heading(self.plugin(), self.name()),
@@ -201,7 +211,7 @@ impl Table {
                 more: 0,
                 note: Some(format!("missing: {}", printable(cause))),
             },
-        }
+        })
     }
 
     /// Writes all rows as CSV; times are nanoseconds.
@@ -380,7 +390,7 @@ mod tests {
         one.counts = BTreeMap::from([(0, 5), (1, 7)]);
         let mut two = trace(vec![span(9, "calls", &["a, b", "3"])]);
         two.counts = BTreeMap::from([(9, 4)]);
-        let [table] = <[Table; 1]>::try_from(of(&[one, two])).unwrap();
+        let [table] = <[Table; 1]>::try_from(sums(&[one, two])).unwrap();
         let shown = text(|out| table.write(9, out));
         let expected = "timer: calls\nstatement  line  count\na, b          3      9\n";
         assert!(
@@ -407,16 +417,16 @@ mod tests {
             span(0, "times", &["x", "1"]),
             span(1, "times", &["y", "2"]),
         ]);
-        let sums = Aggregate {
+        let times = Aggregate {
             count: 2,
             errors: 1,
             total: 3_000_000,
             max: 2_000_000,
             ..Aggregate::default()
         };
-        timed.aggregates = BTreeMap::from([(0, sums)]);
+        timed.aggregates = BTreeMap::from([(0, times)]);
         timed.counts = BTreeMap::from([(1, 3)]);
-        let tables = of(&[timed]);
+        let tables = sums(&[timed]);
         let shown = text(|out| tables[0].write(9, out));
         let lines: Vec<_> = shown
             .lines()
@@ -440,7 +450,7 @@ mod tests {
         hostile.plugin = "/etc/p\n".to_owned();
         let mut trace = trace(vec![hostile]);
         trace.counts = BTreeMap::from([(0, 1)]);
-        let [table] = <[Table; 1]>::try_from(of(&[trace])).unwrap();
+        let [table] = <[Table; 1]>::try_from(sums(&[trace])).unwrap();
         assert_eq!(table.file_name(), "_etc_p_-___x__2J");
         let shown = text(|out| table.write(9, out));
         assert_eq!(shown.lines().count(), 3, "{shown}");
@@ -453,9 +463,9 @@ mod tests {
 
     #[test]
     fn what_was_never_reached_is_said() {
-        let tables = of(&[trace(vec![span(0, "calls", &["a", "1"])])]);
+        let tables = sums(&[trace(vec![span(0, "calls", &["a", "1"])])]);
         let shown = text(|out| tables[0].write(9, out));
         assert_eq!(shown, "timer: calls\nnothing was counted or timed\n");
-        assert!(of(&[trace(vec![SpanInfo::default()])]).is_empty());
+        assert!(sums(&[trace(vec![SpanInfo::default()])]).is_empty());
     }
 }

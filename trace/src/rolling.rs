@@ -4,14 +4,19 @@ use std::collections::BTreeMap;
 
 use probes::events::{Aggregate, Entry, Lost, Trace};
 
+/// Milliseconds until the agent has written the sums of a call: it writes once a second.
+const SETTLED_MS: u64 = 1_500;
+
 /// What is known of one JVM so far; its single calls are not kept.
 #[derive(Debug, Clone, Default)]
 pub struct Rolling {
     now: Trace,
     /// The sums at the last look.
     before: Sums,
-    /// Milliseconds since 1970 when `before` was written, or recording began.
+    /// Milliseconds since 1970 until which everything was looked at, or when recording began.
     before_ms: u64,
+    /// The latest sums that were looked at.
+    seen_ms: u64,
     /// When the latest sums were written.
     sums_ms: u64,
     /// There are sums whose time has not come yet.
@@ -31,6 +36,7 @@ impl Rolling {
     pub fn new(begun_ms: u64) -> Self {
         Self {
             before_ms: begun_ms,
+            seen_ms: begun_ms,
             ..Self::default()
         }
     }
@@ -39,13 +45,16 @@ impl Rolling {
     pub fn take(&mut self, entry: Entry) {
         match entry {
             Entry::Call(..) | Entry::Moment(..) => return,
-            Entry::Meta(ref meta) => self.before_ms = self.before_ms.max(meta.start_ms),
+            Entry::Meta(ref meta) => {
+                self.before_ms = self.before_ms.max(meta.start_ms);
+                self.seen_ms = self.before_ms;
+            }
             Entry::Reset => self.before = Sums::default(),
             Entry::Aggregate(..) | Entry::Count(..) => self.fresh = true,
             Entry::Time(ms) if std::mem::take(&mut self.fresh) => self.sums_ms = ms,
             _ => {}
         }
-        self.now.take(entry);
+        self.now.take_summed(entry);
     }
 
     /// Everything so far, without single calls.
@@ -62,18 +71,20 @@ impl Rolling {
     }
 
     /// What was added since the last time this was called, and in how many milliseconds; `None` if no sums were written
-    /// meanwhile.
-    pub fn since_last(&mut self) -> Option<(Trace, u64)> {
-        if self.sums_ms <= self.before_ms {
+    /// meanwhile. Sums that do not change are not written again: `now_ms`, since 1970, says how long nothing happened.
+    pub fn since_last(&mut self, now_ms: u64) -> Option<(Trace, u64)> {
+        if self.sums_ms <= self.seen_ms {
             return None;
         }
+        self.seen_ms = self.sums_ms;
         let sums = Sums {
             aggregates: self.now.aggregates.clone(),
             counts: self.now.counts.clone(),
             lost: self.now.lost,
         };
         let before = std::mem::replace(&mut self.before, sums);
-        let begun = std::mem::replace(&mut self.before_ms, self.sums_ms);
+        let end = self.sums_ms.max(now_ms.saturating_sub(SETTLED_MS));
+        let begun = std::mem::replace(&mut self.before_ms, end);
         let trace = Trace {
             aggregates: since(&self.now.aggregates, &before.aggregates, Aggregate::since),
             counts: since(&self.now.counts, &before.counts, |now, before| {
@@ -82,7 +93,13 @@ impl Rolling {
             lost: self.now.lost.since(&before.lost),
             ..self.now.clone()
         };
-        Some((trace, self.sums_ms.saturating_sub(begun)))
+        Some((trace, end.saturating_sub(begun)))
+    }
+
+    /// Looks at nothing: until now no sums were written.
+    pub fn skip(&mut self, now_ms: u64) {
+        let settled = now_ms.saturating_sub(SETTLED_MS);
+        self.before_ms = self.before_ms.max(settled);
     }
 }
 
@@ -118,7 +135,7 @@ mod tests {
         let mut rolling = Rolling::default();
         let mut take = |entries: Vec<Entry>| {
             entries.into_iter().for_each(|entry| rolling.take(entry));
-            rolling.since_last().map(|(trace, ms)| {
+            rolling.since_last(0).map(|(trace, ms)| {
                 let calls = trace.aggregates.values().map(|sums| sums.count);
                 (calls.sum::<u64>(), trace.counts.values().sum::<u64>(), ms)
             })
@@ -151,5 +168,24 @@ mod tests {
         ];
         assert_eq!(take(reset), Some((9, 0, 1_000)));
         assert_eq!(rolling.trace().aggregates[&1].count, 9);
+    }
+
+    /// Calls of the first moment, and of one after a pause: no interval is shorter than the time that it is about.
+    #[test]
+    fn interval_lasts_until_nothing_more_was_written() {
+        let mut rolling = Rolling::new(1_000);
+        let mut added = |entries: Vec<Entry>, now_ms| {
+            entries.into_iter().for_each(|entry| rolling.take(entry));
+            let added = rolling.since_last(now_ms).map(|(_, ms)| ms);
+            if added.is_none() {
+                rolling.skip(now_ms);
+            }
+            added
+        };
+        let first = vec![Entry::Aggregate(1, sums(5)), Entry::Time(1_004)];
+        assert_eq!(added(first, 6_500), Some(4_000));
+        assert_eq!(added(Vec::new(), 11_500), None);
+        let late = vec![Entry::Aggregate(1, sums(6)), Entry::Time(16_200)];
+        assert_eq!(added(late, 16_500), Some(6_200));
     }
 }

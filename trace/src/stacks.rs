@@ -1,134 +1,411 @@
-//! Who called whom for how long.
+//! Call stacks with their times: a tree in which stacks share their callers.
+
+mod walk;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use probes::events::{Call, Trace};
+use crate::numbers::{counted, thousands};
 
-use crate::names::Names;
+pub use walk::Walk;
+
+/// Most frames of a stack unless another depth is asked for.
+pub const DEPTH: usize = 1_024;
+/// Most nodes of a tree: some 80 MB.
+const MOST_NODES: usize = 1 << 20;
+/// The name of the frame below the deepest one.
+const DEEPER: u32 = u32::MAX;
+
+/// The depth of stacks, and the form of recursion in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Most frames of a stack. All that is deeper is one frame, which says how much that is.
+    pub depth: usize,
+    /// Draws a recursive call in the frame that its method has on the stack, instead of in one below.
+    pub fold_recursion: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            depth: DEPTH,
+            fold_recursion: false,
+        }
+    }
+}
+
+/// The recording that a number belongs to, where two are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The one to compare with.
+    Before,
+    /// The one that is shown.
+    #[default]
+    After,
+}
 
 /// A tree of methods below those that called them.
 #[derive(Debug, Default)]
 pub struct Stacks {
+    shape: Shape,
+    names: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u32>,
+    /// A caller comes before what it called.
     nodes: Vec<Node>,
-    by_name: HashMap<(Option<usize>, String), usize>,
+    children: HashMap<(Option<u32>, u32), u32>,
+    /// Calls below the deepest frames, by the node of the frame that stands for them.
+    deeper: HashMap<u32, Deeper>,
+    /// Frames that are left out because the tree is full; their time is their callers'.
+    left_out: u64,
 }
 
 #[derive(Debug)]
 struct Node {
-    caller: Option<usize>,
-    name: String,
-    /// Nanoseconds in the method itself.
-    own: u64,
+    caller: Option<u32>,
+    name: u32,
+    /// Frames around it, and itself.
+    depth: usize,
+    /// Of the method itself, of each [`Side`].
+    own: [u64; 2],
 }
 
-/// A call that has not ended where the walk is.
-struct Open<'t> {
-    call: &'t Call,
-    node: usize,
-    /// Nanoseconds in calls below it.
-    below: u64,
+/// Calls that one frame stands for, because they are too deep.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Deeper {
+    calls: u64,
+    /// The depth of the deepest call.
+    deepest: usize,
 }
 
 impl Stacks {
-    /// The stacks of all threads of all traces together.
+    /// A tree without stacks.
     #[must_use]
-    pub fn of(traces: &[Trace]) -> Self {
-        let names = Names::of(traces);
-        let mut stacks = Self::default();
-        for trace in traces {
-            let by_span: HashMap<u32, String> = (trace.spans.values())
-                .map(|span| (span.id, names.get(span)))
-                .collect();
-            for calls in trace.calls.chunk_by(|one, next| one.thread == next.thread) {
-                stacks.add(calls, &by_span);
+    pub fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            ..Self::default()
+        }
+    }
+
+    /// The number of a name.
+    pub fn name(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.names.len()).unwrap_or(DEEPER - 1);
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), number);
+        number
+    }
+
+    /// The node of a call `depth` frames deep, itself among them, below that of its caller.
+    pub fn below(&mut self, caller: Option<u32>, name: u32, depth: usize) -> u32 {
+        if let Some(caller) = caller {
+            if self.nodes[caller as usize].name == DEEPER {
+                return self.deepen(caller, depth);
+            }
+            if self.shape.fold_recursion
+                && let Some(same) = self.on_stack(caller, name)
+            {
+                return same;
+            }
+            if self.nodes[caller as usize].depth >= self.shape.depth {
+                let node = self.child(Some(caller), DEEPER);
+                return self.deepen(node, depth);
             }
         }
-        stacks
+        self.child(caller, name)
     }
 
-    /// The calls of one thread by their start.
-    fn add(&mut self, calls: &[Call], names: &HashMap<u32, String>) {
-        let mut open: Vec<Open<'_>> = Vec::new();
-        for call in calls {
-            while open.last().is_some_and(|last| last.call.end < call.start) {
-                self.leave(&mut open);
-            }
-            let name = names.get(&call.span).map_or("(unknown)", String::as_str);
-            let node = self.node(open.last().map(|caller| caller.node), name);
-            open.push(Open {
-                call,
-                node,
-                below: 0,
-            });
-        }
-        while !open.is_empty() {
-            self.leave(&mut open);
-        }
-    }
-
-    fn leave(&mut self, open: &mut Vec<Open<'_>>) {
-        let Some(ended) = open.pop() else {
-            return;
-        };
-        let duration = ended.call.end.saturating_sub(ended.call.start);
-        self.nodes[ended.node].own += duration.saturating_sub(ended.below);
-        if let Some(caller) = open.last_mut() {
-            caller.below += duration;
-        }
-    }
-
-    fn node(&mut self, caller: Option<usize>, name: &str) -> usize {
-        let next = self.nodes.len();
-        let node = *self
-            .by_name
-            .entry((caller, name.to_owned()))
-            .or_insert(next);
-        if node == next {
-            self.nodes.push(Node {
-                caller,
-                name: name.to_owned(),
-                own: 0,
-            });
+    /// Counts a call that the frame below the deepest one stands for.
+    fn deepen(&mut self, node: u32, depth: usize) -> u32 {
+        if self.nodes[node as usize].name == DEEPER {
+            let deeper = self.deeper.entry(node).or_default();
+            deeper.calls += 1;
+            deeper.deepest = deeper.deepest.max(depth);
         }
         node
+    }
+
+    /// The node of this name from `node` outwards.
+    fn on_stack(&self, node: u32, name: u32) -> Option<u32> {
+        let mut on_stack = std::iter::successors(Some(node), |node| self.caller(*node));
+        on_stack.find(|node| self.nodes[*node as usize].name == name)
+    }
+
+    fn caller(&self, node: u32) -> Option<u32> {
+        self.nodes[node as usize].caller
+    }
+
+    fn child(&mut self, caller: Option<u32>, name: u32) -> u32 {
+        if let Some(node) = self.children.get(&(caller, name)) {
+            return *node;
+        }
+        if let Some(caller) = caller
+            && self.nodes.len() >= MOST_NODES
+        {
+            self.left_out += 1;
+            return caller;
+        }
+        let depth = caller.map_or(0, |caller| self.nodes[caller as usize].depth);
+        let node = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            caller,
+            name,
+            depth: depth + 1,
+            own: [0; 2],
+        });
+        self.children.insert((caller, name), node);
+        node
+    }
+
+    /// Adds to a node's own number.
+    pub fn add(&mut self, node: u32, side: Side, number: u64) {
+        let own = &mut self.nodes[node as usize].own[side as usize];
+        *own = own.saturating_add(number);
+    }
+
+    /// Scales the numbers of [`Side::Before`] so that both sides have the same sum.
+    pub fn normalize(&mut self) {
+        let sum = |side: usize| {
+            let own = self.nodes.iter().map(|node| u128::from(node.own[side]));
+            own.sum::<u128>()
+        };
+        let (before, after) = (sum(0), sum(1));
+        if before == 0 || after == 0 {
+            return;
+        }
+        for node in &mut self.nodes {
+            let scaled = u128::from(node.own[0]) * after / before;
+            node.own[0] = u64::try_from(scaled).unwrap_or(u64::MAX);
+        }
     }
 
     /// Whether there is nothing to show.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.nodes.iter().all(|node| node.own == [0; 2])
     }
 
-    /// `caller;callee nanoseconds`, one line per stack in the order of the text, time of the innermost method itself.
+    /// Describes the missing frames; none if all are there.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = (self.nodes.iter())
-            .filter(|node| node.own > 0)
-            .map(|node| format!("{} {}", self.path(node), node.own))
-            .collect();
-        lines.sort_unstable();
-        lines
+    pub fn left_out(&self) -> Option<String> {
+        (self.left_out > 0).then(|| {
+            format!(
+                "{} left out: there are more than {} different stacks",
+                counted(self.left_out, "frame"),
+                thousands(MOST_NODES as u64)
+            )
+        })
     }
 
-    fn path(&self, node: &Node) -> String {
-        let mut names = vec![node.name.as_str()];
-        let mut caller = node.caller;
-        while let Some(above) = caller {
-            names.push(&self.nodes[above].name);
-            caller = self.nodes[above].caller;
+    /// The name of a node.
+    fn shown(&self, node: u32) -> String {
+        let name = self.nodes[node as usize].name;
+        if name != DEEPER {
+            let name = self.names.get(name as usize);
+            return name.map_or_else(String::new, |name| name.to_string());
         }
-        names.reverse();
-        names.join(";")
+        let deeper = self.deeper.get(&node).copied().unwrap_or_default();
+        format!(
+            "({} deeper than {} frames, up to {})",
+            counted(deeper.calls, "call"),
+            thousands(self.shape.depth as u64),
+            thousands(deeper.deepest as u64)
+        )
     }
 
-    /// Writes [`Stacks::lines`]: the format of `flamegraph.pl` and its kin.
+    /// Sums of each node and all below it, for both sides.
+    pub(crate) fn totals(&self) -> Vec<[u64; 2]> {
+        let mut totals: Vec<[u64; 2]> = self.nodes.iter().map(|node| node.own).collect();
+        for node in (0..totals.len()).rev() {
+            if let Some(caller) = self.nodes[node].caller {
+                let [before, after] = totals[node];
+                let sums = &mut totals[caller as usize];
+                sums[0] = sums[0].saturating_add(before);
+                sums[1] = sums[1].saturating_add(after);
+            }
+        }
+        totals
+    }
+
+    /// The whole, of the side on which it is more.
+    pub(crate) fn whole(&self, totals: &[[u64; 2]]) -> u64 {
+        let roots = totals.iter().zip(&self.nodes);
+        let roots = roots.filter(|(_, node)| node.caller.is_none());
+        let [before, after] = roots.fold([0_u64; 2], |[before, after], (total, _)| {
+            [
+                before.saturating_add(total[0]),
+                after.saturating_add(total[1]),
+            ]
+        });
+        before.max(after)
+    }
+
+    /// Hands over each stack with the numbers of its innermost method itself, in the order of names. Nodes for which
+    /// `totals` are lower than `least` are part of their callers.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn each(
+        &self,
+        totals: &[[u64; 2]],
+        least: u64,
+        take: &mut dyn FnMut(&str, [u64; 2]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let is_shown = |node: &u32| {
+            totals[*node as usize]
+                .iter()
+                .any(|total| *total >= least.max(1))
+        };
+        let mut below: HashMap<Option<u32>, Vec<u32>> = HashMap::new();
+        for node in (0..self.nodes.len() as u32).filter(is_shown) {
+            below.entry(self.caller(node)).or_default().push(node);
+        }
+        for nodes in below.values_mut() {
+            nodes.sort_by_cached_key(|node| std::cmp::Reverse(self.shown(*node)));
+        }
+        let mut path = String::new();
+        // Nodes to visit, with the length of the path of their callers.
+        let roots = below.remove(&None).unwrap_or_default();
+        let mut next: Vec<(u32, usize)> = roots.into_iter().map(|node| (node, 0)).collect();
+        while let Some((node, length)) = next.pop() {
+            path.truncate(length);
+            if length > 0 {
+                path.push(';');
+            }
+            path.push_str(&self.shown(node));
+            let called = below.remove(&Some(node)).unwrap_or_default();
+            let mut own = totals[node as usize];
+            for below in &called {
+                let total = totals[*below as usize];
+                own = [own[0] - total[0].min(own[0]), own[1] - total[1].min(own[1])];
+            }
+            if own != [0; 2] {
+                take(&path, own)?;
+            }
+            next.extend(called.into_iter().map(|below| (below, path.len())));
+        }
+        Ok(())
+    }
+
+    /// Writes `caller;callee number`, one line for each stack in the order of names: the format of `flamegraph.pl` and
+    /// its kin.
     ///
     /// # Errors
     /// `out` cannot be written.
-    pub fn write_folded(&self, out: &mut impl Write) -> io::Result<()> {
-        self.lines()
-            .iter()
-            .try_for_each(|line| writeln!(out, "{line}"))
+    pub fn write_folded(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        self.each(&self.totals(), 1, &mut |path, [_, after]| match after {
+            0 => Ok(()),
+            after => writeln!(out, "{path} {after}"),
+        })
+    }
+
+    /// Writes `caller;callee before after`: the format of `difffolded.pl`.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_difference(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        self.each(&self.totals(), 1, &mut |path, [before, after]| {
+            writeln!(out, "{path} {before} {after}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::text;
+
+    /// A tree in which `a` and `b` call one another `depth` frames deep, one nanosecond each.
+    fn recursive(depth: usize, shape: Shape) -> Stacks {
+        let mut stacks = Stacks::new(shape);
+        let names = ["a", "b"].map(|name| stacks.name(name));
+        let mut node = None;
+        for frame in 0..depth {
+            let below = stacks.below(node, names[frame % 2], frame + 1);
+            stacks.add(below, Side::After, 1);
+            node = Some(below);
+        }
+        stacks
+    }
+
+    fn folded(stacks: &Stacks) -> String {
+        text(|out| stacks.write_folded(out))
+    }
+
+    #[test]
+    fn stacks_are_as_deep_as_they_may_be_and_the_rest_is_one_frame() {
+        let shape = Shape {
+            depth: 3,
+            ..Shape::default()
+        };
+        let expected = "a 1\na;b 1\na;b;a 1\na;b;a;(7 calls deeper than 3 frames, up to 10) 7\n";
+        assert_eq!(folded(&recursive(10, shape)), expected);
+        assert_eq!(folded(&recursive(3, shape)), "a 1\na;b 1\na;b;a 1\n");
+    }
+
+    #[test]
+    fn recursion_is_folded_into_the_frames_that_are_there() {
+        let shape = Shape {
+            depth: 3,
+            fold_recursion: true,
+        };
+        assert_eq!(folded(&recursive(10, shape)), "a 5\na;b 5\n");
+    }
+
+    /// The output grows with the depth limit, not with the depth.
+    #[test]
+    fn deep_recursion_takes_little_room() {
+        let stacks = recursive(1_000_000, Shape::default());
+        let text = folded(&stacks);
+        assert_eq!(text.lines().count(), DEPTH + 1);
+        assert!(text.len() < 2 * DEPTH * DEPTH, "{}", text.len());
+        assert!(stacks.nodes.len() == DEPTH + 1 && stacks.left_out().is_none());
+        let expected = "(998,976 calls deeper than 1,024 frames, up to 1,000,000) 998976\n";
+        assert!(text.ends_with(expected));
+    }
+
+    #[test]
+    fn both_sides_of_a_difference_have_their_numbers() {
+        let mut stacks = Stacks::default();
+        let [a, b, c] = ["a", "b", "c"].map(|name| stacks.name(name));
+        let outer = stacks.below(None, a, 1);
+        let (old, new) = (
+            stacks.below(Some(outer), b, 2),
+            stacks.below(Some(outer), c, 2),
+        );
+        stacks.add(outer, Side::Before, 10);
+        stacks.add(outer, Side::After, 30);
+        stacks.add(old, Side::Before, 5);
+        stacks.add(new, Side::After, 15);
+        assert_eq!(
+            text(|out| stacks.write_difference(out)),
+            "a 10 30\na;b 5 0\na;c 0 15\n"
+        );
+        assert_eq!(folded(&stacks), "a 30\na;c 15\n");
+        stacks.normalize();
+        assert_eq!(
+            text(|out| stacks.write_difference(out)),
+            "a 30 30\na;b 15 0\na;c 0 15\n"
+        );
+    }
+
+    #[test]
+    fn what_is_too_little_to_be_drawn_is_its_callers() {
+        let mut stacks = Stacks::default();
+        let [a, b] = ["a", "b"].map(|name| stacks.name(name));
+        let outer = stacks.below(None, a, 1);
+        let inner = stacks.below(Some(outer), b, 2);
+        stacks.add(outer, Side::After, 100);
+        stacks.add(inner, Side::After, 3);
+        let mut lines = Vec::new();
+        let totals = stacks.totals();
+        let mut take = |path: &str, own: [u64; 2]| {
+            lines.push((path.to_owned(), own[1]));
+            Ok(())
+        };
+        stacks.each(&totals, 4, &mut take).unwrap();
+        assert_eq!(lines, [("a".to_owned(), 103)]);
     }
 }

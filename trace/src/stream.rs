@@ -11,7 +11,7 @@ use probes::events::{Call, EventKind, Lost, Moment, Outcome, Trace};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::compact;
+use crate::compact::{self, Explained};
 use crate::json_lines::{Jvm, Side, line_of, moment_line, put};
 use crate::summary::Gap;
 
@@ -19,9 +19,8 @@ use crate::summary::Gap;
 #[derive(Debug, Default)]
 pub struct Stream {
     compact: bool,
-    /// Compact: spans and threads whose names are written.
-    spans: HashSet<u32>,
-    threads: HashSet<u64>,
+    /// Compact: the numbers whose names are written.
+    explained: Explained,
     /// Thread and begin of each call whose entry is written and whose end is not.
     open: HashSet<(u64, u64)>,
     /// Calls and events that have lines.
@@ -85,7 +84,11 @@ impl Stream {
         }
         self.calls += u64::from(!was_open);
         if self.compact {
-            self.explain(trace, call, out)?;
+            self.explained.span(trace, call, out)?;
+            // Threads without a name have no line.
+            if trace.threads.contains_key(&call.thread) {
+                self.explained.thread(trace, call, is_virtual, out)?;
+            }
             return put(&compact::line(trace, call, None), out);
         }
         let side = |kind| Side {
@@ -112,17 +115,6 @@ impl Stream {
     ) -> io::Result<()> {
         self.calls += 1;
         moment_line(trace, moment, is_virtual, out)
-    }
-
-    /// Writes what the numbers of a compact line mean. Threads without a name have no line.
-    fn explain(&mut self, trace: &Trace, call: &Call, out: &mut impl Write) -> io::Result<()> {
-        if self.spans.insert(call.span) {
-            put(&compact::span(trace, call.span), out)?;
-        }
-        if trace.threads.contains_key(&call.thread) && self.threads.insert(call.thread) {
-            put(&compact::thread(trace, call.thread), out)?;
-        }
-        Ok(())
     }
 
     /// Writes that all lines so far are to be forgotten.

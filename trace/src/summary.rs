@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use probes::events::{Aggregate, Lost, Outcome, SpanInfo, Trace};
+use probes::events::{Aggregate, Lost, SpanInfo, Trace};
 
 use crate::names::{MethodName, Names, class, printable};
 
@@ -89,11 +89,12 @@ impl Summary {
     /// Adds up traces; the same method of several JVMs is one row. What belongs to a table of a plugin is in
     /// [`crate::results`].
     #[must_use]
-    pub fn of(traces: &[Trace], order: Order) -> Self {
-        let names = Names::of(traces);
+    pub fn of<'t>(traces: impl IntoIterator<Item = &'t Trace>, order: Order) -> Self {
+        let traces: Vec<&Trace> = traces.into_iter().collect();
+        let names = Names::of(traces.iter().copied());
         let mut rows: BTreeMap<(&str, &str, &str), Row> = BTreeMap::new();
         let mut lost = Lost::default();
-        for trace in traces {
+        for trace in &traces {
             lost = lost.and(&trace.lost);
             for span in trace.spans.values().filter(|span| span.row.is_none()) {
                 let row = rows.entry(key(span)).or_insert_with(|| Row {
@@ -115,16 +116,14 @@ impl Summary {
                 row.name.clone(),
             )
         });
-        let calls = traces.iter().flat_map(|trace| &trace.calls);
-        let open = calls.filter(|call| call.outcome == Outcome::Open).count();
         Self {
             rows,
             methods,
-            open: open as u64,
-            unsummed: traces.iter().map(unsummed).sum(),
+            open: traces.iter().map(|trace| trace.single.open()).sum(),
+            unsummed: traces.iter().map(|trace| unsummed(trace)).sum(),
             lost,
-            incomplete: traces.iter().filter_map(Gap::of).collect(),
-            limited: traces.iter().flat_map(Limited::of).collect(),
+            incomplete: traces.iter().filter_map(|trace| Gap::of(trace)).collect(),
+            limited: traces.iter().flat_map(|trace| Limited::of(trace)).collect(),
             only_counted: traces.iter().any(|trace| !trace.counts.is_empty()),
         }
     }
@@ -146,10 +145,11 @@ impl Gap {
 impl Limited {
     /// Of a trace.
     fn of(trace: &Trace) -> impl Iterator<Item = Self> + use<> {
-        let ends = || trace.calls.iter().map(|call| call.end / 1_000_000);
+        let ends = trace.single.ends();
+        let ms = |nanos: u64| nanos / 1_000_000;
         let kinds = [
-            (trace.lost.oldest, true, ends().min()),
-            (trace.lost.over_size, false, ends().max()),
+            (trace.lost.oldest, true, ends.map(|(first, _)| ms(first))),
+            (trace.lost.over_size, false, ends.map(|(_, last)| ms(last))),
         ];
         let pid = trace.meta.pid;
         let kinds = kinds.into_iter().filter(|(calls, ..)| *calls > 0);
@@ -216,17 +216,11 @@ impl Order {
 
 /// The single calls of a trace that its sums do not have.
 fn unsummed(trace: &Trace) -> u64 {
-    let mut ended: BTreeMap<u32, u64> = BTreeMap::new();
-    for call in &trace.calls {
-        if call.outcome != Outcome::Open {
-            *ended.entry(call.span).or_default() += 1;
-        }
-    }
     let behind = |(span, calls): (u32, u64)| {
         let summed = trace.aggregates.get(&span).map_or(0, |sums| sums.count);
         calls.saturating_sub(summed)
     };
-    ended.into_iter().map(behind).sum()
+    trace.single.ended().map(behind).sum()
 }
 
 fn key(span: &SpanInfo) -> (&str, &str, &str) {

@@ -3,14 +3,14 @@
 //! Calls come roughly in the order of their ends, so a call comes before the one that made it. It waits until its
 //! outermost caller has ended too, or has been open for so long that it has been seen open.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use probes::events::{Call, Outcome};
+use probes::events::{Call, Capture, Outcome, Value};
 
 /// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
-/// Calls that wait, for their callers or to be taken out, at most: some 100 MB.
-const WAITING: usize = 1 << 20;
+/// Bytes of calls that wait, for their callers or to be taken out, at most.
+const WAITING: usize = 48 << 20;
 
 /// The calls of one JVM that wait for their callers.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Trees {
     threads: HashMap<u64, Thread>,
     /// Calls whose callers are known.
     placed: VecDeque<Placed>,
-    /// Calls that ended and were not taken out.
+    /// Bytes of calls that ended and were not taken out.
     waiting: usize,
     dropped: u64,
 }
@@ -41,7 +41,7 @@ struct Thread {
     /// Calls that ended.
     ended: Vec<Call>,
     /// Calls that were seen open, by start.
-    open: Vec<Call>,
+    open: BTreeMap<u64, Call>,
     is_virtual: bool,
 }
 
@@ -51,23 +51,19 @@ impl Trees {
         let thread = self.threads.entry(call.thread).or_default();
         thread.is_virtual = is_virtual;
         if call.outcome == Outcome::Open {
-            let place = thread
-                .open
-                .binary_search_by_key(&call.start, |open| open.start);
-            match place {
-                Ok(at) => thread.open[at] = call.clone(),
-                Err(at) => thread.open.insert(at, call.clone()),
-            }
+            thread.open.insert(call.start, call.clone());
             return;
         }
         // What began within it has ended as well.
-        let has_ended = |open: &Call| (call.start..call.end).contains(&open.start);
-        thread.open.retain(|open| !has_ended(open));
+        while let Some((start, _)) = thread.open.range(call.start..call.end).next() {
+            let start = *start;
+            thread.open.remove(&start);
+        }
         if self.waiting >= WAITING {
             self.dropped += 1;
             return;
         }
-        self.waiting += 1;
+        self.waiting += size(call);
         thread.ended.push(call.clone());
     }
 
@@ -85,7 +81,7 @@ impl Trees {
     pub fn finish(&mut self) {
         self.settle(u64::MAX);
         for mut thread in std::mem::take(&mut self.threads).into_values() {
-            self.waiting += thread.open.len();
+            self.waiting += thread.open.values().map(size).sum::<usize>();
             thread.finish(&mut self.placed);
         }
     }
@@ -93,8 +89,10 @@ impl Trees {
     /// Takes out at most so many calls that are placed.
     pub fn take_placed(&mut self, most: usize) -> Vec<Placed> {
         let most = most.min(self.placed.len());
-        self.waiting -= most;
-        self.placed.drain(..most).collect()
+        let taken: Vec<Placed> = self.placed.drain(..most).collect();
+        let bytes = taken.iter().map(|placed| size(&placed.call));
+        self.waiting -= bytes.sum::<usize>();
+        taken
     }
 
     /// Calls that are placed and were not taken out.
@@ -116,6 +114,17 @@ impl Trees {
     }
 }
 
+/// Bytes of a call in memory.
+fn size(call: &Call) -> usize {
+    let text = |capture: &Capture| match &capture.value {
+        Value::Text { text, .. } => text.len(),
+        Value::Stack(frames) => size_of_val(frames.as_slice()),
+        _ => 0,
+    };
+    let texts: usize = call.captures.iter().map(text).sum();
+    size_of::<Placed>() + size_of_val(call.captures.as_slice()) + texts
+}
+
 impl Thread {
     fn is_empty(&self) -> bool {
         self.ended.is_empty() && self.open.is_empty()
@@ -128,50 +137,49 @@ impl Thread {
         }
         self.ended.sort_by_key(|call| call.start);
         let mut kept = Vec::new();
+        // Open calls lie around all that follow them.
+        let mut open = self.open.keys().copied().peekable();
+        let mut around: Vec<(u64, u64)> = Vec::new();
         let mut calls = std::mem::take(&mut self.ended).into_iter().peekable();
         while let Some(top) = calls.next() {
             let (end, is_settled) = (top.end, top.end < settled);
             let below = std::iter::from_fn(|| calls.next_if(|call| call.start < end));
             let tree = std::iter::once(top).chain(below);
-            match is_settled {
-                true => self.place(tree, placed),
-                false => kept.extend(tree),
+            if !is_settled {
+                kept.extend(tree);
+                continue;
+            }
+            for call in tree {
+                while around.pop_if(|(_, end)| *end < call.start).is_some() {}
+                let is_outermost = around.last().is_none_or(|(_, end)| *end == u64::MAX);
+                if is_outermost {
+                    let more = std::iter::from_fn(|| open.next_if(|start| *start < call.start));
+                    around.extend(more.map(|start| (start, u64::MAX)));
+                }
+                placed.push_back(placed_within(&mut around, call, self.is_virtual));
             }
         }
         self.ended = kept;
     }
 
-    /// Places calls that lie within the first of them.
-    fn place(&self, tree: impl Iterator<Item = Call>, placed: &mut VecDeque<Placed>) {
-        let mut around: Vec<(u64, u64)> = Vec::new();
-        for call in tree {
-            if around.is_empty() {
-                let open = self.open.iter().filter(|open| open.start < call.start);
-                around.extend(open.map(|open| (open.start, u64::MAX)));
-            }
-            while around.pop_if(|(_, end)| *end < call.start).is_some() {}
-            placed.push_back(self.placed(call, &mut around));
-        }
-    }
-
     /// Places the calls that have not ended: each was made by the one before.
     fn finish(&mut self, placed: &mut VecDeque<Placed>) {
         let mut around = Vec::new();
-        for call in std::mem::take(&mut self.open) {
-            placed.push_back(self.placed(call, &mut around));
+        for call in std::mem::take(&mut self.open).into_values() {
+            placed.push_back(placed_within(&mut around, call, self.is_virtual));
         }
     }
+}
 
-    /// A call within those `around` it, by start and end, to which it is added.
-    fn placed(&self, call: Call, around: &mut Vec<(u64, u64)>) -> Placed {
-        let caller = around.last().map(|(start, _)| *start);
-        around.push((call.start, call.end));
-        Placed {
-            is_virtual: self.is_virtual,
-            caller,
-            outermost: around[0].0,
-            call,
-        }
+/// A call within those `around` it, by start and end, to which it is added.
+fn placed_within(around: &mut Vec<(u64, u64)>, call: Call, is_virtual: bool) -> Placed {
+    let caller = around.last().map(|(start, _)| *start);
+    around.push((call.start, call.end));
+    Placed {
+        is_virtual,
+        caller,
+        outermost: around[0].0,
+        call,
     }
 }
 
@@ -270,19 +278,47 @@ mod tests {
         assert_eq!(places(last), BTreeMap::from([(5, (None, 5))]));
     }
 
+    /// Calls with long values take more room, and deep recursion that is open costs each call no more.
+    #[test]
+    fn room_is_counted_in_bytes_and_open_calls_are_passed_once() {
+        let mut trees = Trees::default();
+        let text = Capture {
+            which: probes::events::Which::Argument(0),
+            value: Value::Text {
+                text: "x".repeat(1 << 20),
+                length: 1 << 20,
+            },
+        };
+        for start in 0..60 {
+            let mut long = ended(start * 10 + 1, start * 10 + 5);
+            long.captures.push(text.clone());
+            trees.take(&long, false);
+        }
+        assert!((10..15).contains(&trees.take_dropped()));
+        trees.reset();
+        let depth = 100_000;
+        for start in 0..depth {
+            trees.take(&call(start, 2 * depth, Outcome::Open), false);
+        }
+        for start in depth..depth + 1_000 {
+            trees.take(&ended(start * 10, start * 10 + 5), false);
+        }
+        let placed = settled(&mut trees, 4 * SECOND);
+        let is_within = |placed: &Placed| (placed.caller, placed.outermost) == (Some(depth - 1), 0);
+        assert!(placed.len() == 1_000 && placed.iter().all(is_within));
+    }
+
     #[test]
     fn calls_beyond_the_memory_for_them_are_counted() {
         let mut trees = Trees::default();
-        for start in 0..WAITING as u64 + 7 {
+        let most = WAITING.div_ceil(size(&ended(1, 2)));
+        for start in 0..most as u64 + 7 {
             trees.take(&ended(start * 10, start * 10 + 5), true);
         }
         assert_eq!((trees.take_dropped(), trees.take_dropped()), (7, 0));
         trees.settle(u64::MAX);
-        assert_eq!(
-            (trees.take_placed(9).len(), trees.placed()),
-            (9, WAITING - 9)
-        );
-        assert_eq!(finished(&mut trees).len(), WAITING - 9);
+        assert_eq!((trees.take_placed(9).len(), trees.placed()), (9, most - 9));
+        assert_eq!(finished(&mut trees).len(), most - 9);
         trees.take(&ended(1, 2), true);
         trees.reset();
         assert_eq!(finished(&mut trees), []);

@@ -1,5 +1,9 @@
 //! What people get to see of a trace made by hand.
 
+mod support {
+    pub mod recorded;
+}
+
 use std::collections::BTreeMap;
 
 use probes::Incomplete;
@@ -7,7 +11,11 @@ use probes::events::{
     Aggregate, Call, Capture, EventInfo, Lost, Moment, Outcome, SpanInfo, SpanMode, ThreadInfo,
     Trace, Value, Which, bucket_of,
 };
-use trace::stacks::Stacks;
+use support::recorded::recorded;
+use trace::flame::Labels;
+use trace::names::Names;
+use trace::recording::Recording;
+use trace::stacks::{Side, Stacks};
 use trace::summary::{Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, table};
@@ -102,7 +110,37 @@ fn shop() -> Trace {
     trace.meta.pid = 4711;
     trace.meta.start_ms = 1_700_000_000_000;
     trace.meta.command = "java -jar shop.jar".to_owned();
+    trace.finish();
     trace
+}
+
+/// What an output writes of these traces.
+fn written(
+    traces: &[Trace],
+    write: impl Fn(&[Recording], &mut Vec<u8>) -> std::io::Result<()>,
+) -> String {
+    let (_folder, recordings) = recorded(traces);
+    let mut bytes = Vec::new();
+    write(&recordings, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The tree of all calls of these traces.
+fn stacks_of(traces: &[Trace]) -> Stacks {
+    let (_folder, recordings) = recorded(traces);
+    let names = Names::of(traces);
+    let mut stacks = Stacks::default();
+    for recording in &recordings {
+        stacks.add_calls(recording, &names, Side::After).unwrap();
+    }
+    stacks
+}
+
+/// The folded stacks of these traces.
+fn folded(traces: &[Trace]) -> String {
+    let mut bytes = Vec::new();
+    stacks_of(traces).write_folded(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
 }
 
 fn shown(traces: &[Trace], order: Order, layout: &Layout) -> String {
@@ -220,6 +258,7 @@ fn what_is_left_out_for_the_size_of_the_file_is_below_the_table() {
     }
     assert!(!text.contains("lost: "), "{text}");
     shorter.calls.clear();
+    shorter.finish();
     let text = shown(&[shorter], Order::Own, &Layout::default());
     assert!(
         text.contains("\nleft out: 12 calls of the JVM 4711, counted here"),
@@ -241,21 +280,15 @@ fn what_could_not_be_written_is_in_every_output() {
     assert!(text.contains(&format!("\nincomplete: {gap}\n")), "{text}");
     assert!(text.contains("\nlost: 7 calls counted here"), "{text}");
     let summary = Summary::of(&[cut.clone()], Order::Own);
-    let mut time_line = Vec::new();
-    perfetto::write(&[cut.clone()], &mut time_line).unwrap();
-    assert!(String::from_utf8(time_line).unwrap().contains(gap));
-    let written = |write: &dyn Fn(&mut Vec<u8>)| {
-        let mut bytes = Vec::new();
-        write(&mut bytes);
-        String::from_utf8(bytes).unwrap()
-    };
-    let json = written(&|out| records::write_json(&summary, out).unwrap());
+    let cut = [cut];
+    assert!(written(&cut, |cut, out| perfetto::write(cut, out)).contains(gap));
+    let json = written(&cut, |_, out| records::write_json(&summary, out));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["incomplete"][0]["after_ms"], 12_345);
     assert_eq!(json["lost"]["unwritten"], 7);
     for text in [
-        written(&|out| json_lines::write(&[cut.clone()], out).unwrap()),
-        written(&|out| compact::write(&[cut.clone()], out).unwrap()),
+        written(&cut, |cut, out| json_lines::write(cut, out)),
+        written(&cut, |cut, out| compact::write(cut, out)),
     ] {
         let first = text.lines().next().unwrap();
         let jvm: serde_json::Value = serde_json::from_str(first).unwrap();
@@ -278,9 +311,7 @@ fn rows_for_programs_are_whole_and_in_nanoseconds() {
 
 #[test]
 fn compact_lines_are_calls_with_numbers_for_names() {
-    let mut text = Vec::new();
-    compact::write(&[shop()], &mut text).unwrap();
-    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+    insta::assert_snapshot!(written(&[shop()], |shop, out| compact::write(shop, out)));
 }
 
 #[test]
@@ -310,6 +341,7 @@ fn nothing_recorded_is_said() {
     let mut quiet = shop();
     (quiet.aggregates, quiet.counts) = (BTreeMap::new(), BTreeMap::new());
     quiet.calls.retain(|call| call.outcome == Outcome::Open);
+    quiet.finish();
     let text = shown(&[quiet], Order::Own, &Layout::default());
     let open = "1 call still open at the end, not counted here";
     assert_eq!(
@@ -337,16 +369,11 @@ fn calls_that_are_in_no_sum_yet_are_said() {
 
 #[test]
 fn stacks_hold_the_time_of_the_innermost_method_alone() {
-    let stacks = Stacks::of(&[shop()]);
-    assert_eq!(
-        stacks.lines(),
-        [
-            "com.acme.shop.Server.handle 2000000",
-            "com.acme.shop.Server.handle;com.acme.shop.Store.find(String, int[]) 7000000",
-            "com.acme.shop.Store.find(int) 5995000",
-        ]
-    );
-    assert!(Stacks::of(&[]).is_empty());
+    let expected = "com.acme.shop.Server.handle 2000000\n\
+                    com.acme.shop.Server.handle;com.acme.shop.Store.find(String, int[]) 7000000\n\
+                    com.acme.shop.Store.find(int) 5995000\n";
+    assert_eq!(folded(&[shop()]), expected);
+    assert!(stacks_of(&[]).is_empty());
 }
 
 #[test]
@@ -359,20 +386,15 @@ fn recursion_is_a_stack_of_its_own() {
         call(1, 0, 200, 210),
     ];
     let name = "com.acme.shop.Server.handle";
-    assert_eq!(
-        Stacks::of(&[trace]).lines(),
-        [
-            format!("{name} 60"),
-            format!("{name};{name} 40"),
-            format!("{name};{name};{name} 10"),
-        ]
-    );
+    let expected = format!("{name} 60\n{name};{name} 40\n{name};{name};{name} 10\n");
+    assert_eq!(folded(&[trace]), expected);
 }
 
 #[test]
 fn the_flame_graph_is_an_svg_with_every_method() {
     let mut svg = Vec::new();
-    flame::write(&Stacks::of(&[shop()]), "shop & co", &mut svg).unwrap();
+    let labels = Labels::of_calls("shop & co");
+    flame::write(&stacks_of(&[shop()]), labels, &mut svg).unwrap();
     let svg = String::from_utf8(svg).unwrap();
     for part in [
         "<svg",
@@ -386,12 +408,10 @@ fn the_flame_graph_is_an_svg_with_every_method() {
 
 #[test]
 fn the_time_line_has_named_threads_and_nested_calls() {
-    let mut json = Vec::new();
     let mut later = shop();
     later.meta.start_ms += 5;
     later.meta.pid = 4712;
-    perfetto::write(&[shop(), later], &mut json).unwrap();
-    let json = String::from_utf8(json).unwrap();
+    let json = written(&[shop(), later], |both, out| perfetto::write(both, out));
     let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(whole["traceEvents"].as_array().unwrap().len(), 14);
     insta::assert_snapshot!(json);
@@ -399,9 +419,7 @@ fn the_time_line_has_named_threads_and_nested_calls() {
 
 #[test]
 fn json_lines_are_events_in_the_order_of_time() {
-    let mut text = Vec::new();
-    json_lines::write(&[shop()], &mut text).unwrap();
-    insta::assert_snapshot!(String::from_utf8(text).unwrap());
+    insta::assert_snapshot!(written(&[shop()], |shop, out| json_lines::write(shop, out)));
 }
 
 /// The shop, with an event within `handle` and one behind it, and what is written of both.
@@ -435,12 +453,10 @@ fn shop_with_events() -> Trace {
 fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
     let traces = [shop_with_events()];
     for write in [
-        |traces: &[Trace], out: &mut Vec<u8>| json_lines::write(traces, out),
-        |traces: &[Trace], out: &mut Vec<u8>| compact::write(traces, out),
+        |recordings: &[Recording], out: &mut Vec<u8>| json_lines::write(recordings, out),
+        |recordings: &[Recording], out: &mut Vec<u8>| compact::write(recordings, out),
     ] {
-        let mut bytes = Vec::new();
-        write(&traces, &mut bytes).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = written(&traces, write);
         let found: Vec<_> = (text.lines().enumerate())
             .filter(|(_, line)| line.starts_with("{\"event\":\"event\""))
             .collect();
@@ -455,9 +471,8 @@ fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
 #[test]
 fn events_of_plugins_are_instants_of_the_time_line_and_no_calls() {
     let traces = [shop_with_events()];
-    let mut bytes = Vec::new();
-    perfetto::write(&traces, &mut bytes).unwrap();
-    let all: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let text = written(&traces, |traces, out| perfetto::write(traces, out));
+    let all: serde_json::Value = serde_json::from_str(&text).unwrap();
     let all = all["traceEvents"].as_array().unwrap();
     let instants: Vec<_> = all.iter().filter(|event| event["ph"] == "i").collect();
     assert_eq!(instants.len(), 2);

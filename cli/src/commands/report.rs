@@ -9,6 +9,7 @@ use coverage::model::BundleCoverage;
 use coverage::report::changed::{self, Changed};
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
+use observations::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
@@ -21,6 +22,8 @@ use crate::inputs::run_files::{self, Kind};
 use crate::inputs::sources::Sources;
 use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
+use crate::profile::outputs::{FRAMES, ProfileOutputs};
+use crate::profile::recorded;
 use crate::project_classes;
 use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
@@ -77,6 +80,11 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
+        self.trace.check_stacks()?;
+        let is_observed = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
+        if !self.recorded.files.is_empty() && self.recorded.files.iter().all(is_observed) {
+            return self.observed();
+        }
         let Recorded {
             files,
             select,
@@ -86,7 +94,6 @@ impl Report {
         } = &project_classes::recorded(&self.recorded)?;
         let requirements = self.rules.read()?;
         let files = run_files::find(files)?;
-        let filter = Filter::of_report(select, material.has_classes())?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
@@ -95,8 +102,14 @@ impl Report {
         let (tables, mut files) = split(files, Kind::Tables);
         files.extend(run_files::with_counts(events.iter().cloned()));
         events.retain(|path| !holds_counts_alone(path));
+        let has_coverage = files.iter().any(|path| holds_coverage(path));
+        let filter = match has_coverage || events.is_empty() {
+            true => Filter::of_report(select, material.has_classes()),
+            false => Filter::of_event_files(select),
+        }?;
         let trace = TraceOutputs {
             beside,
+            filter: filter.clone(),
             reporters: self.reporters.find()?,
             observed: plugin_tables::read(&tables, &mut warnings)?,
             ..self.trace.clone()
@@ -106,9 +119,12 @@ impl Report {
             return Err(nothing_traced(option));
         }
         if !has_none {
-            let traces = traces::read(&events, &filter, &mut damaged, &mut warnings)?;
+            let traces = {
+                let scratch = trace.scratch();
+                traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
+            };
             let has_report = self.outputs.any() || material.diff.is_some();
-            if !has_report && !files.iter().any(|path| holds_coverage(path)) {
+            if !has_report && !has_coverage {
                 let is_partial = damaged.any()? || warnings.of_missing();
                 warnings.print();
                 trace.make(&traces, StreamedLines::No)?;
@@ -139,6 +155,32 @@ impl Report {
 }
 
 impl Report {
+    /// Shows recordings of what JVMs say of themselves, as `classhook profile` does.
+    fn observed(&self) -> Result<u8, Problem> {
+        let trace = &self.trace;
+        let mut others = trace.files().into_iter().skip(4);
+        if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
+            let message = format!("{option} is of traced calls, and there is none");
+            return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
+        }
+        let plain = ProfileOutputs::default();
+        let outputs = ProfileOutputs {
+            flame_graph: trace.flame_graph.clone(),
+            folded: trace.folded.clone(),
+            stacks: trace.stacks.clone(),
+            perfetto: trace.perfetto.clone(),
+            json_lines: trace.json_lines.clone(),
+            only: self.recorded.select.clone(),
+            top: trace.top,
+            frames: FRAMES,
+            ..plain
+        };
+        let files = self.recorded.files.iter();
+        let recordings = files.map(|path| recorded::read(path));
+        let recordings = recordings.collect::<Result<_, _>>()?;
+        outputs.report()?.make(recordings, None)
+    }
+
     /// An option that needs traces.
     fn of_traces(&self) -> Option<&'static str> {
         let files = self.trace.files().into_iter();

@@ -21,7 +21,6 @@ use crate::commands::trace::{What, nothing_of_command, nothing_traced, options_o
 use crate::live::{Jvms, Which};
 use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
-use crate::select::Filter;
 use crate::show::{self, all_but_last, complain, say, show};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
@@ -127,7 +126,7 @@ impl Top {
         )?;
         what.warn_of_nothing(&mut visit)?;
         let (which, beside) = Which::recorded_in(visit.snapshot(), visit.since());
-        let sampler = self.sampler(which, beside)?;
+        let sampler = self.sampler(which, beside);
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
         visit.lease_for(self.time)?;
         let mut goes_on = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
@@ -150,7 +149,7 @@ impl Top {
         let run = run_id();
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
-        let sampler = self.sampler(Which::Run(run.clone()), &checked.output)?;
+        let sampler = self.sampler(Which::Run(run.clone()), &checked.output);
         let said = match on_screen() {
             false => None,
             true => Some(NamedTempFile::with_prefix("classhook-top-").map_err(no_folder)?),
@@ -204,15 +203,10 @@ impl Top {
         })
     }
 
-    fn sampler(&self, which: Which, folder: &Path) -> Result<Sampler, Problem> {
-        let filter = Filter::new(&self.settings.plugins().select)?;
+    fn sampler(&self, which: Which, folder: &Path) -> Sampler {
         let usual = if on_screen() { ON_SCREEN } else { PRINTED };
         let length = self.interval.unwrap_or(usual);
-        Ok(Sampler::start(
-            Jvms::new(which, folder, filter),
-            length,
-            self.calls,
-        ))
+        Sampler::start(Jvms::new(which, folder), length, self.calls)
     }
 
     /// Shows what happens until `goes_on` says no, or the user quits.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use host::{Config, Pipeline};
-use probes::events;
 use serde_json::{Map, Value, json};
+use trace::recording::Recording;
 
 use crate::args::{EventFiles, Settings, place};
 use crate::attached::{AttachedPlugin, Visitor};
@@ -18,7 +18,6 @@ use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::relay::{self, RelayOptions, Sending};
-use crate::select::Filter;
 use crate::show::{self, all_but_last, complain, say};
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
@@ -341,8 +340,8 @@ impl Trace {
         }
         streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();
-        let traces = traces::of_visit(&ended, &mut warnings)?;
-        let code = self.show(traces, warnings, streamed)?;
+        let recordings = traces::of_visit(&ended, &self.outputs.scratch(), &mut warnings)?;
+        let code = self.show(&recordings, warnings, streamed)?;
         for file in traces::event_files(&ended.snapshot)? {
             let file = show::path(&file);
             say(format_args!(
@@ -355,27 +354,26 @@ impl Trace {
     /// Reports the event files of this run.
     fn report(&self, run: &str, output: &Path, streamed: Streamed) -> Result<u8, Problem> {
         let mut warnings = Warnings::default();
-        let traces = traces::of_run(run, output, &mut warnings)?;
-        if traces.is_empty() {
+        let recordings = traces::of_run(run, output, &self.outputs.scratch(), &mut warnings)?;
+        if recordings.is_empty() {
             let nothing = nothing_of_command(run, output, &self.what.methods);
             let problems = streamed.failed.into_iter().chain([nothing]);
             return all_but_last(problems).map(|()| PARTIAL);
         }
-        self.show(traces, warnings, streamed)
+        self.show(&recordings, warnings, streamed)
     }
 
     /// Makes everything that is asked for of what was recorded, whatever fails of it; the exit code.
     fn show(
         &self,
-        mut traces: Vec<events::Trace>,
+        recordings: &[Recording],
         warnings: Warnings,
         streamed: Streamed,
     ) -> Result<u8, Problem> {
-        traces::select(&mut traces, &Filter::new(&self.settings.plugins().select)?);
         warnings.print();
         let lines = streamed.lines;
-        let made = self.outputs.make(&traces, lines);
-        let made = made.and_then(|()| traces::is_streamed(&traces, lines));
+        let made = self.outputs.make(recordings, lines);
+        let made = made.and_then(|()| traces::is_streamed(recordings, lines));
         let delivery = streamed.delivery.as_ref();
         let delivered = delivery.map_or(Ok(()), Delivery::report);
         let failed = streamed.failed.into_iter();
@@ -406,8 +404,7 @@ impl Trace {
         if !show.any() {
             return Ok(None);
         }
-        let filter = Filter::new(&self.settings.plugins().select)?;
-        Live::start(which, folder, filter, show).map(Some)
+        Live::start(which, folder, show).map(Some)
     }
 }
 

@@ -140,7 +140,7 @@ impl ExecutionDataStore {
                     if run_files::with_counts([path.clone()]).next().is_none() {
                         continue; // no coverage in there
                     }
-                    let read = run_files::read_events(path, warnings);
+                    let read = run_files::read_sums(path, warnings);
                     let trace = damaged.unless_damaged(path, read, warnings)?.flatten();
                     trace.iter().for_each(|trace| recorded.add_counts(trace));
                 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use host::config::COUNTS;
 use observations::tables;
-use probes::events::{self, Trace};
+use probes::events::{self, EventFile, Trace};
 use probes::format::MAGIC;
 use probes::{Meta, Snapshot, SnapshotError};
+use trace::recording::{Recording, Scratch};
 
 use crate::open_files;
 use crate::problem::Problem;
@@ -184,17 +185,41 @@ pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snap
     Ok(snapshot)
 }
 
-/// Reads an event file; one that holds nothing yet is left out with a warning.
+/// Reads an event file, whose single calls are sorted in `scratch` when they are asked for; one that holds nothing yet is
+/// left out with a warning.
 ///
 /// # Errors
 /// If it is damaged or of a newer version (`H0611`).
-pub fn read_events(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Problem> {
-    let trace = unless_empty(path, Trace::read(path), warnings)?;
-    // One that says itself why it is incomplete is reported with what is made of it.
-    if let Some(trace) = trace.as_ref().filter(|trace| trace.incomplete.is_none()) {
-        warnings.extend(unfinished(path, trace.complete, trace.truncated));
+pub fn read_recording(
+    path: &Path,
+    scratch: &Scratch,
+    warnings: &mut Warnings,
+) -> Result<Option<Recording>, Problem> {
+    let recording = unless_empty(path, Recording::read(path, scratch), warnings)?;
+    if let Some(recording) = &recording {
+        warn_of_end(path, &recording.trace, warnings);
+    }
+    Ok(recording)
+}
+
+/// Reads the sums of an event file; one that holds nothing yet is left out with a warning.
+///
+/// # Errors
+/// As [`read_recording`].
+pub fn read_sums(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Problem> {
+    let read = EventFile::read(path).map(|(_, trace)| trace);
+    let trace = unless_empty(path, read, warnings)?;
+    if let Some(trace) = &trace {
+        warn_of_end(path, trace, warnings);
     }
     Ok(trace)
+}
+
+/// Warns of an event file without an end, unless it says itself why: then that is reported with what is made of it.
+fn warn_of_end(path: &Path, trace: &Trace, warnings: &mut Warnings) {
+    if trace.incomplete.is_none() {
+        warnings.extend(unfinished(path, trace.complete, trace.truncated));
+    }
 }
 
 /// What was read; none, and a warning, if nothing was written yet.

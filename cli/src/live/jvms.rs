@@ -10,7 +10,7 @@ use trace::rolling::Rolling;
 
 use crate::inputs::run_files;
 use crate::problem::Problem;
-use crate::select::Filter;
+use crate::traces::is_of_calls;
 
 /// So much of one file is read before the others get their turn: batches of about a mebibyte.
 const BATCHES: usize = 4;
@@ -53,7 +53,6 @@ pub enum Happening<'a> {
 pub struct Jvms {
     folder: PathBuf,
     which: Which,
-    filter: Filter,
     /// Milliseconds since 1970.
     begun: u64,
     /// Files of others.
@@ -71,17 +70,16 @@ struct Jvm {
 }
 
 impl Jvms {
-    /// Of the event files in a folder, which need not be there yet; only the classes that `filter` wants.
+    /// Of the event files in a folder, which need not be there yet.
     #[must_use]
-    pub fn new(which: Which, folder: &Path, filter: Filter) -> Self {
+    pub fn new(which: Which, folder: &Path) -> Self {
         let begun = match which {
             Which::Jvm(_, begun) => begun,
-            Which::Run(_) => milliseconds(SystemTime::now()),
+            Which::Run(_) => now_ms(),
         };
         let mut jvms = Self {
             folder: folder.to_owned(),
             which,
-            filter,
             begun,
             others: HashSet::new(),
             ours: Vec::new(),
@@ -118,7 +116,7 @@ impl Jvms {
         self.find()?;
         let mut more = false;
         for (number, jvm) in self.ours.iter_mut().enumerate() {
-            more |= jvm.read(&self.filter, &mut |trace, happening| {
+            more |= jvm.read(&mut |trace, happening| {
                 take(number, trace, happening);
             })?;
         }
@@ -186,6 +184,12 @@ impl Jvms {
     }
 }
 
+/// Now, in milliseconds since 1970.
+#[must_use]
+pub fn now_ms() -> u64 {
+    milliseconds(SystemTime::now())
+}
+
 /// Since 1970.
 fn milliseconds(time: SystemTime) -> u64 {
     let time = time.duration_since(UNIX_EPOCH);
@@ -195,11 +199,7 @@ fn milliseconds(time: SystemTime) -> u64 {
 }
 
 impl Jvm {
-    fn read(
-        &mut self,
-        filter: &Filter,
-        take: &mut impl FnMut(&Trace, Happening<'_>),
-    ) -> Result<bool, Problem> {
+    fn read(&mut self, take: &mut impl FnMut(&Trace, Happening<'_>)) -> Result<bool, Problem> {
         let (rolling, stale) = (&mut self.rolling, &mut self.stale);
         let mut one = |entry: Entry| match entry {
             Entry::Call(call, is_virtual) => {
@@ -212,7 +212,7 @@ impl Jvm {
                     take(rolling.trace(), Happening::Moment(&moment, is_virtual));
                 }
             }
-            Entry::Span(span) if !filter.wants_name(&span.class) => {}
+            Entry::Span(span) if !is_of_calls(&span) => {}
             Entry::Meta(_) => {
                 rolling.take(entry);
                 take(rolling.trace(), Happening::Begun);
@@ -263,9 +263,9 @@ mod tests {
         writer.flush().unwrap();
         let begun = UNIX_EPOCH + std::time::Duration::from_millis(now - 2_000);
         let (which, beside) = Which::recorded_in(writer.path(), begun);
-        let mut jvms = Jvms::new(which, beside, Filter::default());
+        let mut jvms = Jvms::new(which, beside);
         jvms.read(&mut |_, _, _| {}).unwrap();
-        let (_, length) = jvms.all().next().unwrap().since_last().unwrap();
+        let (_, length) = jvms.all().next().unwrap().since_last(now).unwrap();
         assert!((500..2_000).contains(&length), "{length}");
     }
 }

@@ -10,20 +10,26 @@ use globs::Glob;
 use observations::Recorded;
 use observations::merged::merged;
 use observations::selection::Selection;
-use trace::flame::{self, Labels};
+use trace::flame::Labels;
 use trace::names::command;
 use trace::numbers::counted;
 use trace::observed::folded::{self, Weight};
 use trace::observed::table::Layout;
 use trace::observed::{json_lines, perfetto, pprof, table};
+use trace::stacks::Side;
 
 use crate::args::Outputs;
 use crate::outputs::files::Files;
 use crate::problem::{PARTIAL, Problem};
+use crate::profile::recorded;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
 use crate::stdout::is_stdout;
+use crate::traces::StackOptions;
 use crate::writable;
+
+/// Frames of each stack that are printed.
+pub const FRAMES: usize = 8;
 
 /// What to make of recordings.
 #[derive(Debug, Clone, Default, Args)]
@@ -34,6 +40,9 @@ pub struct ProfileOutputs {
     /// Write folded stacks of the first kind that is recorded to this file
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
+    /// The form of stacks.
+    #[command(flatten)]
+    pub stacks: StackOptions,
     /// Write a profile for `go tool pprof` and its kin (.pb.gz) to this file
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,
@@ -53,7 +62,7 @@ pub struct ProfileOutputs {
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     pub top: usize,
     /// How many frames of each stack are printed below the tables; 0 prints none
-    #[arg(long, value_name = "NUMBER", default_value_t = 8)]
+    #[arg(long, value_name = "NUMBER", default_value_t = FRAMES)]
     pub frames: usize,
 }
 
@@ -94,9 +103,11 @@ impl ProfileOutputs {
     /// If two outputs have one file (`H0670`), one is that of a run (`H0689`), or a selector makes no sense (`H0606`).
     pub fn report(&self) -> Result<Report<'_>, Problem> {
         Outputs::default().check(&self.files())?;
+        let is_drawn = self.flame_graph.is_some() || self.folded.is_some();
+        self.stacks.check(is_drawn)?;
         Ok(Report {
             outputs: self,
-            classes: Filter::new(&self.only)?,
+            classes: Filter::of_names(&self.only)?,
         })
     }
 }
@@ -148,32 +159,50 @@ impl Report<'_> {
 
     fn write(&self, recordings: &[Recorded]) -> Files {
         let mut made = Files::default();
-        let weight = recordings.iter().find_map(Weight::of);
-        let lines = weight.map_or_else(Vec::new, |weight| folded::lines(recordings, weight));
-        let drawn = [&self.outputs.flame_graph, &self.outputs.folded];
-        let Some(weight) = weight.filter(|_| !lines.is_empty()) else {
-            let asked = drawn.into_iter().flatten();
-            made.failed.extend(asked.map(|path| nothing_to_draw(path)));
-            self.write_rows(recordings, &mut made);
-            return made;
-        };
-        if let Some(path) = &self.outputs.flame_graph {
-            let labels = Labels {
-                title: &title(recordings),
-                subtitle: weight.title(),
-                unit: weight.unit(),
-            };
-            made.file(path, &|mut out| {
-                flame::write_lines(&lines, labels, &mut out)
-            });
-        }
-        if let Some(path) = &self.outputs.folded {
-            made.file(path, &|out| {
-                lines.iter().try_for_each(|line| writeln!(out, "{line}"))
-            });
-        }
+        self.write_stacks(recordings, &mut made);
         self.write_rows(recordings, &mut made);
         made
+    }
+
+    /// Writes the flame graph and the folded stacks.
+    fn write_stacks(&self, recordings: &[Recorded], made: &mut Files) {
+        let drawn = (&self.outputs.flame_graph, &self.outputs.folded);
+        let mut asked = [drawn.0, drawn.1].into_iter().flatten().peekable();
+        if asked.peek().is_none() {
+            return;
+        }
+        let weight = recordings.iter().find_map(Weight::of);
+        let before = match self.before() {
+            Ok(before) => before,
+            Err(problem) => return made.failed.push(problem),
+        };
+        let options = &self.outputs.stacks;
+        let mut stacks = options.stacks();
+        for (side, recordings) in [(Side::Before, before.as_slice()), (Side::After, recordings)] {
+            for (recorded, weight) in recordings.iter().zip(weight.into_iter().cycle()) {
+                folded::add(&mut stacks, recorded, weight, side);
+            }
+        }
+        let Some(weight) = weight.filter(|_| !stacks.is_empty()) else {
+            return made.failed.extend(asked.map(|path| nothing_to_draw(path)));
+        };
+        let labels = Labels {
+            title: &options.title(title(recordings)),
+            subtitle: weight.title(),
+            unit: weight.unit(),
+            is_difference: false,
+        };
+        options.write(&mut stacks, labels, drawn, made);
+    }
+
+    /// The recordings that these are compared with, of the same threads and classes.
+    fn before(&self) -> Result<Vec<Recorded>, Problem> {
+        let Some(path) = &self.outputs.stacks.against else {
+            return Ok(Vec::new());
+        };
+        let mut recordings = recorded::read_all(path)?;
+        recordings.iter_mut().for_each(|one| self.select(one));
+        Ok(recordings)
     }
 
     /// Writes the files that need no stacks.

@@ -25,6 +25,25 @@ pub fn read(path: &Path) -> Result<Recorded, Problem> {
     })
 }
 
+/// Reads a recording, or all of a folder.
+///
+/// # Errors
+/// As [`read`]; and if a folder holds none (`H0610`).
+pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Problem> {
+    if !path.is_dir() {
+        return Ok(vec![read(path)?]);
+    }
+    let files = fs::read_dir(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let mut files: Vec<_> = files.flatten().map(|file| file.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == EXTENSION));
+    files.sort();
+    if files.is_empty() {
+        let message = format!("there is no recording in {}", path.display());
+        return Err(Problem::user("H0610", message).with("expected", "files that end in .observed"));
+    }
+    files.iter().map(|path| read(path)).collect()
+}
+
 /// The recordings of the JVMs of one run.
 ///
 /// # Errors

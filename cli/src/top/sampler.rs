@@ -12,6 +12,7 @@ use trace::names::class;
 use trace::nesting::{CallSums, Nesting};
 use trace::rates::{Interval, MethodId};
 
+use crate::live::jvms::now_ms;
 use crate::live::{Happening, Jvms};
 use crate::problem::Problem;
 
@@ -118,7 +119,11 @@ impl Reading {
 
     fn read(&mut self) -> Result<bool, Problem> {
         let nestings = &mut self.nestings;
+        let begun = &mut self.begun;
         self.jvms.read(&mut |jvm, _, happening| {
+            if (jvm, happening) == (0, Happening::Begun) {
+                *begun = Instant::now(); // the first interval is as long as the others
+            }
             let Some(nestings) = nestings else {
                 return;
             };
@@ -127,7 +132,7 @@ impl Reading {
             }
             match happening {
                 Happening::Begun | Happening::Moment(..) => {}
-                Happening::Call(call, _) => nestings[jvm].take(call),
+                Happening::Call(call, is_virtual) => nestings[jvm].take(call, is_virtual),
                 Happening::Reset => nestings[jvm].reset(),
             }
         })
@@ -135,8 +140,12 @@ impl Reading {
 
     /// Hands over what came since the last time; if nothing did, only when it is late.
     fn sample(&mut self, is_last: bool) {
-        let (added, times): (Vec<Trace>, Vec<u64>) =
-            self.jvms.all().filter_map(|jvm| jvm.since_last()).unzip();
+        let now = now_ms();
+        let (added, times): (Vec<Trace>, Vec<u64>) = self
+            .jvms
+            .all()
+            .filter_map(|jvm| jvm.since_last(now))
+            .unzip();
         let waited = self.begun.elapsed();
         if added.is_empty() && (is_last || waited < self.length + LATE) {
             return;
@@ -153,6 +162,7 @@ impl Reading {
             false => Interval::of(&added, seconds),
         };
         for jvm in self.jvms.all() {
+            jvm.skip(now);
             interval.lost = interval.lost.and(&jvm.trace().lost);
         }
         self.add_calls(&mut interval);
@@ -168,7 +178,7 @@ impl Reading {
         for (nesting, jvm) in nestings.iter_mut().zip(self.jvms.all()) {
             let (threads, callers) = nesting.take_sums();
             let trace = jvm.trace();
-            let known = |(id, sums): (u64, CallSums)| (thread(trace, id), sums);
+            let known = |(id, sums): (Option<u64>, CallSums)| (thread(trace, id), sums);
             interval.threads.extend(threads.into_iter().map(known));
             let mut ids = HashMap::new();
             let mut id = |span: u32| {
@@ -185,14 +195,15 @@ impl Reading {
     }
 }
 
-/// What is known of a thread; one that is not known is virtual, or the JVM did not say its name.
-fn thread(trace: &Trace, id: u64) -> ThreadInfo {
+/// What is known of a thread; virtual ones are together.
+fn thread(trace: &Trace, id: Option<u64>) -> ThreadInfo {
     let unnamed = ThreadInfo {
-        id,
+        id: id.unwrap_or_default(),
         name: String::new(),
-        is_virtual: true,
+        is_virtual: id.is_none(),
     };
-    trace.threads.get(&id).cloned().unwrap_or(unnamed)
+    let known = id.and_then(|id| trace.threads.get(&id));
+    known.cloned().unwrap_or(unnamed)
 }
 
 fn method(trace: &Trace, span: u32) -> MethodId {

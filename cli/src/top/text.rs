@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use trace::losses;
-use trace::numbers::counted;
+use trace::numbers::{counted, seconds};
 use trace::rates::Interval;
 
 use super::columns::Column;
@@ -13,7 +13,7 @@ use super::state::State;
 #[must_use]
 pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     let rows = state.rows(interval);
-    let mut text = format!("interval of {:.1} s\n", interval.seconds);
+    let mut text = format!("interval of {} s\n", seconds(interval.seconds));
     if rows.is_empty() {
         let _ = writeln!(
             text,

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Row, Table, TableState};
 use trace::losses;
-use trace::numbers::counted;
+use trace::numbers::{counted, seconds};
 use trace::rates::{Group, Interval, Key, Rate};
 
 use super::columns::{Column, number, per};
@@ -98,7 +98,7 @@ fn heading(view: &View<'_>) -> String {
                 "{} errors/s",
                 number(per(errors, interval.seconds))
             ));
-            parts.push(format!("in {:.1} s", interval.seconds));
+            parts.push(format!("in {} s", seconds(interval.seconds)));
         }
     }
     if !state.filter.is_empty() {

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::decode::{Decoder, Entry};
+use super::decode::{Decoder, Entry, StoredCall};
 use super::{Compacted, Kind, Lost, MAGIC, Outcome};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, write_header, write_record};
@@ -194,7 +194,7 @@ impl Compaction {
             }
             Some(Kind::Calls) if self.leave == Leave::Oldest && !self.is_forgotten => {
                 let dropped = &mut self.dropped;
-                let mut count = |entry| {
+                let mut count = |entry, _: Option<StoredCall<'_>>| {
                     let has_ended = match entry {
                         Entry::Call(call, _) => call.outcome != Outcome::Open,
                         entry => matches!(entry, Entry::Moment(..)),
@@ -211,7 +211,7 @@ impl Compaction {
                 if kind == Some(Kind::Reset) {
                     self.merged.forget();
                 }
-                self.merged.decoder.take(record, &mut |_| ())?;
+                self.merged.decoder.take(record, &mut |_, _| ())?;
                 self.waiting.extend_from_slice(raw);
             }
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::pass::Restored;
 use super::{
     Aggregate, BUCKETS, Call, Capture, Kind, Lost, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
     SHOWN, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::SnapshotError;
-use crate::format::{Incomplete, Meta};
+use crate::format::{Incomplete, Meta, write_varint};
 use crate::log::read::{Fields, Record, corrupt, read_json};
 
 /// What an event file holds, in the order in which it was written. Times of calls are nanoseconds since
@@ -44,6 +45,43 @@ pub enum Entry {
     Incomplete(Incomplete),
 }
 
+/// The bytes of a call or an event in its record.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredCall<'a> {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// The span, or the place of an event.
+    pub span: u32,
+    /// Time of the entry, or of the event: nanoseconds since the start.
+    pub start: u64,
+    /// Time of the end, or of the last sight.
+    pub end: u64,
+    flags: u8,
+    /// The rest in the record: duration, names and captures.
+    rest: &'a [u8],
+}
+
+impl StoredCall<'_> {
+    /// Checks whether the call had not ended.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.flags & (OPEN | THREW) == OPEN
+    }
+
+    /// Checks whether it is an event, and no call.
+    #[must_use]
+    pub fn is_moment(&self) -> bool {
+        self.flags & MOMENT != 0
+    }
+
+    /// Adds bytes of which [`EventFile::restore`](super::EventFile::restore) makes the same.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        write_varint(out, self.span);
+        out.push(self.flags);
+        out.extend_from_slice(self.rest);
+    }
+}
+
 /// Decodes records. Keeps the class names that calls refer to, and nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
@@ -57,11 +95,11 @@ impl Decoder {
         self.begun
     }
 
-    /// Hands over the entries of a record.
+    /// Hands over the entries of a record, and of calls and events how they are stored.
     pub fn take(
         &mut self,
         record: &Record<'_>,
-        take: &mut impl FnMut(Entry),
+        take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
     ) -> Result<(), SnapshotError> {
         let kind = Kind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
@@ -100,14 +138,37 @@ impl Decoder {
             Kind::Incomplete => Entry::Incomplete(read_json(record)?),
             Kind::Compacted => return Ok(()), // for who follows the file
         };
-        take(entry);
+        take(entry, None);
         Ok(())
+    }
+
+    /// A call or an event of its stored bytes, and whether its thread is virtual.
+    pub fn restore(
+        &self,
+        thread: u64,
+        start: u64,
+        stored: &[u8],
+    ) -> Result<(Restored, bool), SnapshotError> {
+        let mut fields = Fields::of(&Record {
+            kind: Kind::Calls as u16,
+            payload: stored,
+            offset: 0,
+            end: stored.len(),
+        });
+        let span = fields.varint32()?;
+        let [flags] = fields.number()?;
+        let call = self.call(&mut fields, (thread, span, start), flags)?;
+        let restored = match flags & MOMENT {
+            0 => Restored::Call(call),
+            _ => Restored::Moment(call.into()),
+        };
+        Ok((restored, flags & VIRTUAL != 0))
     }
 
     fn calls(
         &self,
         fields: &mut Fields<'_>,
-        take: &mut impl FnMut(Entry),
+        take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
     ) -> Result<(), SnapshotError> {
         let mut last_start = 0_u64;
         while !fields.rest.is_empty() {
@@ -116,33 +177,53 @@ impl Decoder {
             let [flags] = fields.number()?;
             let start = last_start.wrapping_add(unzigzag(fields.varint()?) as u64);
             last_start = start;
-            let end = start.saturating_add(fields.varint()?);
-            let outcome = match (flags & THREW != 0, flags & OPEN != 0) {
-                (true, _) if flags & NAMED != 0 => Outcome::Threw(Some(self.name(fields)?)),
-                (true, _) => Outcome::Threw(None),
-                (false, true) => Outcome::Open,
-                (false, false) => Outcome::Returned,
-            };
-            let count = fields.varint()?;
-            let mut captures = Vec::new();
-            for _ in 0..count {
-                captures.push(self.capture(fields)?);
-            }
-            let call = Call {
+            let rest = fields.rest;
+            let call = self.call(fields, (thread, span, start), flags)?;
+            let stored = StoredCall {
                 thread,
                 span,
                 start,
-                end,
-                outcome,
-                captures,
+                end: call.end,
+                flags,
+                rest: &rest[..rest.len() - fields.rest.len()],
             };
             let is_virtual = flags & VIRTUAL != 0;
-            take(match flags & MOMENT {
+            let entry = match flags & MOMENT {
                 0 => Entry::Call(call, is_virtual),
                 _ => Entry::Moment(call.into(), is_virtual),
-            });
+            };
+            take(entry, Some(stored));
         }
         Ok(())
+    }
+
+    /// The rest of a call of which thread, span, start and flags are read.
+    fn call(
+        &self,
+        fields: &mut Fields<'_>,
+        (thread, span, start): (u64, u32, u64),
+        flags: u8,
+    ) -> Result<Call, SnapshotError> {
+        let end = start.saturating_add(fields.varint()?);
+        let outcome = match (flags & THREW != 0, flags & OPEN != 0) {
+            (true, _) if flags & NAMED != 0 => Outcome::Threw(Some(self.name(fields)?)),
+            (true, _) => Outcome::Threw(None),
+            (false, true) => Outcome::Open,
+            (false, false) => Outcome::Returned,
+        };
+        let count = fields.varint()?;
+        let mut captures = Vec::new();
+        for _ in 0..count {
+            captures.push(self.capture(fields)?);
+        }
+        Ok(Call {
+            thread,
+            span,
+            start,
+            end,
+            outcome,
+            captures,
+        })
     }
 
     fn name(&self, fields: &mut Fields<'_>) -> Result<Arc<str>, SnapshotError> {
@@ -209,7 +290,10 @@ impl Decoder {
 }
 
 /// The sums of a record, span by span.
-fn aggregates(fields: &mut Fields<'_>, take: &mut impl FnMut(Entry)) -> Result<(), SnapshotError> {
+fn aggregates(
+    fields: &mut Fields<'_>,
+    take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
+) -> Result<(), SnapshotError> {
     while !fields.rest.is_empty() {
         let span = fields.varint32()?;
         let mut sums = Aggregate {
@@ -229,16 +313,19 @@ fn aggregates(fields: &mut Fields<'_>, take: &mut impl FnMut(Entry)) -> Result<(
             }
             sums.histogram.add(bucket as usize, fields.varint()?);
         }
-        take(Entry::Aggregate(span, sums));
+        take(Entry::Aggregate(span, sums), None);
     }
     Ok(())
 }
 
 /// The counts of a record, span by span.
-fn counts(fields: &mut Fields<'_>, take: &mut impl FnMut(Entry)) -> Result<(), SnapshotError> {
+fn counts(
+    fields: &mut Fields<'_>,
+    take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
+) -> Result<(), SnapshotError> {
     while !fields.rest.is_empty() {
         let span = fields.varint32()?;
-        take(Entry::Count(span, fields.varint()?));
+        take(Entry::Count(span, fields.varint()?), None);
     }
     Ok(())
 }

@@ -229,7 +229,7 @@ impl Follower {
                             ..record
                         };
                         let again = self.again;
-                        self.decoder.take(&in_file, &mut |entry| {
+                        self.decoder.take(&in_file, &mut |entry, _| {
                             if !again || !matches!(entry, Entry::Meta(_)) {
                                 take(entry);
                             }

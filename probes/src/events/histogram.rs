@@ -21,57 +21,64 @@ fn floor_of(bucket: usize) -> u64 {
     (8 + step as u64) << (power - 3)
 }
 
-/// How many calls took how long.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Numbers of calls by duration. Empty buckets, which are most, take no room.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    buckets: Box<[u64; BUCKETS]>,
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self {
-            buckets: Box::new([0; BUCKETS]),
-        }
-    }
+    /// Numbers of buckets, rising, with their counts.
+    buckets: Vec<(u16, u64)>,
 }
 
 impl Histogram {
     /// Adds `count` calls to a bucket; one beyond the last counts as the last.
     pub fn add(&mut self, bucket: usize, count: u64) {
-        if let Some(sum) = self.buckets.get_mut(bucket.min(BUCKETS - 1)) {
-            *sum = sum.saturating_add(count);
+        if count == 0 {
+            return;
+        }
+        let bucket = bucket.min(BUCKETS - 1) as u16;
+        match self
+            .buckets
+            .binary_search_by_key(&bucket, |(bucket, _)| *bucket)
+        {
+            Ok(at) => self.buckets[at].1 = self.buckets[at].1.saturating_add(count),
+            Err(at) => self.buckets.insert(at, (bucket, count)),
         }
     }
 
     /// The buckets that hold something, with their counts.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let all = self.buckets.iter().copied().enumerate();
-        all.filter(|(_, count)| *count > 0)
+        let filled = self.buckets.iter();
+        filled.map(|(bucket, count)| (usize::from(*bucket), *count))
     }
 
     /// The counts since `before`, an earlier state of the same.
     #[must_use]
     fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
-        for (now, before) in since.buckets.iter_mut().zip(before.buckets.iter()) {
-            *now = now.saturating_sub(*before);
+        let mut earlier = before.buckets.iter().peekable();
+        for (bucket, count) in &mut since.buckets {
+            while earlier.next_if(|(other, _)| other < bucket).is_some() {}
+            if let Some((_, before)) = earlier.next_if(|(other, _)| other == bucket) {
+                *count = count.saturating_sub(*before);
+            }
         }
+        since.buckets.retain(|(_, count)| *count > 0);
         since
     }
 
     /// All calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        let buckets = self.buckets.iter();
-        buckets.fold(0, |sum, count| sum.saturating_add(*count))
+        let counts = self.filled();
+        counts.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// The calls that took less than so many nanoseconds, if that is where a bucket begins; else at most one bucket's
     /// calls fewer.
     #[must_use]
     pub fn below(&self, nanos: u64) -> u64 {
-        let buckets = self.buckets.iter().take(bucket_of(nanos));
-        buckets.fold(0, |sum, count| sum.saturating_add(*count))
+        let first = bucket_of(nanos);
+        let below = self.filled().filter(|(bucket, _)| *bucket < first);
+        below.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// The duration in nanoseconds that the share `quantile` (0 to 1) of all calls did not exceed, within 6.25 %;

@@ -1,13 +1,10 @@
-//! Reading an event file, also one whose writer was killed.
+//! The content of an event file.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use super::decode::{Decoder, Entry};
-use super::{Aggregate, Call, Lost, MAGIC, Moment, Outcome, SpanInfo, ThreadInfo};
-use crate::error::SnapshotError;
-use crate::format::{HEADER_LENGTH, Incomplete, Meta};
-use crate::log::read::{check_header, record_at};
+use super::decode::Entry;
+use super::{Aggregate, Call, Lost, Moment, Outcome, SingleCalls, SpanInfo, ThreadInfo};
+use crate::format::{Incomplete, Meta};
 
 /// What the spans of one JVM recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,6 +21,8 @@ pub struct Trace {
     pub calls: Vec<Call>,
     /// Every event that was kept, by thread and then by time.
     pub moments: Vec<Moment>,
+    /// Numbers of the single calls and events in the file.
+    pub single: SingleCalls,
     /// The sums by span, also of calls that were not kept.
     pub aggregates: BTreeMap<u32, Aggregate>,
     /// How often the places of events were reached, also where the event was not kept.
@@ -63,42 +62,6 @@ pub struct Event<'t> {
 }
 
 impl Trace {
-    /// Reads an event file.
-    ///
-    /// # Errors
-    /// See [`SnapshotError`].
-    pub fn read(path: &Path) -> Result<Self, SnapshotError> {
-        let bytes = std::fs::read(path).map_err(|source| SnapshotError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::from_bytes(&bytes)
-    }
-
-    /// Reads an event file from its bytes.
-    ///
-    /// # Errors
-    /// See [`SnapshotError`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        check_header(bytes, MAGIC)?;
-        let (mut decoder, mut trace) = (Decoder::default(), Self::default());
-        let mut offset = HEADER_LENGTH;
-        while offset < bytes.len() {
-            let Some(record) = record_at(bytes, offset)? else {
-                trace.truncated = true;
-                break;
-            };
-            decoder.take(&record, &mut |entry| trace.take(entry))?;
-            offset = record.end;
-        }
-        if !decoder.has_begun() {
-            let length = bytes.len() as u64;
-            return Err(SnapshotError::Empty { length });
-        }
-        trace.finish();
-        Ok(trace)
-    }
-
     /// Adds the next entry of an event file. Calls are kept as they come until [`Trace::finish`].
     pub fn take(&mut self, entry: Entry) {
         self.complete = matches!(entry, Entry::End);
@@ -138,6 +101,7 @@ impl Trace {
             Entry::Reset => {
                 self.calls.clear();
                 self.moments.clear();
+                self.single = SingleCalls::default();
                 self.reached.clear();
                 self.aggregates.clear();
                 self.counts.clear();
@@ -145,6 +109,34 @@ impl Trace {
             }
             Entry::Incomplete(incomplete) => self.incomplete = Some(incomplete),
         }
+    }
+
+    /// Adds the next entry of an event file; of calls and events their numbers.
+    pub fn take_summed(&mut self, entry: Entry) {
+        match &entry {
+            Entry::Call(call, _) => self.single.call(call),
+            Entry::Moment(moment, _) => self.single.moment(moment),
+            // Most virtual threads have no name, and there may be millions.
+            Entry::Thread(thread) if thread.is_virtual && thread.name.is_empty() => {}
+            _ => return self.take(entry),
+        }
+        (self.complete, self.incomplete) = (false, None);
+    }
+
+    /// Keeps wanted spans and places, with their calls, events and sums.
+    pub fn retain(&mut self, is_wanted: impl Fn(&SpanInfo) -> bool) {
+        self.spans.retain(|_, span| is_wanted(span));
+        self.places.retain(|_, place| is_wanted(place));
+        let (spans, places) = (&self.spans, &self.places);
+        self.calls.retain(|call| spans.contains_key(&call.span));
+        self.moments
+            .retain(|moment| places.contains_key(&moment.place));
+        self.single.retain(
+            |span| spans.contains_key(&span),
+            |place| places.contains_key(&place),
+        );
+        self.aggregates.retain(|span, _| spans.contains_key(span));
+        self.counts.retain(|span, _| spans.contains_key(span));
     }
 
     /// There is such a thread.
@@ -172,6 +164,16 @@ impl Trace {
             .dedup_by(|later, first| later.thread == first.thread && later.start == first.start);
         self.moments
             .sort_by_key(|moment| (moment.thread, moment.nanos));
+        self.single = SingleCalls::default();
+        self.calls.iter().for_each(|call| self.single.call(call));
+        self.moments
+            .iter()
+            .for_each(|moment| self.single.moment(moment));
+        self.finish_summed();
+    }
+
+    /// Completes a trace of [`Trace::take_summed`].
+    pub fn finish_summed(&mut self) {
         self.meta.dump_ms = self.meta.dump_ms.max(self.meta.start_ms);
         self.complete &= !self.truncated;
     }

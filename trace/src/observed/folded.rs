@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use observations::Recorded;
 
 use super::names::{NO_JAVA, method};
+use crate::stacks::{Side, Stacks};
 
 /// What the widths of a flame graph stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,30 +81,46 @@ impl Weight {
     }
 }
 
-/// One line for each stack of each JVM, in the order of the text.
-#[must_use]
-pub fn lines(all: &[Recorded], weight: Weight) -> Vec<String> {
-    let mut sums: HashMap<String, u64> = HashMap::new();
-    for recorded in all {
-        for (node, number) in weight.rows(recorded) {
-            *sums.entry(path(recorded, node)).or_default() += number;
+/// Adds the stacks of a JVM with their weights.
+pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side) {
+    let rows = weight.rows(recorded);
+    let mut is_on_path = vec![false; recorded.stacks.nodes.len()];
+    for (node, _) in &rows {
+        for node in recorded.stacks.nodes_of(*node) {
+            // The callers of a node that is on a path are, too.
+            if std::mem::replace(&mut is_on_path[node as usize], true) {
+                break;
+            }
         }
     }
-    let mut lines: Vec<String> = (sums.into_iter())
-        .filter(|(_, number)| *number > 0)
-        .map(|(path, number)| format!("{path} {number}"))
-        .collect();
-    lines.sort_unstable();
-    lines
-}
-
-fn path(recorded: &Recorded, node: Option<u32>) -> String {
-    let mut names: Vec<String> = (recorded.stacks.path(node))
-        .map(|frame| method(frame).replace(';', ","))
-        .collect();
-    if names.is_empty() {
-        return NO_JAVA.to_owned();
+    // Of each node of the recording: its place in the tree, and its depth.
+    let mut places: Vec<Option<(u32, usize)>> = vec![None; recorded.stacks.nodes.len()];
+    let mut names: HashMap<u32, u32> = HashMap::new();
+    for (number, node) in recorded.stacks.nodes.iter().enumerate() {
+        let Some(frame) = recorded.stacks.frames.get(node.frame as usize) else {
+            continue;
+        };
+        if !is_on_path[number] {
+            continue;
+        }
+        let name = *names
+            .entry(node.frame)
+            .or_insert_with(|| stacks.name(&method(frame).replace(';', ",")));
+        let caller = node.caller.filter(|caller| (*caller as usize) < number);
+        let caller = caller.and_then(|caller| places[caller as usize]);
+        let depth = caller.map_or(1, |(_, depth)| depth + 1);
+        let caller = caller.map(|(place, _)| place);
+        places[number] = Some((stacks.below(caller, name, depth), depth));
     }
-    names.reverse();
-    names.join(";")
+    for (node, number) in rows {
+        let place = node.and_then(|node| *places.get(node as usize)?);
+        let place = match place {
+            Some((place, _)) => place,
+            None => {
+                let name = stacks.name(NO_JAVA);
+                stacks.below(None, name, 1)
+            }
+        };
+        stacks.add(place, side, number);
+    }
 }

@@ -4,24 +4,26 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use probes::events::{
-    Capture, Column, Moment, SpanInfo, ThreadInfo, Trace, Value as Captured, Which,
-};
+use probes::events::{Column, SpanInfo, ThreadInfo};
 use serde_json::{Map, json};
+
+use super::rows::{EventRow, EventRows, JvmOfRows};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::{class, printable};
 use crate::numbers::{counted, thousands};
 use crate::perfetto::thread_name;
+use crate::recording::Recording;
+use crate::recording::sort::Sorter;
 use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
-use crate::values::{plain, recorded, to_json};
+use crate::values::{plain, to_json};
 
 /// The name of the table of events that have none.
 const UNNAMED: &str = "events";
 
 /// The events of one table of a plugin, of all JVMs together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct EventTable {
     /// The plugin.
     pub plugin: String,
@@ -32,7 +34,7 @@ pub struct EventTable {
     /// What the values are called.
     pub values: Vec<String>,
     /// The events, by JVM and time.
-    pub rows: Vec<EventRow>,
+    pub rows: EventRows,
     /// How often the places of the events were reached.
     pub reached: u64,
     /// The lowest limit of a place, if one has a limit.
@@ -41,27 +43,15 @@ pub struct EventTable {
     pub others_missing: bool,
 }
 
-/// An event. What events of one place or thread have in common is shared, and texts are made when they are asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventRow {
-    /// The key: one text for each column.
-    pub cells: Arc<[String]>,
-    /// The process.
-    pub pid: u32,
-    /// Nanoseconds since the JVM's trace began.
-    pub nanos: u64,
-    /// The thread.
-    pub thread: Arc<str>,
-    /// Its values, by their places in [`EventTable::values`].
-    pub captures: Arc<[Capture]>,
-}
-
 type Key = (String, String, Vec<(String, String)>, Vec<String>);
 
-/// The tables of all events.
-pub(super) fn of(traces: &[Trace]) -> Vec<EventTable> {
+/// The tables of all events, whose rows are put away.
+///
+/// # Errors
+/// If the events cannot be read or sorted.
+pub(super) fn of(recordings: &[Recording]) -> io::Result<Vec<EventTable>> {
     let mut tables: BTreeMap<Key, EventTable> = BTreeMap::new();
-    for trace in traces {
+    for trace in recordings.iter().map(|recording| &recording.trace) {
         for place in trace.places.values() {
             let key = key(place);
             let table = tables.entry(key.clone()).or_insert_with(|| empty(&key));
@@ -72,52 +62,47 @@ pub(super) fn of(traces: &[Trace]) -> Vec<EventTable> {
             table.others_missing |=
                 lost.full + lost.unwritten + lost.oldest + lost.over_size + lost.untracked > 0;
         }
-        for (key, mut more) in rows_of(trace) {
-            if let Some(table) = tables.get_mut(&key) {
-                table.rows.append(&mut more);
-            }
-        }
     }
-    tables.into_values().collect()
+    for (key, table) in &mut tables {
+        table.rows = rows_of(recordings, key)?;
+    }
+    Ok(tables.into_values().collect())
 }
 
-/// The events of a trace in the order of time, by the keys of their tables, which are few.
-fn rows_of(trace: &Trace) -> Vec<(Key, Vec<EventRow>)> {
-    let mut rows: Vec<(Key, Vec<EventRow>)> = Vec::new();
-    let mut places = Vec::new(); // by their ids, which rise
-    for place in trace.places.values() {
-        let key = key(place);
-        let known = rows.iter().position(|(other, _)| *other == key);
-        let table = known.unwrap_or(rows.len());
-        if known.is_none() {
-            rows.push((key, Vec::new()));
-        }
-        places.push((place.id, table, cells(place)));
-    }
-    let thread = |thread: &ThreadInfo| {
-        let name = thread_name(&thread.name, thread.is_virtual, thread.id);
-        (thread.id, Arc::<str>::from(name))
+/// The events of the table with this key, by JVM and time.
+fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
+    let Some(first) = recordings.first() else {
+        return Ok(EventRows::from(Vec::new()));
     };
-    let threads: Vec<_> = trace.threads.values().map(thread).collect();
-    let nobody: Arc<str> = "".into();
-    let mut moments: Vec<&Moment> = trace.moments.iter().collect();
-    moments.sort_by_key(|moment| moment.nanos);
-    for moment in moments {
-        let Ok(place) = places.binary_search_by_key(&moment.place, |(id, ..)| *id) else {
-            continue;
+    let mut sorter = Sorter::new(first.scratch());
+    let mut jvms = Vec::new();
+    for (number, recording) in (0..).zip(recordings) {
+        let trace = &recording.trace;
+        let places = trace.places.values().filter(|place| key(place) == *wanted);
+        let cells: BTreeMap<u32, Arc<[String]>> =
+            places.map(|place| (place.id, cells(place))).collect();
+        if !cells.is_empty() {
+            recording.each_stored_moment(&mut |nanos, thread, place, stored| match cells
+                .contains_key(&place)
+            {
+                true => sorter.push([number, nanos, thread], |out| {
+                    out.extend_from_slice(stored);
+                }),
+                false => Ok(()),
+            })?;
+        }
+        let thread = |thread: &ThreadInfo| {
+            let name = thread_name(&thread.name, thread.is_virtual, thread.id);
+            (thread.id, Arc::<str>::from(name))
         };
-        let (_, table, cells) = &places[place];
-        let thread = threads.binary_search_by_key(&moment.thread, |(id, _)| *id);
-        let thread = thread.map_or(&nobody, |found| &threads[found].1);
-        rows[*table].1.push(EventRow {
-            cells: Arc::clone(cells),
+        jvms.push(JvmOfRows {
             pid: trace.meta.pid,
-            nanos: moment.nanos,
-            thread: Arc::clone(thread),
-            captures: Arc::clone(&moment.captures),
+            file: Arc::clone(recording.file()),
+            cells,
+            threads: trace.threads.values().map(thread).collect(),
         });
     }
-    rows
+    Ok(EventRows::of(jvms, sorter.finish()?))
 }
 
 /// The key of the events of a place.
@@ -158,48 +143,39 @@ fn empty((plugin, name, columns, values): &Key) -> EventTable {
         name: name.clone(),
         columns: columns.iter().map(column).collect(),
         values: values.clone(),
-        rows: Vec::new(),
+        rows: EventRows::from(Vec::new()),
         reached: 0,
         per_second: None,
         others_missing: false,
     }
 }
 
-impl EventRow {
-    /// A value by its place in [`EventTable::values`].
-    #[must_use]
-    pub fn value(&self, place: usize) -> Option<&Captured> {
-        let is_it = |capture: &&Capture| matches!(capture.which, Which::Shown(slot) if usize::from(slot) == place);
-        self.captures.iter().find(is_it).map(|found| &found.value)
-    }
-
-    /// A value as a plugin is given it that computes tables.
-    #[must_use]
-    pub fn recorded(&self, place: usize) -> Option<String> {
-        self.value(place).map(recorded)
-    }
-}
-
 impl EventTable {
     /// At most `most` rows and what is left out, for people.
-    pub(super) fn sheet(&self, most: usize) -> Sheet {
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub(super) fn sheet(&self, most: usize) -> io::Result<Sheet> {
+        let mut rows = Vec::new();
+        self.rows.each(most, &mut |row| {
+            rows.push(self.cells(&row));
+            Ok(())
+        })?;
         let values = self.values.iter();
         let values = values.map(|name| Title::new(printable(name), false));
         let last = [Title::new("thread", false), Title::new("time", true)];
         let nothing = self.rows.is_empty() && self.reached == 0;
         let nothing = nothing.then(|| "no event happened".to_owned());
-        Sheet {
+        Ok(Sheet {
             heading: heading(&self.plugin, &self.name),
             titles: key_titles(&self.columns)
                 .chain(values)
                 .chain(last)
                 .collect(),
-            rows: (self.rows.iter().take(most))
-                .map(|row| self.cells(row))
-                .collect(),
+            rows,
             more: self.rows.len().saturating_sub(most),
             note: nothing.or_else(|| self.left_out()),
-        }
+        })
     }
 
     /// A row for people.
@@ -251,7 +227,7 @@ impl EventTable {
         let last = ["thread", "time", "pid"].map(str::to_owned);
         let titles: Vec<_> = keys.chain(values).chain(last).collect();
         writeln!(out, "{}", titles.join(","))?;
-        for row in &self.rows {
+        self.rows.each(usize::MAX, &mut |row| {
             let cells = row.cells.iter().map(|cell| quoted(cell));
             let values = (0..self.values.len()).map(|place| row.value(place));
             let values =
@@ -262,14 +238,13 @@ impl EventTable {
                 row.pid.to_string(),
             ];
             let cells: Vec<_> = cells.chain(values).chain(last).collect();
-            writeln!(out, "{}", cells.join(","))?;
-        }
-        Ok(())
+            writeln!(out, "{}", cells.join(","))
+        })
     }
 
     /// Writes each row as a JSON object in a line, and one of what is left out; times are nanoseconds.
     pub(super) fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        for row in &self.rows {
+        self.rows.each(usize::MAX, &mut |row| {
             let cells = row.cells.iter().zip(&self.columns);
             let key: Map<_, _> = cells
                 .map(|(cell, column)| (column.name.clone(), cell_json(cell, &column.kind)))
@@ -282,8 +257,8 @@ impl EventTable {
                 "plugin": self.plugin, "table": self.name, "key": key, "pid": row.pid,
                 "nanos": row.nanos, "thread": &*row.thread, "values": values,
             });
-            writeln!(out, "{line}")?;
-        }
+            writeln!(out, "{line}")
+        })?;
         let missing = self.reached.saturating_sub(self.rows.len() as u64);
         if missing > 0 {
             let line = json!({
@@ -293,135 +268,5 @@ impl EventTable {
             writeln!(out, "{line}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cells::text;
-    use probes::events::{EventInfo, TableRow};
-    use serde_json::Value;
-
-    fn trace(row: Option<TableRow>) -> Trace {
-        let place = SpanInfo {
-            id: 4,
-            class: "a/A".to_owned(),
-            method: "f".to_owned(),
-            line: 7,
-            plugin: "log".to_owned(),
-            shown: vec!["statement".to_owned(), "this".to_owned()],
-            event: Some(EventInfo {
-                per_second: Some(100),
-            }),
-            row,
-            ..SpanInfo::default()
-        };
-        let capture = |slot, value| Capture {
-            which: Which::Shown(slot),
-            value,
-        };
-        let moment = |nanos, sql: &str| Moment {
-            thread: 1,
-            place: 4,
-            nanos,
-            captures: [
-                capture(
-                    0,
-                    Captured::Text {
-                        text: sql.to_owned(),
-                        length: sql.encode_utf16().count() as u32,
-                    },
-                ),
-                capture(1, Captured::Int(3)),
-            ]
-            .into(),
-        };
-        Trace {
-            places: BTreeMap::from([(4, place)]),
-            threads: BTreeMap::from([(
-                1,
-                ThreadInfo {
-                    id: 1,
-                    name: "main".to_owned(),
-                    is_virtual: false,
-                },
-            )]),
-            moments: vec![moment(2_000_000, "=b,\u{1b}"), moment(1_000_000, "a")],
-            reached: BTreeMap::from([(4, 5)]),
-            ..Trace::default()
-        }
-    }
-
-    #[test]
-    fn events_are_rows_in_the_order_of_time_and_what_is_left_out_is_said() {
-        let [table] = <[EventTable; 1]>::try_from(of(&[trace(None)])).unwrap();
-        let shown = text(|out| table.sheet(9).write(out));
-        let lines: Vec<Vec<&str>> = shown
-            .lines()
-            .map(|line| line.split_whitespace().collect())
-            .collect();
-        assert_eq!(lines[0], ["log:", "events"]);
-        assert_eq!(
-            lines[1],
-            ["method", "line", "statement", "this", "thread", "time"]
-        );
-        assert_eq!(
-            lines[2],
-            ["a.A.f", "7", "\"a\"", "3", "main", "1.000", "ms"]
-        );
-        assert!(!shown.contains('\u{1b}'), "{shown:?}");
-        assert_eq!(
-            shown.lines().last(),
-            Some("left out: 3 of 5 events: at most 100 a second of one place are kept")
-        );
-        assert!(text(|out| table.sheet(1).write(out)).contains("… and 1 more row\nleft out"));
-    }
-
-    #[test]
-    fn files_hold_every_event_with_plain_values() {
-        let row = TableRow {
-            table: "statements".to_owned(),
-            columns: vec![Column {
-                name: "line".to_owned(),
-                kind: "line".to_owned(),
-            }],
-            cells: vec!["7".to_owned()],
-        };
-        let [table] = <[EventTable; 1]>::try_from(of(&[trace(Some(row))])).unwrap();
-        let csv = text(|out| table.write_csv(out));
-        assert_eq!(
-            csv,
-            "line,statement,this,thread,time,pid\n7,a,3,main,1000000,0\n7,\"=b,\u{1b}\",3,main,2000000,0\n"
-        );
-        let lines = text(|out| table.write_json_lines(out));
-        let lines: Vec<Value> = lines
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        assert_eq!(
-            lines[0],
-            json!({
-                "plugin": "log", "table": "statements", "key": {"line": 7}, "pid": 0,
-                "nanos": 1_000_000, "thread": "main", "values": {"statement": "a", "this": 3},
-            })
-        );
-        assert_eq!(
-            lines[2],
-            json!({"plugin": "log", "table": "statements", "events": 5, "left_out": 3})
-        );
-    }
-
-    #[test]
-    fn causes_are_those_that_there_are() {
-        let mut one = trace(None);
-        one.lost.full = 1;
-        let both = text(|out| of(std::slice::from_ref(&one))[0].sheet(9).write(out));
-        let expected = "at most 100 a second of one place are kept; some were lost or went with the oldest calls\n";
-        assert!(both.ends_with(expected), "{both}");
-        one.moments.clear();
-        one.reached.clear();
-        let none = text(|out| of(std::slice::from_ref(&one))[0].sheet(9).write(out));
-        assert_eq!(none, "log: events\nno event happened\n");
     }
 }

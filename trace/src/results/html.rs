@@ -29,7 +29,7 @@ pub fn write(tables: &[Table], missing: &str, out: &mut dyn Write) -> io::Result
         writeln!(out, "<p class=missing>{}", text(missing.trim_end()))?;
     }
     for table in tables {
-        section(&table.sheet(MOST_ROWS), out)?;
+        section(&table.sheet(MOST_ROWS)?, out)?;
     }
     writeln!(out, "<script>\n{SCRIPT}</script>")
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use host::Config;
 use host::config::PluginConfig;
 use observations::tables::PluginTables;
-use probes::events::Trace;
+use trace::recording::Recording;
 
 use super::ready::Ready;
 use super::reloading::Reloading;
@@ -152,8 +152,13 @@ impl Run {
         let name = &ready.description.name;
         let observed = plugin_tables::of_run((&run, name), &checked.output, &mut warnings);
         let shown = observed.and_then(|observed| {
-            let traces = traces::of_run(&run, &checked.output, &mut warnings)?;
-            self.show((traces, observed), warnings, ready)
+            let recordings = traces::of_run(
+                &run,
+                &checked.output,
+                &self.outputs.scratch(),
+                &mut warnings,
+            )?;
+            self.show((recordings, observed), warnings, ready)
         });
         match shown {
             Err(problem) if code == 0 => Err(problem),
@@ -201,8 +206,8 @@ impl Run {
         let mut warnings = Warnings::default();
         let name = &ready.description.name;
         let observed = plugin_tables::beside(&ended.snapshot, name, &mut warnings)?;
-        let traces = traces::of_visit(&ended, &mut warnings)?;
-        let shown = self.show((traces, observed), warnings, ready);
+        let recordings = traces::of_visit(&ended, &self.outputs.scratch(), &mut warnings)?;
+        let shown = self.show((recordings, observed), warnings, ready);
         let unanswered = ended.unanswered.take();
         let code = match (shown, unanswered) {
             (Ok(code), None) => code,
@@ -217,7 +222,7 @@ impl Run {
     /// What the plugin recorded; other plugins may have been at work, too. The exit code.
     fn show(
         &self,
-        (mut traces, observed): (Vec<Trace>, Vec<PluginTables>),
+        (mut recordings, observed): (Vec<Recording>, Vec<PluginTables>),
         warnings: Warnings,
         ready: &Ready,
     ) -> Result<u8, Problem> {
@@ -227,17 +232,17 @@ impl Run {
             true => PARTIAL,
             false => 0,
         };
-        for trace in &mut traces {
-            traces::retain(trace, |span| span.plugin == plugin.name);
+        for recording in &mut recordings {
+            recording.retain(|span| span.plugin == plugin.name);
         }
-        traces.retain(|trace| !trace.spans.is_empty() || !trace.places.is_empty());
-        if !traces.is_empty() || !observed.is_empty() {
+        recordings.retain(|one| !one.trace.spans.is_empty() || !one.trace.places.is_empty());
+        if !recordings.is_empty() || !observed.is_empty() {
             let outputs = TraceOutputs {
                 observed,
                 reporters: ready.reporters.clone(),
                 ..self.outputs.clone()
             };
-            return outputs.make(&traces, StreamedLines::No).map(|()| code);
+            return outputs.make(&recordings, StreamedLines::No).map(|()| code);
         }
         let name = &plugin.name;
         if !needed(plugin).contains(&"probes") {

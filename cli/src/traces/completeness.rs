@@ -1,0 +1,163 @@
+//! What is missing of a trace, and what cannot be made of it.
+
+use std::path::Path;
+
+use probes::events::{SpanInfo, SpanMode, Trace};
+use trace::losses;
+use trace::numbers::counted;
+use trace::recording::Recording;
+use trace::summary::Summary;
+
+use super::StreamedLines;
+use super::recorded::traces;
+use crate::problem::Problem;
+
+/// Whether all was recorded that happened; what was not is in every output.
+///
+/// # Errors
+/// `H0651` if something is missing.
+pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
+    let gaps = summary.incomplete.iter().map(ToString::to_string);
+    let lost = losses::present(&summary.lost).map(|loss| loss.to_string());
+    let mut missing = gaps.chain(lost).peekable();
+    if missing.peek().is_none() {
+        return Ok(());
+    }
+    let problem = Problem::partial("H0651", "the trace is incomplete");
+    let problem = missing.fold(problem, |problem, found| problem.with("found", found));
+    Err(problem.with(
+        "help",
+        "make room where the agent writes (--output), or trace fewer methods, or use --aggregate",
+    ))
+}
+
+/// Whether the lines are of all calls that were ever in the event files.
+///
+/// # Errors
+/// `H0651` if the oldest were dropped before they were read.
+pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<(), Problem> {
+    let StreamedLines::Calls(streamed) = streamed else {
+        return Ok(());
+    };
+    let all = |trace: &Trace| trace.single.calls() + trace.single.moments() + trace.lost.oldest;
+    let missing = traces(recordings).map(all).sum::<u64>();
+    let missing = missing.saturating_sub(streamed);
+    if missing == 0 || traces(recordings).all(|trace| trace.lost.oldest == 0) {
+        return Ok(());
+    }
+    let missing = counted(missing, "call");
+    let found = format!("{missing} dropped from the event file before being read");
+    Err(Problem::partial("H0651", "the JSON lines are incomplete")
+        .with("found", found)
+        .with(
+            "help",
+            "allow longer event files (--max-size), or trace fewer methods",
+        ))
+}
+
+/// Sums cannot be made into what shows single calls, nor can nothing.
+pub(super) fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
+    let has_some = |trace: &Trace| {
+        // That no call matches a condition is an answer.
+        trace.single.calls() > 0 || trace.spans.values().any(|span| !span.when.is_empty())
+    };
+    if traces(recordings).any(has_some) {
+        return Ok(());
+    }
+    let keeps_calls = |span: &SpanInfo| span.mode == SpanMode::Events;
+    let mut spans = traces(recordings).flat_map(|trace| trace.spans.values());
+    Err(match spans.all(keeps_calls) {
+        true => without_any_call(path),
+        false => without_calls(path),
+    })
+}
+
+/// As [`has_calls`], of what shows events, too.
+pub(super) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
+    // That no event was reached is an answer.
+    if traces(recordings).any(|trace| !trace.places.is_empty()) {
+        return Ok(());
+    }
+    has_calls(recordings, path)
+}
+
+fn without_any_call(path: &Path) -> Problem {
+    let message = format!("{} shows calls, and none was recorded", path.display());
+    Problem::user("H0636", message).with(
+        "help",
+        "the methods were not called meanwhile: record for longer, or methods that are called",
+    )
+}
+
+pub(super) fn without_calls(path: &Path) -> Problem {
+    let message = format!(
+        "{} needs single calls, and none are recorded",
+        path.display()
+    );
+    Problem::user("H0636", message).with(
+        "help",
+        "record without --aggregate and --count, and methods that are called",
+    )
+}
+
+/// Whether each JVM has written the end of its file.
+///
+/// # Errors
+/// `H0651` with those that have not.
+pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(), Problem> {
+    let mut cut = traces
+        .into_iter()
+        .filter(|trace| !trace.complete)
+        .peekable();
+    if cut.peek().is_none() {
+        return Ok(());
+    }
+    let problem = Problem::partial("H0651", "what is shown is incomplete");
+    Err(cut.fold(problem, |problem, trace| {
+        problem.with("found", not_finished(trace.meta.pid))
+    }))
+}
+
+/// What is missing of a JVM that has not written the end of its file.
+#[must_use]
+pub fn not_finished(pid: u32) -> String {
+    format!("the JVM {pid} was killed, and with it what it had not written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probes::events::Lost;
+    use trace::summary::Order;
+
+    #[test]
+    fn trace_without_some_calls_is_incomplete_whatever_the_reason_unless_that_was_asked_for() {
+        let complete = |lost: Lost| {
+            let trace = Trace {
+                lost,
+                ..Trace::default()
+            };
+            is_complete(&Summary::of(&[trace], Order::Calls))
+        };
+        let none = Lost::default();
+        for lost in [
+            Lost { full: 7, ..none },
+            Lost { sums: 7, ..none },
+            Lost {
+                untracked: 7,
+                ..none
+            },
+            Lost { unended: 7, ..none },
+        ] {
+            let problem = complete(lost).expect_err("incomplete");
+            assert_eq!(problem.code(), "H0651");
+            assert!(problem.to_string().contains("7 calls: "), "{problem}");
+        }
+        let asked = Lost {
+            filtered: 7,
+            oldest: 7,
+            ..none
+        };
+        assert!(complete(asked).is_ok());
+    }
+}

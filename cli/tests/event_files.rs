@@ -1,0 +1,307 @@
+//! Memory of reports of long event files.
+
+mod support {
+    pub mod command;
+}
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use probes::Meta;
+use probes::events::{
+    Aggregate, Call, Capture, EventInfo, EventWriter, Moment, Outcome, SpanInfo, SpanMode,
+    ThreadInfo, Value, Which, bucket_of,
+};
+use support::command::Ran;
+use trace::numbers::thousands;
+
+/// The length of an event file, and the memory of a command that reads it.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Calls of `work` in the file.
+    calls: u64,
+    /// Memory that the command may allocate, in KiB.
+    data: u64,
+}
+
+/// In memory the calls of this file alone would take three times as much.
+const LONG: Size = Size {
+    calls: 2_500_000,
+    data: 128 << 10,
+};
+/// An event file of a gigabyte.
+const VERY_LONG: Size = Size {
+    calls: 100_000_000,
+    data: 256 << 10,
+};
+
+/// The length for this run: everything is tried with `CLASSHOOK_ROTATION=all`.
+fn size() -> Size {
+    match std::env::var("CLASSHOOK_ROTATION") {
+        Ok(rotation) if rotation == "all" => VERY_LONG,
+        _ => LONG,
+    }
+}
+
+/// Writes an event file: `handle` of 50 threads, each time with ten calls of `work`, and an event in one of a hundred.
+fn long(folder: &Path, calls: u64) -> PathBuf {
+    let mut writer = EventWriter::create(folder, &Meta::default()).unwrap();
+    for (id, method) in [(0, "handle"), (1, "work")] {
+        writer.span(&span(id, method));
+    }
+    writer.span(&SpanInfo {
+        plugin: "log".to_owned(),
+        shown: vec!["statement".to_owned()],
+        event: Some(EventInfo::default()),
+        ..span(2, "work")
+    });
+    for id in 0..50 {
+        writer.thread(&ThreadInfo {
+            id,
+            name: format!("worker-{id}"),
+            is_virtual: false,
+        });
+    }
+    let mut sums = [Aggregate::default(), Aggregate::default()];
+    for request in 0..calls / 10 {
+        let (thread, begin) = (request % 50, request * 1_000);
+        for number in 0..10 {
+            let start = begin + 10 + number * 50;
+            record(
+                &mut writer,
+                &mut sums[1],
+                call(thread, 1, start, start + 40),
+            );
+        }
+        if request % 10 == 0 {
+            let text = Value::Text {
+                text: "select".to_owned(),
+                length: 6,
+            };
+            let captures = vec![Capture {
+                which: Which::Shown(0),
+                value: text,
+            }];
+            let moment = Moment {
+                thread,
+                place: 2,
+                nanos: begin + 15,
+                captures: captures.into(),
+            };
+            writer.moment(moment, false);
+        }
+        record(
+            &mut writer,
+            &mut sums[0],
+            call(thread, 0, begin, begin + 900),
+        );
+        if request % 1_000 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+    let [handle, work] = &sums;
+    writer.aggregates([(0, handle), (1, work)]);
+    writer.complete().unwrap();
+    writer.path().to_owned()
+}
+
+fn span(id: u32, method: &str) -> SpanInfo {
+    SpanInfo {
+        id,
+        class: "com/acme/Server".to_owned(),
+        method: method.to_owned(),
+        descriptor: "()V".to_owned(),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    }
+}
+
+fn call(thread: u64, span: u32, start: u64, end: u64) -> Call {
+    Call {
+        thread,
+        span,
+        start,
+        end,
+        outcome: Outcome::Returned,
+        captures: Vec::new(),
+    }
+}
+
+fn record(writer: &mut EventWriter, sums: &mut Aggregate, call: Call) {
+    let nanos = call.end - call.start;
+    sums.count += 1;
+    sums.total += nanos;
+    sums.own += nanos;
+    (sums.min, sums.max) = (nanos, nanos);
+    sums.histogram.add(bucket_of(nanos), 1);
+    writer.call(&call, false);
+}
+
+/// Runs the command with so many KiB of memory. Standard output that `is_read` does not ask for is thrown away.
+fn bounded(data: u64, words: &[&str], is_read: bool) -> Ran {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -d {data} && exec \"$@\""), "sh"])
+        .arg(env!("CARGO_BIN_EXE_classhook"))
+        .args(words)
+        .env("RAYON_NUM_THREADS", "2");
+    if !is_read {
+        command.stdout(Stdio::null());
+    }
+    command.output().unwrap().into()
+}
+
+#[test]
+fn reports_of_a_long_event_file_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let Size { calls, data } = size();
+    let bounded = |words: &[&str], is_read| bounded(data, words, is_read);
+    let file = long(folder.path(), calls);
+    let file = file.to_string_lossy();
+    let ran = bounded(&["report", &file], true).well();
+    let summed = format!("{} calls of 2 traced methods", thousands(calls / 10 * 11));
+    assert!(ran.out.contains(&summed), "{}", ran.out);
+    for option in ["--json-lines", "--perfetto", "--results-json-lines"] {
+        let ran = bounded(&["report", &file, option, "-"], false);
+        assert_eq!(ran.code, Some(0), "{option}: {}", ran.error);
+    }
+    let compact = bounded(&["report", &file, "--json-lines", "-", "--compact"], false);
+    assert_eq!(compact.code, Some(0), "{}", compact.error);
+    let [svg, folded, csv] = ["f.svg", "f.txt", "csv"].map(|name| folder.path().join(name));
+    let at = |path: &Path| path.to_string_lossy().into_owned();
+    let (svg, folded) = (at(&svg), at(&folded));
+    let words = ["report", &file, "--flame-graph", &svg, "--folded", &folded];
+    bounded(&[&words[..], &["--results-csv", &at(&csv)]].concat(), true).well();
+    let (own, below) = (calls / 10 * 500, calls * 40);
+    let name = "com.acme.Server";
+    let expected = format!("{name}.handle {own}\n{name}.handle;{name}.work {below}\n");
+    assert_eq!(fs::read_to_string(&folded).unwrap(), expected);
+    let rows = fs::read_to_string(csv.join("log-events.csv")).unwrap();
+    assert_eq!(rows.lines().count() as u64, 1 + calls / 100);
+    // Twice the same file: sums and stacks of several JVMs are united.
+    let both = ["report", &file, &file, "--folded", "-"];
+    let ran = bounded(&both, true);
+    assert!(
+        ran.out.contains(&format!("handle {}\n", 2 * own)),
+        "{}",
+        ran.out
+    );
+}
+
+/// A recursion as deep as a thread's stack allows, in a file of half a megabyte.
+#[test]
+fn deep_recursion_takes_little_memory_and_makes_short_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    writer.span(&span(0, "handle"));
+    let depth = 50_000;
+    for number in (0..depth).rev() {
+        writer.call(&call(1, 0, number, 3 * depth - number), false);
+    }
+    writer.complete().unwrap();
+    let file = writer.path().to_string_lossy().into_owned();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (svg, folded, json, lines) = (path("f.svg"), path("f.txt"), path("t.json"), path("l"));
+    let ran = bounded(
+        LONG.data,
+        &[
+            "report",
+            &file,
+            "--flame-graph",
+            &svg,
+            "--folded",
+            &folded,
+            "--perfetto",
+            &json,
+            "--json-lines",
+            &lines,
+        ],
+        true,
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    let text = fs::read_to_string(&folded).unwrap();
+    assert_eq!(text.lines().count(), 1_025);
+    assert!(
+        text.contains("(48,976 calls deeper than 1,024 frames, up to 50,000) "),
+        "too deep"
+    );
+    assert!(
+        fs::read_to_string(&svg)
+            .unwrap()
+            .contains("48,976 calls deeper")
+    );
+    assert_eq!(
+        fs::read_to_string(&lines).unwrap().lines().count() as u64,
+        1 + 2 * depth
+    );
+    let options = ["report", &file, "--folded", "-", "--stack-depth", "3"];
+    let cut = bounded(LONG.data, &options, true);
+    assert_eq!(cut.out.lines().count(), 4, "{}", cut.out);
+    let folded = bounded(
+        LONG.data,
+        &["report", &file, "--folded", "-", "--fold-recursion"],
+        true,
+    );
+    assert_eq!(
+        folded.out,
+        format!("com.acme.Server.handle {}\n", 3 * depth)
+    );
+    let wrong = bounded(
+        LONG.data,
+        &["report", &file, "--folded", "-", "--stack-depth", "0"],
+        true,
+    );
+    assert_eq!(wrong.code, Some(2), "{}", wrong.error);
+}
+
+/// Two recordings of which the later one is slower in one method.
+#[test]
+fn later_recording_is_drawn_as_the_difference_to_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = |name: &str, work: u64| {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let mut writer = EventWriter::create(&folder, &Meta::default()).unwrap();
+        writer.span(&span(0, "handle"));
+        writer.span(&span(1, "work"));
+        writer.call(&call(1, 1, 10, 10 + work), false);
+        writer.call(&call(1, 0, 0, 20 + work), false);
+        writer.complete().unwrap();
+        folder.to_string_lossy().into_owned()
+    };
+    let (before, after) = (recorded("before", 100), recorded("after", 300));
+    let svg = folder.path().join("f.svg").to_string_lossy().into_owned();
+    let options = ["report", &after, "--against", &before];
+    let ran = bounded(
+        LONG.data,
+        &[&options[..], &["--folded", "-", "--flame-graph", &svg]].concat(),
+        true,
+    );
+    let (outer, inner) = ("com.acme.Server.handle", "com.acme.Server.work");
+    assert_eq!(
+        ran.out,
+        format!("{outer} 20 20\n{outer};{inner} 100 300\n"),
+        "{}",
+        ran.error
+    );
+    let drawn = fs::read_to_string(&svg).unwrap();
+    assert!(
+        drawn.contains("against") && drawn.contains("red where it is more"),
+        "{drawn}"
+    );
+    let ran = bounded(
+        LONG.data,
+        &[&options[..], &["--normalize", "--folded", "-"]].concat(),
+        true,
+    );
+    assert_eq!(
+        ran.out,
+        format!("{outer} 53 20\n{outer};{inner} 266 300\n"),
+        "{}",
+        ran.error
+    );
+    bounded(LONG.data, &options, true).refused("H0663", &["--flame-graph"]);
+    let nothing = ["report", &after, "--folded", "-", "--against", "/nowhere"];
+    bounded(LONG.data, &nothing, true).refused("H0612", &["/nowhere"]);
+}

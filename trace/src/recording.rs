@@ -1,0 +1,226 @@
+//! An event file of which the sums are in memory and the single calls on disk, sorted when they are first asked for.
+
+mod by_time;
+mod scratch;
+pub(crate) mod sort;
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use probes::error::SnapshotError;
+use probes::events::{Call, EventFile, Moment, Restored, SpanInfo, StoredCall, Trace};
+
+pub use scratch::Scratch;
+use sort::{Sorted, Sorter};
+
+/// What one JVM recorded.
+#[derive(Debug)]
+pub struct Recording {
+    /// Everything but single calls and events.
+    pub trace: Trace,
+    file: Arc<EventFile>,
+    scratch: Scratch,
+    sorted: OnceLock<Singles>,
+}
+
+/// Single calls and events in the order of outputs.
+#[derive(Debug)]
+struct Singles {
+    /// By thread and start. The last record of a call that comes several times is the first of them.
+    calls: Sorted,
+    /// By time and thread.
+    moments: Sorted,
+}
+
+/// A call with its place among the others of its thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// Whether its thread is virtual.
+    pub is_virtual: bool,
+    /// Calls of this thread that are open around it.
+    pub depth: usize,
+}
+
+/// What happened at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Happening<'a> {
+    /// A call was entered.
+    Entry(Placed<'a>),
+    /// A call ended.
+    End(Placed<'a>),
+    /// An event, and whether its thread is virtual.
+    Moment(&'a Moment, bool),
+}
+
+impl Recording {
+    /// Reads an event file; what is sorted of it later is put away in `scratch`.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn read(path: &Path, scratch: &Scratch) -> Result<Self, SnapshotError> {
+        let (file, trace) = EventFile::read(path)?;
+        Ok(Self {
+            trace,
+            file: Arc::new(file),
+            scratch: scratch.clone(),
+            sorted: OnceLock::new(),
+        })
+    }
+
+    /// Keeps the spans and places that are wanted, and what was recorded there.
+    pub fn retain(&mut self, is_wanted: impl Fn(&SpanInfo) -> bool) {
+        self.trace.retain(is_wanted);
+        self.sorted = OnceLock::new();
+    }
+
+    /// The file, which restores what was stored of it.
+    pub(crate) fn file(&self) -> &Arc<EventFile> {
+        &self.file
+    }
+
+    /// Where more can be sorted.
+    pub(crate) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    fn sorted(&self) -> io::Result<&Singles> {
+        if let Some(sorted) = self.sorted.get() {
+            return Ok(sorted);
+        }
+        let sorted = self.sort()?;
+        Ok(self.sorted.get_or_init(|| sorted))
+    }
+
+    fn sort(&self) -> io::Result<Singles> {
+        let [mut calls, mut moments] = [(); 2].map(|()| Sorter::new(&self.scratch));
+        self.file.calls(&mut |stored: Option<StoredCall<'_>>| {
+            let Some(stored) = stored else {
+                calls.clear();
+                moments.clear();
+                return Ok(());
+            };
+            let (thread, start) = (stored.thread, stored.start);
+            match stored.is_moment() {
+                true if self.trace.places.contains_key(&stored.span) => {
+                    moments.push([start, thread, 0], |out| stored.write(out))
+                }
+                // A call seen open may be written again when it ends: the later record counts.
+                false if self.trace.spans.contains_key(&stored.span) => {
+                    let (open, end) = (u64::from(stored.is_open()), u64::MAX / 2 - stored.end / 2);
+                    calls.push([thread, start, open << 63 | end], |out| stored.write(out))
+                }
+                _ => Ok(()),
+            }
+        })?;
+        Ok(Singles {
+            calls: calls.finish()?,
+            moments: moments.finish()?,
+        })
+    }
+
+    /// Hands over each call once, by thread and start.
+    ///
+    /// # Errors
+    /// If calls cannot be read or sorted, and those of `take`.
+    pub fn each_call(&self, take: &mut dyn FnMut(Placed<'_>) -> io::Result<()>) -> io::Result<()> {
+        let mut last = None;
+        let mut open: Vec<u64> = Vec::new(); // ends of calls around the next one
+        self.sorted()?
+            .calls
+            .each(&mut |[thread, start, _], stored| {
+                let before = last.replace((thread, start));
+                if before == last {
+                    return Ok(());
+                }
+                if before.is_none_or(|(other, _)| other != thread) {
+                    open.clear();
+                }
+                let (call, is_virtual) = restored_call(&self.file, thread, start, stored)?;
+                while open.pop_if(|end| *end < start).is_some() {}
+                let depth = open.len();
+                open.push(call.end);
+                take(Placed {
+                    call: &call,
+                    is_virtual,
+                    depth,
+                })
+            })
+    }
+
+    /// Hands over each event, and whether its thread is virtual, by time.
+    ///
+    /// # Errors
+    /// If events cannot be read or sorted, and those of `take`.
+    pub fn each_moment(
+        &self,
+        take: &mut dyn FnMut(&Moment, bool) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.sorted()?
+            .moments
+            .each(&mut |[nanos, thread, _], stored| {
+                let (moment, is_virtual) = restored_moment(&self.file, thread, nanos, stored)?;
+                take(&moment, is_virtual)
+            })
+    }
+
+    /// Hands over the time, thread, place and stored bytes of each event, by time.
+    ///
+    /// # Errors
+    /// As [`Recording::each_moment`].
+    pub(crate) fn each_stored_moment(
+        &self,
+        take: &mut dyn FnMut(u64, u64, u32, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.sorted()?
+            .moments
+            .each(&mut |[nanos, thread, _], stored| {
+                let place = sort::varint(stored, &mut 0).unwrap_or_default();
+                take(
+                    nanos,
+                    thread,
+                    u32::try_from(place).unwrap_or(u32::MAX),
+                    stored,
+                )
+            })
+    }
+
+    /// Hands over entries, if `with_ends` ends of calls, and events, in the order of time.
+    ///
+    /// # Errors
+    /// If they cannot be read or sorted, and those of `take`.
+    pub fn each_happening(
+        &self,
+        with_ends: bool,
+        take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        by_time::each(self, with_ends, take)
+    }
+}
+
+fn restored_call(
+    file: &EventFile,
+    thread: u64,
+    start: u64,
+    stored: &[u8],
+) -> io::Result<(Call, bool)> {
+    match file.restore(thread, start, stored)? {
+        (Restored::Call(call), is_virtual) => Ok((call, is_virtual)),
+        (Restored::Moment(_), _) => Err(io::Error::other("expected a call, found an event")),
+    }
+}
+
+/// An event of what was stored of it, and whether its thread is virtual.
+pub(crate) fn restored_moment(
+    file: &EventFile,
+    thread: u64,
+    nanos: u64,
+    stored: &[u8],
+) -> io::Result<(Moment, bool)> {
+    match file.restore(thread, nanos, stored)? {
+        (Restored::Moment(moment), is_virtual) => Ok((moment, is_virtual)),
+        (Restored::Call(_), _) => Err(io::Error::other("expected an event, found a call")),
+    }
+}

@@ -1,0 +1,79 @@
+//! Room for what is sorted: memory as long as it is little, else a file without a name.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::SpooledTempFile;
+
+/// Bytes that stay in memory.
+const IN_MEMORY: usize = 8 << 20;
+
+/// Bytes that were put away, by their place. Clones share them.
+#[derive(Clone)]
+pub struct Scratch(Arc<Mutex<Room>>);
+
+struct Room {
+    file: SpooledTempFile,
+    length: u64,
+}
+
+impl Default for Scratch {
+    /// In the folder for temporary files.
+    fn default() -> Self {
+        Self::new(std::env::temp_dir())
+    }
+}
+
+impl Scratch {
+    /// In a folder, once it is too much for memory.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self(Arc::new(Mutex::new(Room {
+            file: tempfile::spooled_tempfile_in(IN_MEMORY, folder),
+            length: 0,
+        })))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Room) -> io::Result<T>) -> io::Result<T> {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut room).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("temporary files have no room (TMPDIR chooses a folder): {error}"),
+            )
+        })
+    }
+
+    /// Puts bytes away; where they begin.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        self.with(|room| {
+            let at = room.length;
+            room.file.seek(SeekFrom::Start(at))?;
+            room.file.write_all(bytes)?;
+            room.length += bytes.len() as u64;
+            Ok(at)
+        })
+    }
+
+    /// Reads what was put away.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.with(|room| {
+            room.file.seek(SeekFrom::Start(at))?;
+            room.file.read_exact(bytes)
+        })
+    }
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scratch")
+    }
+}

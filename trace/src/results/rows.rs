@@ -1,0 +1,166 @@
+//! The rows of tables of events: on disk, by JVM and time, and read one by one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use probes::events::{Capture, EventFile, Value as Captured, Which};
+
+use crate::recording::restored_moment;
+use crate::recording::sort::{Cursor, Key, Sorted};
+use crate::values::recorded;
+
+/// An event. What events of one place or thread have in common is shared, and texts are made when they are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventRow {
+    /// The key: one text for each column.
+    pub cells: Arc<[String]>,
+    /// The process.
+    pub pid: u32,
+    /// Nanoseconds since the JVM's trace began.
+    pub nanos: u64,
+    /// The thread.
+    pub thread: Arc<str>,
+    /// Its values, by their places in the values of the table.
+    pub captures: Arc<[Capture]>,
+}
+
+impl EventRow {
+    /// A value by its place among those of the table.
+    #[must_use]
+    pub fn value(&self, place: usize) -> Option<&Captured> {
+        let is_it = |capture: &&Capture| matches!(capture.which, Which::Shown(slot) if usize::from(slot) == place);
+        self.captures.iter().find(is_it).map(|found| &found.value)
+    }
+
+    /// A value as a plugin is given it that computes tables.
+    #[must_use]
+    pub fn recorded(&self, place: usize) -> Option<String> {
+        self.value(place).map(recorded)
+    }
+}
+
+/// The rows of a table. Clones share them.
+#[derive(Clone)]
+pub struct EventRows(Arc<Rows>);
+
+enum Rows {
+    /// A few that are in memory.
+    Few(Vec<EventRow>),
+    /// Those that were put away, by the number of their JVM, their time and their thread.
+    Sorted {
+        jvms: Vec<JvmOfRows>,
+        sorted: Sorted,
+        cursor: Mutex<Cursor>,
+    },
+}
+
+/// What the rows of a JVM share.
+pub(super) struct JvmOfRows {
+    pub pid: u32,
+    pub file: Arc<EventFile>,
+    /// The keys of the rows, by place.
+    pub cells: BTreeMap<u32, Arc<[String]>>,
+    pub threads: BTreeMap<u64, Arc<str>>,
+}
+
+impl From<Vec<EventRow>> for EventRows {
+    fn from(rows: Vec<EventRow>) -> Self {
+        Self(Arc::new(Rows::Few(rows)))
+    }
+}
+
+impl EventRows {
+    /// Of records by the number of their JVM, time and thread.
+    pub(super) fn of(jvms: Vec<JvmOfRows>, sorted: Sorted) -> Self {
+        let cursor = Mutex::new(Cursor::default());
+        Self(Arc::new(Rows::Sorted {
+            jvms,
+            sorted,
+            cursor,
+        }))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &*self.0 {
+            Rows::Few(rows) => rows.len(),
+            Rows::Sorted { sorted, .. } => usize::try_from(sorted.count()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A row by its number; the quicker the nearer it is behind the one before.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn get(&self, number: usize) -> io::Result<Option<EventRow>> {
+        match &*self.0 {
+            Rows::Few(rows) => Ok(rows.get(number).cloned()),
+            Rows::Sorted {
+                jvms,
+                sorted,
+                cursor,
+            } => {
+                let mut cursor = cursor.lock().unwrap_or_else(PoisonError::into_inner);
+                match sorted.get(number as u64, &mut cursor)? {
+                    Some((key, stored)) => row(jvms, key, stored).map(Some),
+                    None => Ok(None),
+                }
+            }
+        }
+    }
+
+    /// Hands over at most `most` rows.
+    ///
+    /// # Errors
+    /// If they cannot be read, and those of `take`.
+    pub fn each(
+        &self,
+        most: usize,
+        take: &mut dyn FnMut(EventRow) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match &*self.0 {
+            Rows::Few(rows) => rows.iter().take(most).cloned().try_for_each(take),
+            Rows::Sorted { jvms, sorted, .. } => {
+                let mut cursor = Cursor::default();
+                for number in 0..most as u64 {
+                    match sorted.get(number, &mut cursor)? {
+                        Some((key, stored)) => take(row(jvms, key, stored)?)?,
+                        None => break,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A row of what was put away.
+fn row(jvms: &[JvmOfRows], [jvm, nanos, thread]: Key, stored: &[u8]) -> io::Result<EventRow> {
+    let unknown = || io::Error::other("a row of a JVM that is not known");
+    let jvm = jvms.get(jvm as usize).ok_or_else(unknown)?;
+    let (moment, is_virtual) = restored_moment(&jvm.file, thread, nanos, stored)?;
+    let named = jvm.threads.get(&thread).cloned();
+    let unnamed = || crate::perfetto::thread_name("", is_virtual, thread).into();
+    Ok(EventRow {
+        cells: jvm.cells.get(&moment.place).cloned().unwrap_or_default(),
+        pid: jvm.pid,
+        nanos,
+        thread: named.unwrap_or_else(unnamed),
+        captures: moment.captures,
+    })
+}
+
+impl fmt::Debug for EventRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} rows", self.len())
+    }
+}
