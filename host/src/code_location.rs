@@ -1,5 +1,7 @@
 //! Where a class came from, and selectors over that.
 
+use std::path::{Path, PathBuf};
+
 use globs::Glob;
 
 /// Where a class came from, as far as it is known.
@@ -11,6 +13,48 @@ pub enum CodeLocation<'a> {
     Unread,
     /// A folder or an archive, as [`path`] writes it.
     At(&'a str),
+    /// The same through symbolic links, and without them ([`resolved`]).
+    Linked {
+        /// The path as the class loader has it.
+        through: &'a str,
+        /// The path without links.
+        to: &'a str,
+    },
+}
+
+impl<'a> CodeLocation<'a> {
+    /// Returns the paths of the location, if it is known.
+    pub(crate) fn paths(self) -> Option<[&'a str; 2]> {
+        match self {
+            Self::None | Self::Unread => None,
+            Self::At(path) => Some([path, path]),
+            Self::Linked { through, to } => Some([through, to]),
+        }
+    }
+}
+
+/// Returns the path of a location without symbolic links, if it goes through some. Places within an archive are kept.
+#[must_use]
+pub fn resolved(location: &str) -> Option<String> {
+    if !location.starts_with('/') {
+        return None;
+    }
+    let without_links = without_links(Path::new(location))?;
+    let text = without_links.to_str()?;
+    (text != location).then(|| text.to_owned())
+}
+
+/// Resolves as much of a path as is there.
+fn without_links(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|there| {
+        let found = there.canonicalize().ok()?;
+        let rest = path.strip_prefix(there).ok()?;
+        Some(if rest.as_os_str().is_empty() {
+            found
+        } else {
+            found.join(rest)
+        })
+    })
 }
 
 /// The path of a location as selectors see it: a URL without `file:`, `jar:` and escapes, the path of an archive within
@@ -64,29 +108,49 @@ fn unescaped(path: &str) -> String {
 /// The glob of `location:GLOB`: it covers a folder or archive, and what lies in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocationGlob {
-    itself: Glob,
-    within: Glob,
+    globs: Vec<Glob>,
 }
 
 impl LocationGlob {
-    /// One that begins neither with `/` nor with a `**` may begin within any folder.
+    /// Parses the glob. One that begins neither with `/` nor with a `**` may begin within any folder; one that goes
+    /// through symbolic links covers what they lead to, too.
     pub(crate) fn new(text: &str) -> Self {
         let path = path(text.strip_prefix("./").unwrap_or(text));
+        let linked = linked(&path);
         let is_anchored = path.starts_with('/') || path.starts_with("**") || path.contains(":/");
         let path = if is_anchored {
             path
         } else {
             format!("**/{path}")
         };
+        let both = |path: String| {
+            let within = format!("{}/**", path.trim_end_matches('/'));
+            [Glob::of_path(&path), Glob::of_path(&within)]
+        };
+        let paths = [path].into_iter().chain(linked);
         Self {
-            itself: Glob::of_path(&path),
-            within: Glob::of_path(&format!("{}/**", path.trim_end_matches('/'))),
+            globs: paths.flat_map(both).collect(),
         }
     }
 
     pub(crate) fn covers(&self, path: &str) -> bool {
-        self.itself.matches(path) || self.within.matches(path)
+        self.globs.iter().any(|glob| glob.matches(path))
     }
+}
+
+/// Returns the same glob without symbolic links, if the folders in front of its first wildcard are there and go through
+/// some.
+fn linked(glob: &str) -> Option<String> {
+    let literal = match glob.find(['*', '?']) {
+        None => glob,
+        Some(wildcard) => glob.get(..wildcard)?.rsplit_once('/')?.0,
+    };
+    let folder = std::env::current_dir().ok()?.join(literal);
+    if literal.is_empty() || !folder.exists() {
+        return None;
+    }
+    let rest = glob.get(literal.len()..)?;
+    Some(format!("{}{rest}", resolved(folder.to_str()?)?))
 }
 
 #[cfg(test)]
@@ -116,6 +180,27 @@ mod tests {
         ] {
             assert_eq!(path(url), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn a_glob_covers_what_links_lead_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("releases/7/lib")).unwrap();
+        std::os::unix::fs::symlink("releases/7", real.join("current")).unwrap();
+        let at = |path: &str| format!("{}/{path}", real.display());
+        for glob in ["current/lib", "current", "current/l*", "current/lib/*.jar"] {
+            let glob = LocationGlob::new(&at(glob));
+            assert!(glob.covers(&at("releases/7/lib/a.jar")), "{glob:?}");
+            assert!(glob.covers(&at("current/lib/a.jar")), "{glob:?}");
+            assert!(!glob.covers(&at("releases/6/lib/a.jar")), "{glob:?}");
+        }
+        assert_eq!(
+            resolved(&at("current/a.jar/BOOT-INF/classes")),
+            Some(at("releases/7/a.jar/BOOT-INF/classes"))
+        );
+        assert_eq!(resolved(&at("releases/7")), None);
+        assert_eq!(resolved("jrt:/java.base"), None);
     }
 
     #[test]

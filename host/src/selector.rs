@@ -130,14 +130,18 @@ impl Selection {
     /// Whether selectors over locations let a class through. Allocates nothing.
     #[must_use]
     pub fn matches_location(&self, location: CodeLocation<'_>) -> bool {
-        let covered = |globs: &[LocationGlob], at| globs.iter().any(|glob| glob.covers(at));
+        let covered = |globs: &[LocationGlob], paths: [&str; 2]| {
+            globs
+                .iter()
+                .any(|glob| paths.iter().any(|path| glob.covers(path)))
+        };
         let included = &self.include.locations;
         let any = self.any_location || included.is_empty();
-        match location {
-            CodeLocation::Unread => true,
-            CodeLocation::None => any,
-            CodeLocation::At(at) => {
-                (any || covered(included, at)) && !covered(&self.exclude.locations, at)
+        match location.paths() {
+            None if location == CodeLocation::Unread => true,
+            None => any,
+            Some(paths) => {
+                (any || covered(included, paths)) && !covered(&self.exclude.locations, paths)
             }
         }
     }
@@ -291,6 +295,12 @@ mod tests {
         let only = ["location:target/classes", "a.**"];
         assert!(at(&only, classes) && !at(&only, tests) && !at(&only, CodeLocation::None));
         assert!(at(&only, CodeLocation::Unread));
+        let linked = CodeLocation::Linked {
+            through: "/w/link",
+            to: "/w/core/target/classes",
+        };
+        assert!(at(&only, linked) && at(&["location:/w/link"], linked));
+        assert!(!at(&["!location:/w/link"], linked) && !at(&["!location:core"], linked));
         let but = ["!location:test-classes"];
         assert!(at(&but, classes) && !at(&but, tests) && at(&but, CodeLocation::None));
         let any = ["location:any", "!location:test-classes"];

@@ -2,12 +2,18 @@
 
 use crate::ffi::refs::{FieldId, Local, LocalRef};
 use host::{CodeLocation, code_location};
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Most paths whose links are remembered.
+const MOST: usize = 4_096;
 
 /// The fields that say where a class came from.
 #[derive(Debug, Default)]
 pub(crate) struct CodeSources {
     fields: OnceLock<Fields>,
+    /// Paths without symbolic links, by those that were resolved.
+    resolved: Mutex<HashMap<String, Option<String>>>,
 }
 
 #[derive(Debug)]
@@ -29,8 +35,8 @@ pub(crate) enum FoundLocation {
     None,
     /// From somewhere.
     Unread,
-    /// From this folder or archive.
-    At(String),
+    /// From this folder or archive; its path without symbolic links, if it goes through some.
+    At(String, Option<String>),
 }
 
 impl FoundLocation {
@@ -39,7 +45,8 @@ impl FoundLocation {
         match self {
             Self::None => CodeLocation::None,
             Self::Unread => CodeLocation::Unread,
-            Self::At(path) => CodeLocation::At(path),
+            Self::At(path, None) => CodeLocation::At(path),
+            Self::At(through, Some(to)) => CodeLocation::Linked { through, to },
         }
     }
 }
@@ -84,10 +91,27 @@ impl CodeSources {
         match url {
             None => FoundLocation::None,
             Some(_) if !asked => FoundLocation::Unread,
-            Some(url) => fields
-                .path_of(local, &url)
-                .map_or(FoundLocation::Unread, FoundLocation::At),
+            Some(url) => match fields.path_of(local, &url) {
+                None => FoundLocation::Unread,
+                Some(path) => {
+                    let resolved = self.resolved(&path);
+                    FoundLocation::At(path, resolved)
+                }
+            },
         }
+    }
+
+    /// Returns a path without symbolic links, if it goes through some. The file system is asked once for each path.
+    fn resolved(&self, path: &str) -> Option<String> {
+        let mut known = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(path) {
+            return found.clone();
+        }
+        let found = code_location::resolved(path);
+        if known.len() < MOST {
+            known.insert(path.to_owned(), found.clone());
+        }
+        found
     }
 }
 
