@@ -1,7 +1,9 @@
 //! What JVMs say of themselves: recorded by the agent, or asked of the JVM.
 
+mod heap_in_use;
 pub mod heap_paths;
 pub mod outputs;
+pub mod pause;
 pub mod recorded;
 pub mod retainers;
 pub mod snapshots;

@@ -105,6 +105,9 @@ pub enum Request {
     HeapPaths {
         /// Its name as in Java: `com.acme.Order`, `byte[]`.
         class: String,
+        /// Longest pause of the program in milliseconds, all passes together. The first pass is always made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_ms: Option<u64>,
     },
     /// Let [`Request::Release`] be carried out when this connection ends; answered by null.
     Lease {
@@ -345,6 +348,8 @@ pub struct HeapPaths {
     pub without_path: u64,
     /// Whether the search ended before it was through, for its limits of memory, length and time.
     pub cut: bool,
+    /// Whether the search ended because another pass would have exceeded the longest pause.
+    pub out_of_time: bool,
     /// How often the heap was gone through.
     pub passes: u32,
     /// How long the program stood still for it, in milliseconds.

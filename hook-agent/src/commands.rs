@@ -107,7 +107,9 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         }
         Request::Observe { subscription } => value(observe::observe(context, &subscription)?),
         Request::EndObservation => value(observe::end(context)?),
-        Request::HeapPaths { class } => value(observe::heap_paths(context, &class)?),
+        Request::HeapPaths { class, max_ms } => {
+            value(observe::heap_paths(context, &class, max_ms)?)
+        }
         Request::Lease { .. } => Ok(Value::Null), // the server keeps it
     }
 }

@@ -13,6 +13,7 @@
 //! | [`batch`] | events as plugins get them |
 //! | [`merged`] | what several JVMs did, as if it were one |
 //! | [`paths`] | why objects stay in the heap |
+//! | [`path_kinds`] | kinds of those paths |
 //! | [`request`] | what a plugin may ask |
 //! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
@@ -25,6 +26,7 @@ pub mod deadlocks;
 pub mod group;
 pub mod handlers;
 pub mod merged;
+pub mod path_kinds;
 pub mod paths;
 pub mod recorded;
 pub mod recorder;

@@ -16,6 +16,7 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{ProfileOutputs, Report};
+use crate::profile::pause::Limits;
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
 use crate::relay::{RelayOptions, Sending, Which};
 use crate::show::complain;
@@ -46,7 +47,7 @@ Examples:
   classhook profile 4711 --alloc sites --live --for 1m
   classhook profile --cpu samples --monitor --exceptions --gc -- java -jar app.jar
   classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
-  classhook profile 4711 --heap dump=app.hprof
+  classhook profile 4711 --heap dump=app.hprof --max-pause 5s
   classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
 
 /// Shows what a JVM says of itself.
@@ -174,6 +175,9 @@ pub struct Moment {
         requires = "pid"
     )]
     pub heap: Option<Heap>,
+    /// How long the program may stand still for it
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// What of the heap.
@@ -246,14 +250,16 @@ impl Profile {
         let report = self.outputs.report()?;
         self.outputs.check()?;
         let pid = self.pid();
+        let mut answered = 0;
         if let Some(pid) = pid {
-            self.moment(pid)?;
+            answered = self.moment(pid)?;
         }
-        match (subscription, pid) {
+        let recorded = match (subscription, pid) {
             (None, _) => Ok(0),
             (Some(subscription), Some(pid)) => self.visit(pid, &subscription, &report),
             (Some(subscription), None) => self.start(&subscription, &report),
-        }
+        };
+        recorded.map(|code| code.max(answered))
     }
 
     /// What is recorded, and when.
@@ -293,6 +299,12 @@ impl Profile {
 
     /// Shows what retains the most in a heap dump.
     fn of_dump(&self, file: &Path) -> Result<u8, Problem> {
+        let limits = &self.moment.limits;
+        if limits.yes || limits.max_pause.is_some() {
+            let message = "--max-pause and --yes are for a JVM that is running";
+            return Err(Problem::user("H0663", message)
+                .with("found", "a heap dump, for which no program stands still"));
+        }
         let is_alone = self.kinds.subscription().is_none() && !self.moment.threads;
         if self.moment.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
             return Err(
@@ -395,17 +407,20 @@ impl Profile {
         Ok(())
     }
 
-    fn moment(&self, pid: i32) -> Result<(), Problem> {
+    /// Asks what is wanted of one moment; the exit code.
+    fn moment(&self, pid: i32) -> Result<u8, Problem> {
         if self.moment.threads {
             snapshots::threads(pid)?;
         }
+        let (live, top, limits) = (self.kinds.live, self.outputs.top, &self.moment.limits);
         match &self.moment.heap {
-            None => Ok(()),
-            Some(Heap::Histogram) => snapshots::histogram(pid, self.kinds.live, self.outputs.top),
-            Some(Heap::Dump(file)) => snapshots::dump(pid, file, self.kinds.live),
-            Some(Heap::Path(class)) => heap_paths::show(pid, class, self.outputs.top),
-            Some(Heap::Retainers) => snapshots::retainers(pid, self.outputs.top),
+            None => return Ok(0),
+            Some(Heap::Histogram) => snapshots::histogram(pid, live, top, limits)?,
+            Some(Heap::Dump(file)) => snapshots::dump(pid, file, live, limits)?,
+            Some(Heap::Path(class)) => return heap_paths::show(pid, class, top, limits),
+            Some(Heap::Retainers) => snapshots::retainers(pid, top, limits)?,
         }
+        Ok(0)
     }
 
     fn settings(&self) -> Settings {

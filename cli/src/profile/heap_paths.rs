@@ -1,35 +1,51 @@
 //! What holds the instances of a class in the heap of a running JVM.
 
 use std::fmt::Write;
+use std::time::Duration;
 
+use attach::Attachment;
 use control::Request;
 use control::message::HeapPaths;
 use trace::names::printable;
 use trace::numbers::thousands;
 
+use super::pause::{Limits, Pause, Walk};
 use super::visit;
-use crate::problem::Problem;
+use crate::agent::unreached;
+use crate::problem::{PARTIAL, Problem};
 use crate::show;
 
-/// Prints paths from roots to instances of a class.
+/// Prints paths from roots to instances of a class; the exit code.
 ///
 /// # Errors
-/// If the JVM cannot be reached, or has no such class (`H0664`).
-pub fn show(pid: i32, class: &str, most: usize) -> Result<(), Problem> {
-    let found: HeapPaths = visit::ask(
-        pid,
-        &Request::HeapPaths {
-            class: class.to_owned(),
-        },
-    )
-    .map_err(|problem| match problem.code() {
+/// If the JVM cannot be reached, has no such class (`H0664`), or the pause is too long (`H0659`).
+pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, Problem> {
+    limits.allow(&Attachment::open(pid).map_err(unreached)?, Walk::Pass)?;
+    let mut found = ask(pid, class, limits.first_budget())?;
+    if found.out_of_time && limits.goes_on(Duration::from_millis(found.still_ms)) {
+        found = ask(pid, class, limits.max_pause)?;
+    }
+    show::show(&text(class, &found, most))?;
+    Ok(match found.cut {
+        true => PARTIAL,
+        false => 0,
+    })
+}
+
+/// Has an agent find the paths, in passes that together stop the program for `still` at most.
+fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Problem> {
+    let request = Request::HeapPaths {
+        class: class.to_owned(),
+        max_ms: still.map(|still| u64::try_from(still.as_millis()).unwrap_or(u64::MAX)),
+    };
+    let _pause = Pause::begin(Walk::Pass);
+    visit::ask(pid, &request).map_err(|problem| match problem.code() {
         "H0664" => problem.with(
             "help",
             "name one class as `--heap histogram` does: com.acme.Order, com.acme.Order$Line, byte[]",
         ),
         _ => problem,
-    })?;
-    show::show(&text(class, &found, most))
+    })
 }
 
 fn text(class: &str, found: &HeapPaths, most: usize) -> String {
@@ -55,11 +71,15 @@ fn text(class: &str, found: &HeapPaths, most: usize) -> String {
         );
     }
     if found.without_path > 0 {
-        let why = match found.cut {
-            true => "no path was found before the search reached its limits",
-            false => "only soft, weak, phantom references or finalizers lead to them",
+        let why = match (found.out_of_time, found.cut) {
+            (true, _) => "no path was found before the pause reached its limit",
+            (_, true) => "no path was found before the search reached its limits",
+            _ => "only soft, weak, phantom references or finalizers lead to them",
         };
         let _ = writeln!(text, "{} of {of}: {why}\n", thousands(found.without_path));
+    }
+    if found.cut && found.without_path == 0 {
+        text.push_str("the search reached its limits, so there may be more instances\n\n");
     }
     if found.instances == 0 {
         let _ = writeln!(text, "no root leads to an instance of {class}\n");
@@ -88,6 +108,7 @@ mod tests {
             more: true,
             without_path: 2,
             cut: true,
+            out_of_time: false,
             passes: 100,
             still_ms: 1234,
             paths: vec![path(997, "static A.\u{202e}x"), path(1, "static A.y")],

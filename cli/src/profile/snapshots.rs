@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use trace::names::printable;
 use trace::numbers::thousands;
 
+use super::pause::{Limits, Pause, Walk};
 use super::{retainers, whole_dump};
 use crate::agent::unreached;
 use crate::checked_options::absolute;
@@ -19,7 +20,7 @@ use crate::jvm_tmp::JvmTmp;
 use crate::outputs::atomic;
 use crate::passing_folder;
 use crate::problem::Problem;
-use crate::show::{self, say, show};
+use crate::show::{self, show};
 use crate::temporary;
 
 /// What stands behind the name of a virtual thread.
@@ -91,12 +92,18 @@ fn virtual_threads(dump: &str) -> Vec<String> {
 /// if that is asked for.
 ///
 /// # Errors
-/// If the JVM cannot be reached (`H05xx`), or its answer cannot be read (`H0664`).
-pub fn histogram(pid: i32, live: bool, most: usize) -> Result<(), Problem> {
+/// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
+pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Problem> {
     let jvm = Attachment::open(pid).map_err(unreached)?;
-    let answer = jvm
-        .command("inspectheap", &[kind(live)])
-        .map_err(unreached)?;
+    let walk = match live {
+        true => Walk::LiveHistogram,
+        false => Walk::Histogram,
+    };
+    limits.allow(&jvm, walk)?;
+    let pause = Pause::begin(walk);
+    let answer = jvm.command("inspectheap", &[kind(live)]);
+    drop(pause);
+    let answer = answer.map_err(unreached)?;
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
@@ -183,25 +190,31 @@ fn kind(live: bool) -> &'static str {
 /// Has the JVM write everything in its heap to an HPROF file, which appears whole or not at all.
 ///
 /// # Errors
-/// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), or it cannot be put in its place (`H0620`).
-pub fn dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
-    write_dump(pid, file, live)?;
+/// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), it cannot be put in its place (`H0620`), or
+/// the pause is too long (`H0659`).
+pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
+    write_dump(pid, file, live, limits)?;
     let length = fs::metadata(file).map_or(0, |found| found.len());
     let (path, length) = (show::path(file), thousands(length));
     show(&format!("wrote {path} ({length} bytes)\n"))
 }
 
-fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
+fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
+    let walk = match live {
+        true => Walk::LiveDump,
+        false => Walk::Dump,
+    };
+    limits.allow(&jvm, walk)?;
     let place = atomic::parent_of(&target).and_then(|folder| Place::new(jvm.process(), &folder));
     let place = place.map_err(unwritable)?;
-    say(format_args!(
-        "the JVM writes its heap, and stands still meanwhile"
-    ));
     let arguments = [&*place.theirs.to_string_lossy(), kind(live)];
-    let answer = jvm.command("dumpheap", &arguments).map_err(unreached)?;
+    let pause = Pause::begin(walk);
+    let answer = jvm.command("dumpheap", &arguments);
+    drop(pause);
+    let answer = answer.map_err(unreached)?;
     if !whole_dump::is_whole(&place.ours) {
         let folder = target.parent().unwrap_or(&target).display();
         let message = format!("the JVM has written no whole dump of its heap in {folder}");
@@ -216,11 +229,11 @@ fn write_dump(pid: i32, file: &Path, live: bool) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`dump`] and [`retainers::show`].
-pub fn retainers(pid: i32, rows: usize) -> Result<(), Problem> {
+pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> {
     retainers::check()?;
     let folder = temporary::folder(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
     let file = folder.path().join("heap.hprof");
-    write_dump(pid, &file, true)?;
+    write_dump(pid, &file, true, limits)?;
     retainers::show(&file, rows)
 }
 

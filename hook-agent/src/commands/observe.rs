@@ -8,6 +8,7 @@ use control::Refusal;
 use control::message::{HeapPaths, Observation};
 use observations::{Subscription, Wish};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Begins a recording.
 ///
@@ -42,8 +43,13 @@ pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
 /// # Errors
 ///
 /// If there is no such class, or the JVM does not follow its references.
-pub(super) fn heap_paths(context: Context<'_>, class: &str) -> Result<HeapPaths, Refusal> {
-    let found = observe::paths(context.agent, context.jvm, class);
+pub(super) fn heap_paths(
+    context: Context<'_>,
+    class: &str,
+    max_ms: Option<u64>,
+) -> Result<HeapPaths, Refusal> {
+    let still = max_ms.map(Duration::from_millis);
+    let found = observe::paths(context.agent, context.jvm, class, still);
     found.map_err(|cause| Refusal::new("H0664", cause))
 }
 

@@ -220,7 +220,7 @@ impl Answers<'_> {
     }
 
     fn paths(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
-        let found = paths(self.agent, jvm, class)?;
+        let found = paths(self.agent, jvm, class, None)?;
         let class = self.names.text(class);
         let paths = found.paths.iter().map(|path| {
             let steps = self.names.text(&path.steps.join("\n"));

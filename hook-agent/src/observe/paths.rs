@@ -17,6 +17,7 @@ use control::message::{HeapPath, HeapPaths};
 use host::Loader;
 use names::{Fields, Names};
 use objects::{Base, each_object, node, tag};
+use observations::path_kinds::{PathKinds, Step};
 use observations::paths::{Limits, Node, Path, Search};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -29,23 +30,34 @@ const LIMITS: Limits = Limits {
 };
 /// Longest path that is found: each reference of it takes a pass through the heap.
 const PASSES: u32 = 100;
-/// After so long a stand of the program no other pass begins.
+/// Pause of the program after which no further pass begins, unless a limit is given.
 const STILL: Duration = Duration::from_secs(30);
 
-/// What holds instances of a class, which is named as in Java.
+/// Finds the paths to instances of a class, which is named as in Java. No pass after the first begins if the pause of all
+/// would exceed `still`, as estimated from the passes before.
 ///
 /// # Errors
 ///
 /// What the JVM refuses, or that there is no such class.
-pub(crate) fn paths(agent: &Agent, jvm: Jvm<'_>, class: &str) -> Result<HeapPaths, String> {
+pub(crate) fn paths(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    class: &str,
+    still: Option<Duration>,
+) -> Result<HeapPaths, String> {
     let jvmti = environment::tagging(Vm::of(jvm.local), jvm.live)?;
     let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
-    let found = jvm.with_frame(loaded::CAPACITY, |jvm| find(agent, jvm, class));
+    let found = jvm.with_frame(loaded::CAPACITY, |jvm| find(agent, jvm, class, still));
     jvmti.dispose();
     found.unwrap_or_else(|| Err("the JVM has no memory for references".to_owned()))
 }
 
-fn find(agent: &Agent, jvm: Jvm<'_>, class: &str) -> Result<HeapPaths, String> {
+fn find(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    class: &str,
+    most: Option<Duration>,
+) -> Result<HeapPaths, String> {
     let refused = |error: JvmtiError| format!("the JVM does not follow references: {error}");
     let mut search = Search::new(LIMITS);
     let known = Known::tag(jvm, class, &mut search).map_err(refused)?;
@@ -53,17 +65,19 @@ fn find(agent: &Agent, jvm: Jvm<'_>, class: &str) -> Result<HeapPaths, String> {
         return Err(format!("no class `{class}` is loaded"));
     }
     let mut answer = HeapPaths::default();
-    let mut still = Duration::ZERO;
+    let (mut still, mut longest) = (Duration::ZERO, Duration::ZERO);
     loop {
         let begun = Instant::now();
         let classes = pass(jvm, &known, &mut search).map_err(refused)?;
-        still += begun.elapsed();
+        let pause = begun.elapsed();
+        (still, longest) = (still + pause, longest.max(pause));
         answer.passes += 1;
         keep_classes(agent, jvm, &mut search, &classes).map_err(refused)?;
         if !search.pass_is_over() {
             break;
         }
-        if answer.passes == PASSES || still >= STILL {
+        answer.out_of_time = most.map_or(still >= STILL, |most| still + longest > most);
+        if answer.passes == PASSES || answer.out_of_time {
             answer.cut = true;
             break;
         }
@@ -223,28 +237,17 @@ fn keep_classes(
 fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<HeapPath> {
     let names = Names::read(jvm, paths);
     let mut methods = Methods::default();
-    let mut groups: HashMap<Vec<String>, HeapPath> = HashMap::new();
+    let mut kinds = PathKinds::default();
     for path in paths {
         let root = root(jvm, known, &names, &mut methods, path);
-        let steps = |shows_index| {
-            let steps = path.references.iter();
-            let steps = steps.map(|step| names.step(step, shows_index));
-            let last = path.references.last().map_or(path.first, |last| last.to);
-            let last = std::iter::once(names.class(last));
-            root.iter().cloned().chain(steps).chain(last).collect()
-        };
-        let group = groups.entry(steps(false)).or_insert_with(|| HeapPath {
-            instances: 0,
-            steps: steps(true),
-        });
-        group.instances += 1;
+        let steps: Vec<Step> = path.references.iter().map(|it| names.step(it)).collect();
+        let last = path.references.last().map_or(path.first, |last| last.to);
+        kinds.add(root, &steps, &names.class(last));
     }
-    let mut groups: Vec<HeapPath> = groups.into_values().collect();
-    groups.sort_by(|one, other| {
-        let order = other.instances.cmp(&one.instances);
-        order.then_with(|| one.steps.cmp(&other.steps))
-    });
-    groups
+    let kinds = kinds.into_sorted().into_iter();
+    kinds
+        .map(|(instances, steps)| HeapPath { instances, steps })
+        .collect()
 }
 
 /// What holds the first object of a path; none if its first reference says enough.

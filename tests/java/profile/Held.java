@@ -16,6 +16,19 @@ public class Held {
 
     static class Weakly {}
 
+    /** A list whose links are of one class, and a tree. */
+    static class Link {
+        Link next;
+    }
+
+    static class Branch {
+        Branch left;
+        Branch right;
+        Object leaf;
+    }
+
+    static class Leaf {}
+
     static class Nobody {}
 
     static class Gate {}
@@ -58,6 +71,8 @@ public class Held {
 
     static final Map<String, Object[]> CACHE = new HashMap<>();
     static Object other = new Box();
+    static Link first;
+    static Branch tree = new Branch();
     static WeakReference<Object> weak;
     static SoftReference<Object> soft;
 
@@ -74,6 +89,26 @@ public class Held {
             many[at] = box;
         }
         ((Box) other).content = many;
+        for (int length = 0; length < 1_000; length++) {
+            Link link = new Link();
+            link.next = first;
+            first = link;
+        }
+        for (int way = 0; way < 64; way++) {
+            Branch at = tree;
+            for (int turn = 0; turn < 6; turn++) {
+                boolean isLeft = (way >> turn & 1) == 0;
+                Branch below = isLeft ? at.left : at.right;
+                below = below == null ? new Branch() : below;
+                if (isLeft) {
+                    at.left = below;
+                } else {
+                    at.right = below;
+                }
+                at = below;
+            }
+            at.leaf = new Leaf();
+        }
         weak = new WeakReference<>(new Weakly());
         soft = new SoftReference<>(weak.get());
     }

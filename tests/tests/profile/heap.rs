@@ -1,6 +1,6 @@
 //! `classhook profile PID --heap path=CLASS` of a program that knows what holds its objects.
 
-use crate::support::command::{LATE, assert_no_agent, classhook};
+use crate::support::command::{LATE, assert_no_agent, channel, classhook};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
@@ -55,6 +55,24 @@ fn paths_to_instances_are_those_that_the_program_knows() {
             &[
                 "1 of 1 instances of Held$InLocal:\n  local variable 1 of Held$Holder.run(Held.java:",
                 ") in thread \"holder\"\n  Held$InLocal\n",
+            ],
+        );
+        expect(
+            "Held$Link",
+            &[
+                "999 of 1,000 instances of Held$Link:\n  static Held.first\n  Held$Link.next, 1 to 999 times\n  Held$Link\n",
+                "1 of 1,000 instances of Held$Link:\n  static Held.first\n  Held$Link\n",
+            ],
+        );
+        let leaves = told("Held$Leaf");
+        let kinds = leaves.matches(" of 64 instances of Held$Leaf:").count();
+        assert_eq!(kinds, 3, "left alone, right alone, both: {leaves}");
+        expect(
+            "Held$Leaf",
+            &[
+                "62 of 64 instances of Held$Leaf:\n  static Held.tree\n  Held$Branch.left or Held$Branch.right, 6 references\n  Held$Branch.leaf\n  Held$Leaf\n",
+                "  Held$Branch.left, 6 times\n",
+                "  Held$Branch.right, 6 times\n",
             ],
         );
         expect("Held$InThread", &["  Held$Holder.mine\n  Held$InThread\n"]);
@@ -158,4 +176,80 @@ fn dump_that_is_cut_off_is_refused_and_no_file_is_left() {
             .assert_stderr("File too large");
         assert_eq!(running.end().code, Some(0));
     }
+}
+
+/// Each way to read the heap estimates its pause, and refuses one that is too long before it asks the JVM for anything.
+#[test]
+fn pause_is_estimated_announced_and_refused_beyond_its_limit() {
+    let jdks = jdks::main_three().into_iter().chain(jdks::eight());
+    for jdk in jdks.chain(jdks::release(11)) {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Held.java");
+        let classes = javac::compile(
+            &jdks::release(17).unwrap_or_else(jdks::newest),
+            &[&source],
+            folder.path(),
+            &["--release", "8"],
+        );
+        let late: &[&str] = if jdk.feature == 8 { &[] } else { &LATE };
+        let java = Java::new(&jdk).options(late).class_path(&[&classes]);
+        let running = Servant::of(&java.main("Held"));
+        let pid = running.pid().to_string();
+        let file = folder.path().join("app.hprof");
+        let dump = format!("dump={}", file.display());
+        for heap in ["histogram", &dump, "path=Held$InMap", "retainers"] {
+            let words = ["profile", &pid, "--heap", heap, "--max-pause"];
+            let refused = classhook(&[&words[..], &["1us"]].concat());
+            refused
+                .assert_exit(2)
+                .assert_stderr("error[H0659]")
+                .assert_stderr("heap in use: ")
+                .assert_stderr("longer than 1.000 µs");
+            assert!(!refused.stderr.contains("begin"), "{}", refused.report());
+            assert!(
+                refused.stdout.is_empty() && !file.exists(),
+                "{}",
+                refused.report()
+            );
+            let allowed = classhook(&[&words[..], &["1h"]].concat());
+            allowed.assert_success();
+            let mut rest = allowed.stderr.as_str();
+            for part in ["heap in use: ", " begin", "the program goes on after "] {
+                let at = rest.find(part).unwrap_or_else(|| {
+                    panic!("no `{part}` for {heap} on {jdk}: {}", allowed.report())
+                });
+                rest = &rest[at + part.len()..];
+            }
+            let _ = std::fs::remove_file(&file);
+        }
+        assert_no_agent(&pid);
+        let misplaced = classhook(&["profile", &pid, "--gc", "--max-pause", "1s"]);
+        misplaced.assert_exit(2);
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
+#[test]
+fn search_ends_where_the_program_may_stand_still_no_longer() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let source = workspace::test_file("java/profile/Held.java");
+    let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "17"]);
+    let agent = format!(
+        "-agentpath:{}=output={}",
+        workspace::agent_library().display(),
+        folder.path().display()
+    );
+    let java = Java::new(&jdk).option(agent).class_path(&[&classes]);
+    let running = Servant::of(&java.main("Held"));
+    let request = control::Request::HeapPaths {
+        class: "Held$InBox".to_owned(),
+        max_ms: Some(0),
+    };
+    let answer = channel(running.pid()).ask(&request).expect("an answer");
+    assert_eq!(answer["passes"], 1, "{answer}");
+    assert_eq!(answer["out_of_time"], true, "{answer}");
+    assert_eq!(answer["cut"], true, "{answer}");
+    assert_eq!(answer["without_path"], answer["instances"], "{answer}");
+    assert_eq!(running.end().code, Some(0));
 }

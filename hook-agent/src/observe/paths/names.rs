@@ -7,6 +7,7 @@ use crate::ffi::jvmti::{Holds, MethodId, StackFrame};
 use crate::ffi::refs::LocalRef;
 use crate::names::{class_name, decode};
 use jvms::names::binary;
+use observations::path_kinds::Step;
 use observations::paths::{Node, Path, Reference};
 use std::collections::HashMap;
 
@@ -177,8 +178,24 @@ impl Names {
         itself.unwrap_or_else(|| self.class(node))
     }
 
+    /// A reference with the class that has it.
+    pub fn step(&self, reference: &Reference<Holds>) -> Step {
+        let from = reference.from;
+        let holder = match reference.kind {
+            Holds::StaticField(_) | Holds::ConstantPool | Holds::OfClass => {
+                format!("the class {}", self.of_class(from))
+            }
+            _ => self.class(from),
+        };
+        Step {
+            holder,
+            kind: self.reference(reference, false),
+            text: self.reference(reference, true),
+        }
+    }
+
     /// A reference, with the index in an array if that is asked for.
-    pub fn step(&self, reference: &Reference<Holds>, shows_index: bool) -> String {
+    fn reference(&self, reference: &Reference<Holds>, shows_index: bool) -> String {
         let from = reference.from;
         let field = |index: i32| {
             let name = self.fields.get(&(from, reference.kind));
