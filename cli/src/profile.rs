@@ -1,5 +1,6 @@
 //! What JVMs say of themselves: recorded by the agent, or asked of the JVM.
 
+mod deadlocks;
 mod heap_in_use;
 pub mod heap_paths;
 pub mod outputs;

@@ -17,6 +17,7 @@ mod paths;
 mod plugin;
 mod reader;
 mod status;
+mod tasks;
 mod threads;
 mod unfinished;
 
@@ -40,6 +41,7 @@ use reader::Reader;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tasks::Tasks;
 use threads::Threads;
 
 /// The thread that records, and those of plugins.
@@ -247,6 +249,7 @@ fn record(
     let mut reader = Reader::new(agent, subscription);
     let mut inbox = Inbox::new(agent);
     let mut threads = Threads::new(jvm, running);
+    let mut tasks = threads.due().and_then(|_| Tasks::new());
     let mut write = Instant::now() + WRITE;
     loop {
         let stops = pause(running, &threads);
@@ -257,14 +260,22 @@ fn record(
             break;
         }
         if write <= Instant::now() {
+            if let Some(tasks) = &mut tasks {
+                reader.add_system(tasks, &threads.names());
+            }
             // Reported when it ends, if it is still so then.
             let _ = file.write(reader.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
         }
     }
     environment::disable(jvm.live, running);
+    let names = threads.names();
     threads.finish(jvm, running, &mut reader);
     reader.share_unseen();
+    if let Some(tasks) = &mut tasks {
+        reader.add_system(tasks, &names);
+        reader.add_rest_of_process();
+    }
     inbox.read(jvm, running, usize::MAX, &mut reader);
     reader.add_unfinished(jvm, running);
     reader.count_live(jvm, running);

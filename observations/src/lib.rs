@@ -15,6 +15,7 @@
 //! | [`paths`] | why objects stay in the heap |
 //! | [`path_kinds`] | kinds of those paths |
 //! | [`request`] | what a plugin may ask |
+//! | [`system_threads`] | threads that run no Java code, by their names |
 //! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
 //!
@@ -34,6 +35,7 @@ pub mod request;
 pub mod selection;
 pub mod stacks;
 pub mod subscription;
+pub mod system_threads;
 pub mod tables;
 pub mod wish;
 

@@ -2,6 +2,7 @@
 
 use crate::recorded::{Collection, Deadlock, Recorded, Stuck, VERSION};
 use crate::stacks::{StackBuilder, Stacks};
+use crate::system_threads::Work;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -20,6 +21,8 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
     for one in recordings {
         all.duration_ns += one.duration_ns;
         all.turns += one.turns;
+        let process = all.process_cpu_ns.into_iter().chain(one.process_cpu_ns);
+        all.process_cpu_ns = process.reduce(|sum, nanos| sum + nanos);
         subscribe(&mut all, one);
         let threads = numbers(&mut threads, &mut all.threads, &one.threads);
         let classes = numbers(&mut classes, &mut all.classes, &one.classes);
@@ -122,6 +125,7 @@ type Key = (u32, u32, Option<u32>);
 #[derive(Default)]
 struct Rows {
     cpu: HashMap<(u32, Option<u32>), usize>,
+    system: HashMap<(u32, Work), usize>,
     allocations: HashMap<Key, usize>,
     contended: HashMap<Key, usize>,
     waits: HashMap<Key, usize>,
@@ -139,6 +143,14 @@ impl Rows {
                 there.samples += row.samples;
                 there.cpu_ns += row.cpu_ns;
                 there.shared_ns += row.shared_ns;
+            }
+        }
+        for row in &one.system {
+            let mut row = row.clone();
+            row.thread = new(&numbers.threads, row.thread);
+            let key = (row.thread, row.work);
+            if let Some((there, row)) = sum(&mut self.system, &mut all.system, key, row) {
+                there.cpu_ns += row.cpu_ns;
             }
         }
         for row in &one.allocations {
@@ -231,6 +243,8 @@ mod tests {
             recorder.exception(origin, Some(caught), false);
             recorder.allocation(origin, nanos);
             recorder.cpu(origin.thread, origin.node, nanos);
+            recorder.system("VM Thread", Work::Vm, nanos);
+            recorder.process(10 * nanos);
         }
         recorder.collection(Collection {
             duration_ns: nanos,
@@ -259,6 +273,8 @@ mod tests {
         assert_eq!(counts, [2, 1, 1]);
         let cpu: Vec<u64> = all.cpu.iter().map(|row| row.cpu_ns).collect();
         assert_eq!(cpu, [7, 3, 4]);
+        let system: Vec<u64> = all.system.iter().map(|row| row.cpu_ns).collect();
+        assert_eq!((system, all.process_cpu_ns), (vec![14], Some(70)));
         let objects: Vec<u64> = all.allocations.iter().map(|row| row.samples).collect();
         assert_eq!(objects, [2, 1, 1]);
         assert_eq!(all.stacks.frames.len(), 5, "a, bb, ccc, run, the catcher");

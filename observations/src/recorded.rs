@@ -2,6 +2,7 @@
 
 use crate::stacks::Stacks;
 use crate::subscription::Subscription;
+use crate::system_threads::Work;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file; a reader refuses others.
@@ -34,6 +35,12 @@ pub struct Recorded {
     pub turns: u64,
     /// Threads that used CPU time between two looks.
     pub cpu: Vec<Cpu>,
+    /// Threads of the process that run no Java code, with [`Subscription::cpu`].
+    #[serde(default)]
+    pub system: Vec<System>,
+    /// The CPU time of the process during the recording, in nanoseconds; none if the system does not report it.
+    #[serde(default)]
+    pub process_cpu_ns: Option<u64>,
     /// Sampled allocations.
     pub allocations: Vec<Allocation>,
     /// Threads that waited to enter monitors.
@@ -82,6 +89,17 @@ pub struct Cpu {
     /// seen; in nanoseconds.
     #[serde(default)]
     pub shared_ns: u64,
+}
+
+/// The CPU time of a thread that runs no Java code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct System {
+    /// The place of its name, as Linux keeps it, in [`Recorded::threads`].
+    pub thread: u32,
+    /// Its work.
+    pub work: Work,
+    /// In nanoseconds.
+    pub cpu_ns: u64,
 }
 
 /// A class that a stack allocates.
@@ -159,6 +177,9 @@ pub struct Stuck {
     pub class: u32,
     /// Where it waits.
     pub node: Option<u32>,
+    /// Whether it waits for a lock of `java.util.concurrent` instead of a monitor.
+    #[serde(default)]
+    pub is_lock: bool,
 }
 
 /// What a single event was.
@@ -279,6 +300,7 @@ impl Recorded {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cpu.is_empty()
+            && self.system.is_empty()
             && self.allocations.is_empty()
             && self.contended.is_empty()
             && self.waits.is_empty()

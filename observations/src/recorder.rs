@@ -1,10 +1,12 @@
 //! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
 
 use crate::recorded::{
-    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, Moment, Recorded, VERSION, Wait, What,
+    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, Moment, Recorded, System, VERSION, Wait,
+    What,
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
+use crate::system_threads::Work;
 use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -72,6 +74,7 @@ pub struct Recorder {
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: Rows<(u32, Option<u32>)>,
+    system: Rows<(u32, Work)>,
     /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
     unseen: HashMap<u32, u64>,
     allocations: Rows<Origin>,
@@ -223,6 +226,37 @@ impl Recorder {
         self.cpu = places
             .map(|(at, row)| ((row.thread, row.node), at))
             .collect();
+    }
+
+    /// A thread that runs no Java code used CPU time; its name is as Linux keeps it.
+    pub fn system(&mut self, name: &str, work: Work, cpu_ns: u64) {
+        let thread = self.thread(name);
+        let new = || System {
+            thread,
+            work,
+            cpu_ns: 0,
+        };
+        let rows = &mut self.recorded.system;
+        match place(&mut self.system, rows, (thread, work), new) {
+            Some(at) => rows[at].cpu_ns += cpu_ns,
+            None => self.recorded.lost.rows += 1,
+        }
+    }
+
+    /// The process has used so much CPU time since the begin of the recording.
+    pub fn process(&mut self, cpu_ns: u64) {
+        self.recorded.process_cpu_ns = Some(cpu_ns);
+    }
+
+    /// The CPU time of the process that is in no row gets one, as the recording ends.
+    pub fn add_rest_of_process(&mut self) {
+        let java = self.recorded.cpu.iter().map(|row| row.cpu_ns);
+        let system = self.recorded.system.iter().map(|row| row.cpu_ns);
+        let known: u64 = java.chain(system).sum();
+        let process = self.recorded.process_cpu_ns.unwrap_or(0);
+        if let rest @ 1.. = process.saturating_sub(known) {
+            self.system("(others)", Work::Other, rest);
+        }
     }
 
     /// An object of so many bytes was sampled; the number of its row, by which [`Recorder::live`] knows it.
@@ -561,6 +595,30 @@ mod tests {
         assert_eq!(rows, wanted);
         recorder.cpu(pool, short, 1); // rows are still found
         assert_eq!(recorder.recorded(1, true).cpu.len(), wanted.len());
+    }
+
+    #[test]
+    fn rows_of_all_threads_add_up_to_the_cpu_time_of_the_process() {
+        let mut recorder = recorder(0);
+        let main = recorder.thread("main");
+        recorder.cpu(main, None, 40);
+        for nanos in [5, 10] {
+            recorder.system("GC Thread#0", Work::Gc, nanos);
+        }
+        recorder.system("GC Thread#1", Work::Gc, 20);
+        recorder.process(100);
+        recorder.add_rest_of_process();
+        let recorded = recorder.recorded(1, true);
+        let rows = recorded.system.iter();
+        let rows: Vec<_> = rows
+            .map(|row| (recorded.thread(row.thread), row.work, row.cpu_ns))
+            .collect();
+        let expected = [
+            ("GC Thread#0", Work::Gc, 15),
+            ("GC Thread#1", Work::Gc, 20),
+            ("(others)", Work::Other, 25),
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

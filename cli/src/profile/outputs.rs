@@ -268,7 +268,9 @@ fn tables(recordings: &[Recorded], layout: Layout) -> String {
     }
     text.push_str(&table::text(&merged(recordings), layout));
     for recorded in recordings {
-        for line in table::missing(recorded).lines() {
+        let bias = table::sampler_bias(recorded).unwrap_or_default();
+        let missing = table::missing(recorded);
+        for line in bias.lines().chain(missing.lines()) {
             text.push_str(&format!("  {} {line}\n", recorded.jvm.pid));
         }
     }

@@ -10,7 +10,7 @@ use control::message::{NO_PLUGIN, OBSERVATION, Observation, Released, Status};
 use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
-use super::recorded;
+use super::{deadlocks, recorded};
 use crate::agent::{self, Agent};
 use crate::args::Settings;
 use crate::attached::left_before;
@@ -88,12 +88,13 @@ pub fn record(
     if let (Some(passing), true) = (&mut passing, goes_on) {
         passing.leave();
     }
-    let recorded = match (recorded::read(&file), &released) {
+    let mut recorded = match (recorded::read(&file), &released) {
         (Ok(recorded), _) => recorded,
         (Err(_), Err(problem)) if goes_on => return Err(later(problem.clone(), &file)),
         (Err(_), Err(_)) => return Err(killed(pid)),
         (Err(problem), Ok(_)) => return Err(problem),
     };
+    let deadlocks = named_deadlocks(pid, subscription, &mut recorded);
     if is_guest && !goes_on {
         let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
     }
@@ -106,9 +107,23 @@ pub fn record(
             .err()
             .filter(|_| goes_on)
             .map(|problem| later(Problem::partly(problem), &file))
-            .or(unsent),
+            .or(unsent)
+            .or(deadlocks),
         is_partial: has_left,
     })
+}
+
+/// Adds the deadlocks that the JVM names, also those from before. Returns the failure of a JVM that is still there.
+fn named_deadlocks(
+    pid: i32,
+    subscription: &Subscription,
+    recorded: &mut Recorded,
+) -> Option<Problem> {
+    let is_asked = subscription.monitors && is_alive(pid);
+    let added = is_asked.then(|| deadlocks::add(pid, recorded))?;
+    let problem = added.err().filter(|_| is_alive(pid))?;
+    let note = "deadlocks from before the recording are not among those shown";
+    Some(Problem::partly(problem).with("note", note))
 }
 
 fn is_alive(pid: i32) -> bool {

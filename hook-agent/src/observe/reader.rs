@@ -3,6 +3,7 @@
 use super::about;
 use super::frames::{Methods, place};
 use super::inbox::{Inbox, Sink};
+use super::tasks::Tasks;
 use super::threads::Sightings;
 use super::unfinished;
 use crate::agent::Agent;
@@ -13,7 +14,7 @@ use crate::names::class_name;
 use observations::recorded::{Collection, Deadlock, Stuck, What};
 use observations::recorder::{Origin, Recorder};
 use observations::{Recorded, Subscription};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 /// The thread of an event that has no name, as most virtual threads.
@@ -135,6 +136,7 @@ impl Reader {
                     thread: origin.thread,
                     class: origin.class,
                     node: origin.node,
+                    is_lock: false,
                 }
             });
             let threads = stuck.collect();
@@ -145,6 +147,19 @@ impl Reader {
     /// What threads used after they were last seen is put where they were seen, as the recording ends.
     pub fn share_unseen(&mut self) {
         self.recorder.share_unseen();
+    }
+
+    /// Adds the CPU time of threads that run no Java code since the last look, and that of the process so far.
+    pub fn add_system(&mut self, tasks: &mut Tasks, of_java: &HashSet<String>) {
+        for used in tasks.look(of_java) {
+            self.recorder.system(&used.name, used.work, used.cpu_ns);
+        }
+        self.recorder.process(tasks.process());
+    }
+
+    /// Adds the CPU time of the process that is in no other row, as the recording ends.
+    pub fn add_rest_of_process(&mut self) {
+        self.recorder.add_rest_of_process();
     }
 
     /// Says which of the sampled objects are alive, if that is asked for.

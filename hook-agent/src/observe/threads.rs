@@ -2,12 +2,13 @@
 
 use super::identity::{is_ours, thread_tag};
 use super::status::{Status, StatusField};
+use super::tasks::comm;
 use crate::agent::observation::Running;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
 use crate::ffi::refs::{GlobalRef, LocalRef};
 use observations::Group;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// Threads for which there is room among the local references of one look.
@@ -239,6 +240,15 @@ impl Threads {
         let most = interval.saturating_mul(self.most as u64);
         self.credit_ns = self.credit_ns.min(most).saturating_sub(interval);
         sink.seen(jvm, &name.unwrap_or_default(), &frames, nanos);
+    }
+
+    /// The names of threads of Java, as Linux keeps them.
+    pub fn names(&self) -> HashSet<String> {
+        let names = self
+            .known
+            .iter()
+            .filter_map(|thread| thread.name.as_deref());
+        names.map(comm).collect()
     }
 
     /// Looks once more, and tells what threads used that were not seen running since.

@@ -265,3 +265,59 @@ fn what_cannot_be_profiled_is_said_before_anything_starts() {
         .assert_exit(2)
         .assert_stderr("error[H0610]");
 }
+
+/// What the process used is told apart: Java code, native methods, and the threads that collect and compile.
+#[test]
+fn cpu_time_of_the_process_is_that_of_all_its_threads() {
+    for jdk in jdks::main_three() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Works.java");
+        let newest = jdks::newest();
+        let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "11"]);
+        let file = folder.path().join("rows.jsonl");
+        let (program, classes) = (jdk.tool("java"), classes.to_string_lossy().into_owned());
+        let (program, file_name) = (program.to_string_lossy(), file.to_string_lossy());
+        let options = ["profile", "--cpu", "samples", "--json-lines", &file_name];
+        let command = [
+            "--",
+            &program,
+            "-XX:+UseParallelGC",
+            "-cp",
+            &classes,
+            "Works",
+        ];
+        let run = classhook(&[&options[..], &command].concat());
+        run.assert_success();
+        for part in [
+            "[GC threads]",
+            "deflateBytesBytes (native)",
+            "of the process: ",
+        ] {
+            assert!(
+                run.stdout.contains(part),
+                "{part} on {jdk}: {}",
+                run.report()
+            );
+        }
+        let rows = rows(&file);
+        let sum = |is_it: &dyn Fn(&Value) -> bool| -> u64 {
+            let there = rows.iter().filter(|row| is_it(row));
+            there.filter_map(|row| row["cpu_ns"].as_u64()).sum()
+        };
+        let ticks = 10_000_000;
+        let collected = sum(&|row| row["work"] == "gc");
+        assert!(collected >= 20 * ticks, "{collected} on {jdk}: {rows:?}");
+        let native = sum(&|row| {
+            let innermost = row["stack"][0].as_str();
+            innermost.is_some_and(|frame| frame.contains("deflateBytesBytes(native"))
+        });
+        assert!(native > 0, "{jdk}: {rows:?}");
+        let recording = rows.last().expect("the recording");
+        let process = recording["process_cpu_ns"].as_u64().expect("a number");
+        assert!(
+            process >= collected + native,
+            "{process} on {jdk}: {rows:?}"
+        );
+        assert!(sum(&|_| true) >= process, "{process} on {jdk}: {rows:?}");
+    }
+}

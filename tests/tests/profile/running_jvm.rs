@@ -1,10 +1,12 @@
 //! `classhook profile PID`: a JVM that is running, and is left as it was.
 
 use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook};
+use e2e_tests::java::Java;
 use e2e_tests::javac;
 use e2e_tests::jdks;
 use e2e_tests::scratch;
 use e2e_tests::servant::Servant;
+use e2e_tests::workspace;
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -156,4 +158,41 @@ fn recording_that_is_no_file_is_refused() {
         .assert_exit(2)
         .assert_stderr("error[H0612]")
         .assert_stderr("a pipe, a device or a socket");
+}
+
+/// A recording tells of no thread that waited before it began; the JVM itself does.
+#[test]
+fn deadlocks_from_before_a_recording_are_named() {
+    let jdks = jdks::main_three().into_iter().chain(jdks::eight());
+    for jdk in jdks.chain(jdks::release(11)) {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Deadlocked.java");
+        let newest = jdks::release(17).unwrap_or_else(jdks::newest);
+        let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "8"]);
+        let late: &[&str] = if jdk.feature == 8 { &[] } else { &LATE };
+        let java = Java::new(&jdk).options(late).class_path(&[&classes]);
+        let running = Servant::of(&java.main("Deadlocked"));
+        let pid = running.pid().to_string();
+        let file = folder.path().join("rows.jsonl");
+        let path = file.to_string_lossy();
+        let words = ["profile", &pid, "--monitor", "--for", "1s"];
+        let run = classhook(&[&words[..], &["--json-lines", &path]].concat());
+        run.assert_success();
+        for part in [
+            "DEADLOCK 2: 2 threads",
+            "\"enters-left\" waits to enter a monitor of Deadlocked$Right, which \"enters-right\" owns",
+            "\"locks-one\" waits for a lock of java.util.concurrent.locks.ReentrantLock$NonfairSync, which \"locks-other\" owns",
+            "  Deadlocked.enter(Deadlocked.java:",
+        ] {
+            assert!(
+                run.stdout.contains(part),
+                "{part} on {jdk}: {}",
+                run.report()
+            );
+        }
+        let rows = std::fs::read_to_string(&file).expect("the file");
+        assert_eq!(rows.matches("\"kind\":\"deadlock\"").count(), 4, "{rows}");
+        assert_no_agent(&pid);
+        assert_eq!(running.end().code, Some(0));
+    }
 }

@@ -92,6 +92,10 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
                 break;
             }
         }
+        let system = recorded.system.iter().filter(|_| weight == Weight::Cpu);
+        for row in system {
+            *sums.entry(row.work.title().to_owned()).or_default() += row.cpu_ns;
+        }
     }
     // Of each node of the recording: its place in the tree, and its depth.
     let mut places: Vec<Option<(u32, usize)>> = vec![None; recorded.stacks.nodes.len()];

@@ -41,6 +41,10 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         });
         row("cpu", one.thread, one.node, values)
     }));
+    rows.extend(recorded.system.iter().map(|one| {
+        let values = json!({"work": one.work, "cpu_ns": one.cpu_ns});
+        row("system", one.thread, None, values)
+    }));
     rows.extend(recorded.allocations.iter().map(|one| {
         let mut values = json!({
             "class": class(one.class), "samples": one.samples, "objects": one.objects, "bytes": one.bytes,
@@ -79,7 +83,8 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
     }));
     for (number, deadlock) in recorded.deadlocks.iter().enumerate() {
         rows.extend(deadlock.threads.iter().map(|one| {
-            let values = json!({"number": number, "class": class(one.class)});
+            let values =
+                json!({"number": number, "class": class(one.class), "is_lock": one.is_lock});
             row("deadlock", one.thread, one.node, values)
         }));
     }
@@ -92,6 +97,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
     rows.push(json!({
         "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,
         "duration_ns": recorded.duration_ns, "complete": recorded.complete, "turns": recorded.turns,
+        "process_cpu_ns": recorded.process_cpu_ns,
         "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
     }));
     rows.into_iter()

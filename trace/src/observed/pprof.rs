@@ -83,7 +83,16 @@ impl Builder {
     }
 
     fn location(&mut self, frame: &Frame) -> u64 {
-        let key = (method(frame), frame.file.clone());
+        self.place((method(frame), frame.file.clone()), frame.line)
+    }
+
+    /// The location of something that is no method.
+    fn function(&mut self, name: &str) -> u64 {
+        self.place((name.to_owned(), String::new()), 0)
+    }
+
+    /// The location of a function by its name and file, at a line.
+    fn place(&mut self, key: (String, String), line_number: i32) -> u64 {
         let new = self.functions.len() as u64 + 1;
         let function = *self.functions.entry(key.clone()).or_insert(new);
         if function == new {
@@ -96,11 +105,11 @@ impl Builder {
             self.profile.bytes(5, &message.0);
         }
         let new = self.locations.len() as u64 + 1;
-        let location = *self.locations.entry((function, frame.line)).or_insert(new);
+        let location = *self.locations.entry((function, line_number)).or_insert(new);
         if location == new {
             let mut line = Message::default();
             line.number(1, function);
-            line.number(2, u64::try_from(frame.line).unwrap_or(0));
+            line.number(2, u64::try_from(line_number).unwrap_or(0));
             let mut message = Message::default();
             message.number(1, new);
             message.bytes(4, &line.0);
@@ -114,9 +123,13 @@ impl Builder {
         let frames: Vec<u64> = (recorded.stacks.path(node))
             .map(|frame| self.location(frame))
             .collect();
+        self.labelled(recorded.thread(thread), frames, values);
+    }
+
+    fn labelled(&mut self, thread: &str, frames: Vec<u64>, values: &[u64]) {
         let mut label = Message::default();
         label.number(1, self.text("thread"));
-        label.number(2, self.text(recorded.thread(thread)));
+        label.number(2, self.text(thread));
         let mut message = Message::default();
         message.packed(1, frames);
         message.packed(2, values.iter().copied());
@@ -141,6 +154,14 @@ pub fn bytes(all: &[Recorded]) -> Vec<u8> {
         for (thread, node, values) in samples(recorded) {
             let values: Vec<u64> = kept.iter().map(|kind| values[*kind]).collect();
             builder.sample(recorded, thread, node, &values);
+        }
+    }
+    for recorded in all {
+        for row in &recorded.system {
+            let values: [u64; 8] = [0, row.cpu_ns, 0, 0, 0, 0, 0, 0];
+            let values: Vec<u64> = kept.iter().map(|kind| values[*kind]).collect();
+            let frames = vec![builder.function(row.work.title())];
+            builder.labelled(recorded.thread(row.thread), frames, &values);
         }
     }
     if let Some(first) = all.first() {

@@ -1,13 +1,20 @@
 //! The tables of what was recorded, for people: rows with their part of all and the stack they come from, as those of
 //! HPROF.
 
+mod bias;
+mod cpu;
+mod rows;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use observations::Recorded;
-use observations::recorded::Cpu;
 
-use super::names::{NO_JAVA, method, place};
+pub use bias::sampler_bias;
+
+use rows::{Hottest, Row, Table, percent};
+
+use super::names::place;
 use crate::names::printable;
 use crate::numbers::{counted, thousands};
 use crate::table::duration;
@@ -19,32 +26,6 @@ pub struct Layout {
     pub rows: usize,
     /// Most frames of a stack below the tables; 0 leaves the stacks out.
     pub frames: usize,
-}
-
-/// A row before it has a rank.
-struct Row {
-    /// What it is sorted by, and what its part is taken of.
-    weight: f64,
-    /// What rows of one weight are sorted by.
-    then: f64,
-    /// The cells behind rank and parts, without the last.
-    cells: Vec<String>,
-    /// The stack that it comes from.
-    node: Option<u32>,
-    /// What it is of: a method, a class.
-    name: String,
-}
-
-/// A table: what it is called, and the titles of a row's cells.
-struct Table<'a> {
-    heading: String,
-    titles: &'a [&'a str],
-    name: &'a str,
-    rows: Vec<Row>,
-    /// What an empty one says.
-    nothing: &'a str,
-    /// Of how many samples the parts are estimated; none if everything was counted.
-    samples: Option<u64>,
 }
 
 /// With fewer samples, parts of rows are rather a matter of chance, which a reader is told.
@@ -61,12 +42,14 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     };
     let subscription = &recorded.subscription;
     if let Some(interval) = subscription.cpu {
-        printed.table(cpu(recorded, interval.as_millis()));
-        printed.text.push_str(&shared(recorded));
+        printed.table(cpu::table(recorded, interval.as_millis()));
+        printed.text.push_str(&cpu::shares(recorded));
+        printed.text.push_str(&cpu::shared(recorded));
         printed.text.push_str(SAFEPOINTS);
     }
     if subscription.allocations.is_some() {
         printed.table(allocations(recorded));
+        printed.text.extend(sampler_bias(recorded));
     }
     if subscription.monitors {
         printed.table(waits(recorded, true));
@@ -109,6 +92,7 @@ impl Printed<'_> {
         };
         table.rows.sort_by(order);
         let total: f64 = table.rows.iter().map(|row| row.weight).sum();
+        let total = table.whole.map_or(total, |whole| total.max(whole));
         let mut lines = vec![head(&table)];
         let mut sum = 0.0;
         for (rank, row) in table.rows.iter().take(self.layout.rows).enumerate() {
@@ -149,9 +133,13 @@ impl Printed<'_> {
                     [one, owner].map(|stuck| printable(self.recorded.thread(stuck.thread)));
                 let class = named(self.recorded.class(one.class));
                 let trace = self.trace(one.node);
+                let what = match one.is_lock {
+                    true => "waits for a lock of",
+                    false => "waits to enter a monitor of",
+                };
                 let _ = writeln!(
                     self.text,
-                    "  \"{thread}\" waits to enter a monitor of {class}, which \"{owner}\" owns; trace {trace}"
+                    "  \"{thread}\" {what} {class}, which \"{owner}\" owns; trace {trace}"
                 );
             }
         }
@@ -194,71 +182,6 @@ fn head(table: &Table<'_>) -> Vec<String> {
     let titles = titles.chain(table.titles).chain(["trace"].iter());
     let titles = titles.map(|title| (*title).to_owned());
     titles.chain([table.name.to_owned()]).collect()
-}
-
-/// Methods by the CPU time in which they were the innermost.
-fn cpu(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
-    let mut methods: HashMap<String, (u64, u64, Hottest)> = HashMap::new();
-    for row in &recorded.cpu {
-        let innermost = recorded.stacks.innermost(row.node);
-        let name = innermost.map_or_else(|| NO_JAVA.to_owned(), method);
-        let (samples, nanos, hottest) = methods.entry(name).or_default();
-        *samples += row.samples;
-        *nanos += row.cpu_ns;
-        hottest.see(row.node, row.cpu_ns);
-    }
-    let samples: u64 = recorded.cpu.iter().map(|row| row.samples).sum();
-    let nanos: u64 = recorded.cpu.iter().map(|row| row.cpu_ns).sum();
-    let rows = methods
-        .into_iter()
-        .map(|(name, (samples, nanos, hottest))| Row {
-            weight: nanos as f64,
-            then: 0.0,
-            cells: vec![thousands(samples), duration(nanos)],
-            node: hottest.node,
-            name,
-        });
-    Table {
-        heading: format!(
-            "CPU SAMPLES: {} in {} every {interval_ms} ms, {} of CPU time",
-            counted(samples, "sample"),
-            counted(recorded.turns, "look"),
-            duration(nanos)
-        ),
-        titles: &["count", "cpu"],
-        name: "method",
-        rows: rows.collect(),
-        nothing: "nothing of this was recorded",
-        samples: Some(samples),
-    }
-}
-
-/// How much of the CPU time is estimated by the rest of it.
-fn shared(recorded: &Recorded) -> String {
-    let sum = |of: fn(&Cpu) -> u64| -> u64 { recorded.cpu.iter().map(of).sum() };
-    match (sum(|row| row.shared_ns), sum(|row| row.cpu_ns)) {
-        (0, _) => String::new(),
-        (shared, all) => format!(
-            "{} ({}) was used by threads after they were last seen, and is shared among the stacks at which each was seen\n",
-            duration(shared),
-            percent(shared as f64, all as f64)
-        ),
-    }
-}
-
-/// The stack with the most of something.
-#[derive(Default)]
-struct Hottest {
-    node: Option<u32>,
-    most: u64,
-}
-
-impl Hottest {
-    fn see(&mut self, node: Option<u32>, amount: u64) {
-        if amount >= self.most {
-            (self.node, self.most) = (node, amount);
-        }
-    }
 }
 
 /// Classes and stacks by the bytes that they allocated, or that are alive of them.
@@ -306,6 +229,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         rows: rows.collect(),
         nothing: "nothing of this was recorded",
         samples: Some(samples).filter(|_| recorded.subscription.allocations != Some(0)),
+        whole: None,
     }
 }
 
@@ -370,6 +294,7 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
         rows,
         nothing,
         samples: None,
+        whole: None,
     }
 }
 
@@ -416,6 +341,7 @@ fn exceptions(recorded: &Recorded) -> Table<'static> {
         rows: rows.collect(),
         nothing: "nothing was thrown",
         samples: None,
+        whole: None,
     }
 }
 
@@ -538,13 +464,6 @@ fn named(class: &str) -> String {
     match class {
         "" => "(unknown)".to_owned(),
         class => printable(class),
-    }
-}
-
-fn percent(part: f64, whole: f64) -> String {
-    match whole {
-        0.0 => "-".to_owned(),
-        whole => format!("{:.2}%", part / whole * 100.0),
     }
 }
 

@@ -1,0 +1,176 @@
+//! The CPU time of the process and of its threads that run no Java code, as Linux counts it (`proc(5)`).
+
+use observations::system_threads::{COMM, Work};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+/// Nanoseconds of a tick in which Linux reports CPU time: `USER_HZ` is 100 on all architectures of HotSpot.
+const TICK: u64 = 10_000_000;
+
+/// The threads of this process.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    /// By number and start of a thread, as numbers are given again.
+    known: HashMap<(u32, u64), u64>,
+    /// Ticks of the process at the begin.
+    begin: u64,
+}
+
+/// A line of `/proc/PID/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    name: String,
+    /// Ticks in user and in system mode.
+    ticks: u64,
+    /// Ticks from the start of the system to that of the thread.
+    start: u64,
+}
+
+/// CPU time that a thread used since it was last looked at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Used {
+    pub name: String,
+    pub work: Work,
+    pub cpu_ns: u64,
+}
+
+impl Tasks {
+    /// Starts to count CPU time; none without `/proc`.
+    pub fn new() -> Option<Self> {
+        let begin = Stat::read("/proc/self/stat")?.ticks;
+        let all = all().into_iter();
+        let known = all.map(|(id, stat)| ((id, stat.start), stat.ticks));
+        Some(Self {
+            known: known.collect(),
+            begin,
+        })
+    }
+
+    /// The CPU time of the process since the begin, in nanoseconds.
+    pub fn process(&self) -> u64 {
+        let now = Stat::read("/proc/self/stat").map_or(0, |stat| stat.ticks);
+        now.saturating_sub(self.begin) * TICK
+    }
+
+    /// The CPU time of threads with names of HotSpot's since the last look. Threads that have the name of one of Java's
+    /// are left out: which of the two they are is not known.
+    pub fn look(&mut self, of_java: &HashSet<String>) -> Vec<Used> {
+        self.add(all(), of_java)
+    }
+
+    fn add(&mut self, all: Vec<(u32, Stat)>, of_java: &HashSet<String>) -> Vec<Used> {
+        let mut used = Vec::new();
+        let mut known = HashMap::with_capacity(all.len());
+        for (id, stat) in all {
+            let key = (id, stat.start);
+            let before = self.known.remove(&key).unwrap_or(0);
+            known.insert(key, stat.ticks);
+            let ticks = stat.ticks.saturating_sub(before);
+            let work = Work::of(&stat.name).filter(|_| !of_java.contains(&stat.name));
+            if let (Some(work), 1..) = (work, ticks) {
+                used.push(Used {
+                    name: stat.name,
+                    work,
+                    cpu_ns: ticks * TICK,
+                });
+            }
+        }
+        self.known = known;
+        used
+    }
+}
+
+/// The name of a thread of Java as Linux keeps it.
+pub(super) fn comm(name: &str) -> String {
+    let end = name.floor_char_boundary(COMM);
+    name[..end].to_owned()
+}
+
+fn all() -> Vec<(u32, Stat)> {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let task = |entry: fs::DirEntry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        // A thread that has ended meanwhile is gone.
+        Some((
+            id,
+            Stat::read(&entry.path().join("stat").to_string_lossy())?,
+        ))
+    };
+    tasks.flatten().filter_map(task).collect()
+}
+
+impl Stat {
+    fn read(path: &str) -> Option<Self> {
+        Self::parse(&String::from_utf8_lossy(&fs::read(path).ok()?))
+    }
+
+    /// `4711 (name) S …`: the name may hold spaces and parentheses.
+    fn parse(line: &str) -> Option<Self> {
+        let (front, behind) = line.rsplit_once(')')?;
+        let (_, name) = front.split_once('(')?;
+        let fields: Vec<&str> = behind.split_whitespace().collect();
+        // Fields 14, 15 and 22 of the line; the third is the first behind the name.
+        let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+        Some(Self {
+            name: name.to_owned(),
+            ticks: field(14)? + field(15)?,
+            start: field(22)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(name: &str, ticks: u64, start: u64) -> Stat {
+        let name = name.to_owned();
+        Stat { name, ticks, start }
+    }
+
+    #[test]
+    fn line_of_a_thread_is_read_whatever_its_name_is() {
+        let line = "4711 (a) b (c)) S 1 2 3 0 -1 4194624 5 6 7 8 30 12 0 0 20 0 23 0 998877 1 2";
+        assert_eq!(Stat::parse(line), Some(stat("a) b (c)", 42, 998_877)));
+        assert_eq!(Stat::parse("4711 (x) S 1"), None);
+        assert!(all().iter().any(|(_, stat)| stat.start > 0));
+    }
+
+    #[test]
+    fn each_thread_counts_from_the_begin_and_one_of_a_java_name_not_at_all() {
+        let mut tasks = Tasks {
+            known: [((1, 5), 100)].into(),
+            begin: 0,
+        };
+        let of_java = ["ZWorker#0".to_owned()].into();
+        let all = vec![
+            (1, stat("VM Thread", 130, 5)),
+            (2, stat("GC Thread#0", 7, 9)),
+            (3, stat("ZWorker#0", 7, 9)),
+            (4, stat("main", 7, 9)),
+        ];
+        let used = |name: &str, work, ticks| Used {
+            name: name.to_owned(),
+            work,
+            cpu_ns: ticks * TICK,
+        };
+        let expected = [
+            used("VM Thread", Work::Vm, 30),
+            used("GC Thread#0", Work::Gc, 7),
+        ];
+        assert_eq!(tasks.add(all, &of_java), expected);
+        // The number 2 is given again.
+        let next = vec![
+            (2, stat("C2 CompilerThre", 4, 70)),
+            (1, stat("VM Thread", 130, 5)),
+        ];
+        let expected = [used("C2 CompilerThre", Work::Jit, 4)];
+        assert_eq!(tasks.add(next, &of_java), expected);
+    }
+
+    #[test]
+    fn names_of_java_are_cut_as_linux_cuts_them() {
+        assert_eq!(comm("http-nio-8080-exec-1"), "http-nio-8080-e");
+        assert_eq!(comm("ä234567890123456"), "ä2345678901234");
+    }
+}
