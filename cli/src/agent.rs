@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use attach::{AttachError, Attachment, PlacedFile, Process};
 use control::classes::Details;
-use control::message::{Class, Classes};
+use control::message::{Class, Classes, Status};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -42,6 +42,8 @@ const GO_ON: &str = "let it go on: kill -CONT, or the debugger that holds it";
 /// How long an agent that is there may take to leave, and the time between attempts to load another.
 const LEAVING: Duration = Duration::from_millis(600);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
+/// Longest time in which one of several simultaneous commands loads the agent.
+const CROWD: Duration = Duration::from_secs(30);
 /// What an agent says of an attempt to load another.
 const IGNORED: &str = "H0403";
 
@@ -305,14 +307,69 @@ fn unanswered(error: ControlError, request: &Request) -> Problem {
     problem.with("asked", format!("`{asked}`, which is done once it goes on"))
 }
 
-/// Loads the agent into a JVM that has none, and prints what it says meanwhile. Gives the agent's output folder, as the
-/// JVM sees it.
+/// An agent that was found in a JVM, or loaded into it.
+#[derive(Debug)]
+pub struct Found {
+    /// The agent.
+    pub agent: Agent,
+    /// Its state.
+    pub status: Status,
+    /// True if another command has loaded it.
+    pub guest: bool,
+}
+
+/// Connects to the agent in the JVM `pid`; loads the agent if it is missing. Of several simultaneous commands one loads
+/// it, and the others connect.
+///
+/// # Errors
+/// As [`Agent::connect`] and [`load`].
+pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Found, Problem> {
+    let begun = Instant::now();
+    loop {
+        match try_find_or_load(pid, checked)? {
+            Some(found) => return Ok(found),
+            None if begun.elapsed() < CROWD => std::thread::sleep(TURN),
+            None => return Err(not_free(true)),
+        }
+    }
+}
+
+/// As [`find_or_load`]; `None` while another command loads the agent or ends it.
+fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Found>, Problem> {
+    let (mut agent, guest) = match Agent::find(pid)? {
+        Ok(agent) => (agent, true),
+        Err(_) => match load(pid, checked)? {
+            Loaded::RecordingTo(_) => (Agent::connect(pid)?, false),
+            Loaded::ByAnother => return Ok(None),
+        },
+    };
+    match agent.ask_for(&Request::Status) {
+        Ok(status) => Ok(Some(Found {
+            agent,
+            status,
+            guest,
+        })),
+        Err(_) if guest && agent.has_left() => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Outcome of [`load`].
+#[derive(Debug)]
+pub enum Loaded {
+    /// The agent records to this folder, as the JVM sees it.
+    RecordingTo(PathBuf),
+    /// Another command has loaded the agent meanwhile.
+    ByAnother,
+}
+
+/// Loads the agent into a JVM that has none, and prints what it says meanwhile.
 ///
 /// # Errors
 /// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), does not see a file that the agent is to read
 /// (`H0607`), or has an agent that takes no commands (`H0608`); if a plugin cannot be compiled (`H01xx`); or what the
 /// agent itself has against it (`H0508`).
-pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
+pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
     let process = jvm.process();
@@ -346,8 +403,9 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<PathBuf, Problem> {
             // Attempts before this one were in vain, and this one is not.
             let said = said.iter();
             said.filter(|line| !line.contains(IGNORED)).for_each(say);
-            Ok(output)
+            Ok(Loaded::RecordingTo(output))
         }
+        Err(AttachError::AgentFailed(ALREADY_THERE)) if other => Ok(Loaded::ByAnother),
         Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(not_free(other)),
         Err(error @ AttachError::AgentFailed(_)) if !said.is_empty() => {
             let problem = Problem::user(error.code(), "the agent did not start in the JVM");

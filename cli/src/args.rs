@@ -120,6 +120,9 @@ pub struct Settings {
     /// Folder for snapshots [default: classhook]
     #[arg(short, long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
+    /// True if the folder was made for this command alone, and goes with it; set by `PassingFolder`.
+    #[arg(skip)]
+    pub is_output_passing: bool,
     /// What the files in it are called, in front of a random number: %p process id, %h machine, %t time of the start, %u user
     #[arg(long, value_name = "NAME")]
     pub file_name: Option<String>,
@@ -132,6 +135,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Checks whether an option names the folder for recordings.
+    #[must_use]
+    pub fn names_output(&self) -> bool {
+        self.output.is_some() && !self.is_output_passing
+    }
+
     /// How classes are changed.
     #[must_use]
     pub fn configuration(&self) -> &Configuration {
@@ -149,6 +158,7 @@ impl From<Change> for Settings {
     fn from(change: Change) -> Self {
         Self {
             output: None,
+            is_output_passing: false,
             file_name: None,
             event_files: EventFiles::default(),
             change,

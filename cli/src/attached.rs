@@ -10,7 +10,7 @@ use attach::Process;
 use control::Request;
 use control::message::{Change, Dump, PluginState, Released, Reset, SessionRequest, Status};
 
-use crate::agent::{self, Agent};
+use crate::agent::{self, Agent, Found};
 use crate::answers::failures;
 use crate::args::{PluginSettings, Settings};
 use crate::checked_options::{CheckedOptions, absolute, check};
@@ -128,44 +128,46 @@ impl AttachedPlugin {
             vec![visitor.reference.clone()]
         };
         let mut checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
-        let (mut agent, guest) = match Agent::find(pid)? {
-            Ok(agent) => (agent, true),
-            Err(_) => {
-                checked.options.visit = Some(plugin.to_owned());
-                match agent::load(pid, &checked) {
-                    Ok(_) => (Agent::connect(pid)?, false),
-                    // Another command was faster.
-                    Err(problem) => match Agent::find(pid)? {
-                        Ok(agent) if visitor.has_session => (agent, true),
-                        _ => return Err(problem),
-                    },
+        checked.options.visit = Some(plugin.to_owned());
+        let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
+        let leased = if visitor.has_session { run } else { plugin };
+        let (found, request) = loop {
+            let mut found = agent::find_or_load(pid, &checked)?;
+            let (agent, status) = (&mut found.agent, &found.status);
+            let request = match found.guest {
+                true => {
+                    enter(agent, status, visitor, (settings, run), &compiled).and_then(|request| {
+                        agent.lease(Some(leased), None)?;
+                        Ok(Some(request))
+                    })
                 }
+                false => agent.lease(Some(plugin), None).map(|()| None),
+            };
+            match request {
+                // The command that had loaded the agent has ended, and the agent with it.
+                Err(_) if found.guest && found.agent.has_left() => {}
+                request => break (found, request?),
             }
         };
-        let status: Status = agent.ask_for(&Request::Status)?;
-        let before = if guest {
-            Trouble::of(&status)
-        } else {
-            Trouble::default()
-        };
-        let mut interrupt;
+        let Found {
+            mut agent,
+            status,
+            guest,
+        } = found;
+        let mut interrupt = Interrupt::new()?;
         let mut session = None;
-        if guest {
-            let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
-            let request = enter(&mut agent, &status, visitor, (settings, run), &compiled)?;
-            let leased = if visitor.has_session { run } else { plugin };
-            agent.lease(Some(leased), None)?;
-            interrupt = Interrupt::new()?;
-            let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
+        if let Some(request) = &request {
+            let change: Change = progress::ask(&mut agent, request, &mut interrupt)?;
             complain(failures(&show::answer(&change)?.failed));
             session = change.session;
             if visitor.has_session && session.is_none() {
                 agent.lease(Some(plugin), None)?; // an agent of another version
             }
-        } else {
-            agent.lease(Some(plugin), None)?;
-            interrupt = Interrupt::new()?;
         }
+        let before = match guest {
+            true => Trouble::of(&status),
+            false => Trouble::default(),
+        };
         let begun = progress::follow(&mut agent, &mut interrupt)
             .map_err(|problem| remaining(plugin, problem))?;
         let (file, plugin) = match &session {
@@ -504,7 +506,7 @@ fn enter(
         ("--config", settings.configuration().file.is_some()),
         (
             "--output",
-            settings.output.is_some() && is_shared && plugin != "coverage",
+            settings.names_output() && is_shared && plugin != "coverage",
         ), // events are not copied
         ("--file-name", settings.file_name.is_some() && is_shared),
         (

@@ -58,6 +58,7 @@ impl PassingFolder {
         tmp.give(&ours.path().join(RECORDS)).map_err(no_folder)?;
         let theirs = tmp.seen(ours.path()).join(RECORDS);
         settings.output = Some(theirs.clone());
+        settings.is_output_passing = true;
         let _tmp = Some(tmp);
         Ok(Some(Self { ours, _tmp, theirs }))
     }
@@ -73,6 +74,7 @@ impl PassingFolder {
         let ours = make(&std::env::temp_dir()).map_err(no_folder)?;
         let theirs = ours.path().join(RECORDS);
         settings.output = Some(theirs.clone());
+        settings.is_output_passing = true;
         let _tmp = None;
         Ok(Some(Self { ours, _tmp, theirs }))
     }
@@ -83,8 +85,14 @@ impl PassingFolder {
         self.ours.disable_cleanup(true);
     }
 
-    /// Leaves it, because an agent stays that records there.
+    /// Leaves it, because an agent stays that records there; not if another command's agent records elsewhere.
     pub fn keep(mut self) {
+        let mut records = fs::read_dir(self.ours.path().join(RECORDS))
+            .into_iter()
+            .flatten();
+        if records.next().is_none() {
+            return;
+        }
         self.leave();
         let path = show::path(&self.theirs);
         say(format_args!("the agent goes on recording in {path}"));

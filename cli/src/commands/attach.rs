@@ -4,7 +4,7 @@ use clap::Args;
 use control::Request;
 use control::message::Change;
 
-use crate::agent::{Agent, already_there, load};
+use crate::agent::{Agent, Loaded, already_there, load};
 use crate::answers;
 use crate::args::{EventFiles, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
@@ -53,10 +53,14 @@ impl Attach {
     pub fn run(&self) -> Result<u8, Problem> {
         let settings = self.event_files.added(self.settings.clone());
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
-        if let Ok(agent) = Agent::find(self.pid)? {
-            return self.reload(agent);
-        }
-        let output = load(self.pid, &plan)?;
+        let output = loop {
+            if let Ok(agent) = Agent::find(self.pid)? {
+                return self.reload(agent);
+            }
+            if let Loaded::RecordingTo(output) = load(self.pid, &plan)? {
+                break output;
+            }
+        };
         let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
             let mut interrupt = Interrupt::new()?;

@@ -11,7 +11,7 @@ use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequ
 use rewriter::ClassFile;
 use trace::numbers::counted;
 
-use crate::agent::{self, Agent};
+use crate::agent::{self, Agent, Found};
 use crate::args::{Settings, Target, place};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
@@ -264,10 +264,13 @@ impl LazyAgent {
         }
         let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], None)?;
         checked.options.visit = Some(NO_PLUGIN.to_owned());
-        agent::load(pid, &checked)?;
-        self.is_new = true;
-        let mut agent = Agent::connect(pid)?;
-        agent.lease(Some(NO_PLUGIN), None)?;
+        let Found {
+            mut agent, guest, ..
+        } = agent::find_or_load(pid, &checked)?;
+        if !guest {
+            self.is_new = true;
+            agent.lease(Some(NO_PLUGIN), None)?;
+        }
         Ok(agent)
     }
 

@@ -11,7 +11,7 @@ use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
 use super::{deadlocks, recorded};
-use crate::agent::{self, Agent};
+use crate::agent::{self, Agent, Found};
 use crate::args::Settings;
 use crate::attached::left_before;
 use crate::checked_options::CheckedOptions;
@@ -176,10 +176,17 @@ fn killed(pid: i32) -> Problem {
 pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Problem> {
     let mut settings = Settings::default();
     let passing = PassingFolder::in_jvm(pid, &mut settings)?;
-    let (mut agent, is_guest) = enter(pid, &settings)?;
-    if is_guest {
-        return agent.ask_patiently(request);
-    }
+    let mut agent = loop {
+        let (mut agent, is_guest) = enter(pid, &settings)?;
+        if !is_guest {
+            break agent;
+        }
+        let answer = agent.ask_patiently(request);
+        // An agent that leaves with the command that had loaded it answers nobody.
+        if answer.is_ok() || !agent.has_left() {
+            return answer;
+        }
+    };
     agent.lease(Some(OBSERVATION), None)?;
     let answer = agent.ask_patiently(request);
     let released = agent.ask_patiently::<Released>(&Request::Release {
@@ -193,21 +200,18 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
 
 /// The agent in the JVM, which is loaded if it is not there; whether it was.
 fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
-    match Agent::find(pid)? {
-        Ok(_) if settings.output.is_some() => Err(agent::already_there()
+    let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
+    checked.options.visit = Some(OBSERVATION.to_owned());
+    let Found { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
+    if guest && settings.names_output() {
+        return Err(agent::already_there()
             .with("found", "--output, which is a setting of the whole agent")
             .with(
                 "help",
                 "leave it out, and name files for what is to be kept",
-            )),
-        Ok(agent) => Ok((agent, true)),
-        Err(_) => {
-            let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
-            checked.options.visit = Some(OBSERVATION.to_owned());
-            agent::load(pid, &checked)?;
-            Ok((Agent::connect(pid)?, false))
-        }
+            ));
     }
+    Ok((agent, guest))
 }
 
 /// Begins to record, and to send that; the file, as this process sees it.

@@ -142,3 +142,44 @@ fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
     servant.ask("rest");
     assert_eq!(servant.end().code, Some(0));
 }
+
+/// Of commands that come at the same time one loads the agent, and the others find it.
+#[test]
+fn commands_that_come_at_once_share_one_agent() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let mut servant = Servant::start(&jdk, &LATE);
+        servant.ask("spin");
+        let pid = servant.pid().to_string();
+        let path = ["profile", &pid, "--heap", "path=java.lang.Thread"];
+        std::thread::scope(|scope| {
+            let ask = || {
+                let run = classhook(&path);
+                run.assert_success();
+                assert!(run.stdout.contains("java.lang.Thread"), "{}", run.report());
+            };
+            let asked: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+            let watched = scope.spawn(|| {
+                classhook(&["watch", &pid, "Servant$Steps.d", "--limit", "1"]).assert_success();
+            });
+            asked.into_iter().chain([watched]).for_each(|one| {
+                one.join().expect("no command failed");
+            });
+        });
+        let output = folder.path().to_string_lossy();
+        let words = ["attach", &pid, "--select", "Servant*", "-o", &output];
+        let runs = std::thread::scope(|scope| {
+            let attach = || scope.spawn(|| classhook(&words));
+            [attach(), attach(), attach()].map(|run| run.join().expect("an end"))
+        });
+        let codes = runs.each_ref().map(|run| run.status.code());
+        assert!(codes.contains(&Some(0)), "{}", runs[0].report());
+        for run in runs.iter().filter(|run| !run.status.success()) {
+            run.assert_exit(2).assert_stderr("leave --output out"); // one was first
+        }
+        classhook(&["off", &pid]).assert_success();
+        assert_no_agent(&pid);
+        servant.ask("rest");
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
