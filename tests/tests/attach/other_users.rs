@@ -6,6 +6,7 @@ use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
+use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -49,21 +50,17 @@ fn releases() -> Vec<Jdk> {
     releases
 }
 
-/// Files and folders of commands that are to go with them.
-fn passing() -> Vec<PathBuf> {
+/// Files and folders that these commands have left, which are to go with them.
+fn left_by(commands: &[u32]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/tmp").expect("a folder");
     let paths = entries.flatten().map(|entry| entry.path());
-    let ours = |path: &PathBuf| {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let maker = name.strip_prefix("classhook-for-").map(str::to_owned);
-        let pid = maker.and_then(|maker| maker.split('-').nth(1)?.parse::<u32>().ok());
-        pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+    let theirs = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let maker = name.strip_prefix("classhook-for-");
+        let pid = maker.and_then(|maker| maker.split('-').nth(1)?.parse().ok());
+        pid.is_some_and(|pid| commands.contains(&pid))
     };
-    paths.filter(ours).collect()
+    paths.filter(theirs).collect()
 }
 
 /// The folder in which the command runs can be entered by root alone, as root's home.
@@ -75,6 +72,7 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         let service = service(other_user(), &jdk, program.path());
         let pid = service.pid().to_string();
         let home = home.path();
+        let commands = RefCell::new(Vec::new());
         let told = |words: &[&str]| {
             let words: Vec<&str> = words
                 .iter()
@@ -82,6 +80,7 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
                 .collect();
             let run = run(&[], home, &words);
             run.assert_success();
+            commands.borrow_mut().push(run.pid);
             run
         };
         let listed = told(&["ps"]);
@@ -158,8 +157,9 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         stays(&told, program.path());
         assert_no_agent(&pid);
         assert_eq!(service.end().code, Some(0), "{jdk}");
-        assert_eq!(passing(), Vec::<PathBuf>::new(), "{jdk}");
+        assert_eq!(left_by(&commands.borrow()), Vec::<PathBuf>::new(), "{jdk}");
     }
+    let _ = std::fs::remove_dir_all(format!("/tmp/classhook-{USER}")); // there is none without root
 }
 
 /// The agent that stays, and all that is asked of it.
