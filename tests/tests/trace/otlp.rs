@@ -506,7 +506,7 @@ fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
                 let with = |command: Java, (name, value): &(&str, &Path)| {
                     command.variable(&format!("OTEL_EXPORTER_OTLP_{name}"), value)
                 };
-                let run = variables
+                variables
                     .iter()
                     .fold(command, with)
                     .variable("SSL_CERT_FILE", &certificate)
@@ -524,8 +524,7 @@ fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
                     .argument("-cp")
                     .argument(classes())
                     .arguments(&["Spans", "steady", "1", "10", "100"])
-                    .run();
-                run
+                    .run()
             };
             let identity = [("CLIENT_CERTIFICATE", &*certificate), ("CLIENT_KEY", &*key)];
             let trusted = [("CERTIFICATE", &*authority)];
