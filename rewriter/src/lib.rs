@@ -16,11 +16,13 @@ mod builder;
 mod bytes;
 mod changes;
 mod class;
+pub mod content;
 pub mod counter;
 mod cursor;
 mod edits;
 mod error;
 mod fingerprint;
+pub mod fitting;
 mod helpers;
 mod index;
 pub mod limits;
@@ -65,7 +67,7 @@ pub use plan::{
 };
 pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle};
 pub use self_check::{
-    CheckScratch, ReplacementError, check_replacement, check_shape, check_splice,
+    CheckScratch, ReplacementError, check_replacement, check_shape, check_soundness, check_splice,
 };
 pub use snippet::{Label, MemberName, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};

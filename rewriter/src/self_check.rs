@@ -27,6 +27,6 @@ mod whole_types;
 
 pub use class::check_splice;
 pub use method::CheckScratch;
-pub use replaced::{check_replacement, check_shape};
+pub use replaced::{check_replacement, check_shape, check_soundness};
 pub use unsound::ReplacementError;
 pub(crate) use whole::check as check_whole;

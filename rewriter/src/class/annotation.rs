@@ -103,3 +103,23 @@ pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<
         _ => cursor.u2("element_value").map(drop),
     }
 }
+
+/// Steps over `target_info` and `type_path` (JVMS 4.7.20).
+pub(crate) fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    let structure = "type_annotation.target_info";
+    let length = match cursor.u1(structure)? {
+        0x00 | 0x01 | 0x16 => 1,
+        0x10..=0x12 | 0x17 | 0x42..=0x46 => 2,
+        0x13..=0x15 => 0,
+        0x40 | 0x41 => usize::from(cursor.u2(structure)?).times(6),
+        0x47..=0x4B => 3,
+        tag => {
+            let offset = cursor.offset().minus(1);
+            return Err(ReadError::UnknownFrame { offset, tag });
+        }
+    };
+    cursor.take(length, structure)?;
+    let steps = usize::from(cursor.u1("type_path")?);
+    cursor.take(steps.times(2), "type_path")?;
+    Ok(())
+}

@@ -1,6 +1,7 @@
 //! Annotations with the values of their elements (JVMS 4.7.16), as a flat list: what holds others stands in front of them.
 
 use crate::arithmetic::Exact;
+use crate::class::annotation::skip_target;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::class::method::Method;
 use crate::cursor::Cursor;
@@ -84,6 +85,18 @@ impl<'c, 'a> Attributes<'c, 'a> {
         })
     }
 
+    /// The annotations of `RuntimeVisibleTypeAnnotations` (JVMS 4.7.20), each with its target as it stands in the file.
+    pub(crate) fn type_annotations(self) -> Vec<(&'a [u8], Vec<DeclaredElement<'a>>)> {
+        let pool = self.pool();
+        let mut all = Vec::new();
+        for attribute in self.filter(|found| found.name == "RuntimeVisibleTypeAnnotations") {
+            let mut reader = Reader::new(pool, &attribute);
+            // What came before the damage stays.
+            let _ = reader.typed(attribute.bytes, &mut all);
+        }
+        all
+    }
+
     fn read_all(
         self,
         names: [&str; 2],
@@ -153,6 +166,22 @@ impl<'c, 'a> Reader<'c, 'a> {
                 visible: self.visible,
                 elements: std::mem::take(&mut self.elements),
             });
+        }
+        Some(())
+    }
+
+    /// `num_annotations`, and annotations behind their targets.
+    fn typed(
+        &mut self,
+        bytes: &'a [u8],
+        all: &mut Vec<(&'a [u8], Vec<DeclaredElement<'a>>)>,
+    ) -> Option<()> {
+        for _ in 0..self.u2()? {
+            let start = self.cursor.position();
+            skip_target(&mut self.cursor).ok()?;
+            let target = bytes.get(start..self.cursor.position())?;
+            self.annotation(Utf8::default(), 0)?;
+            all.push((target, std::mem::take(&mut self.elements)));
         }
         Some(())
     }

@@ -38,6 +38,14 @@ pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), R
     whole::check(&class)
 }
 
+/// Expects a class file that is sound by itself, as [`check_replacement`] does, whatever its shape.
+///
+/// # Errors
+/// Says what is wrong first.
+pub fn check_soundness(bytes: &[u8]) -> Result<(), ReplacementError> {
+    whole::check(&ClassFile::read(bytes)?)
+}
+
 /// Expects the shape that a retransformation may not change.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::arithmetic::Exact;
 use crate::bytes::write_at;
-use crate::class::{Attribute, Attributes, ClassFile, skip_attributes};
+use crate::class::{Attribute, Attributes, ClassFile, skip_attributes, skip_target};
 use crate::cursor::{Cursor, u16_at};
 use crate::edits::StructureError;
 use crate::error::ReadError;
@@ -407,24 +407,4 @@ fn class_of(descriptor: &[u8]) -> &[u8] {
     let name = descriptor.strip_prefix(b"L");
     name.and_then(|name| name.strip_suffix(b";"))
         .unwrap_or_default()
-}
-
-/// Steps over `target_info` and `type_path` (JVMS 4.7.20).
-fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), StructureError> {
-    let structure = "type_annotation.target_info";
-    let length = match cursor.u1(structure)? {
-        0x00 | 0x01 | 0x16 => 1,
-        0x10..=0x12 | 0x17 | 0x42..=0x46 => 2,
-        0x13..=0x15 => 0,
-        0x40 | 0x41 => usize::from(cursor.u2(structure)?).times(6),
-        0x47..=0x4B => 3,
-        tag => {
-            let offset = cursor.offset().minus(1);
-            return Err(ReadError::UnknownFrame { offset, tag }.into());
-        }
-    };
-    cursor.take(length, structure)?;
-    let steps = usize::from(cursor.u1("type_path")?);
-    cursor.take(steps.times(2), "type_path")?;
-    Ok(())
 }

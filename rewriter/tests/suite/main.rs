@@ -4,6 +4,7 @@ mod around;
 mod busy;
 mod changes;
 mod class_array;
+mod content;
 mod edited;
 mod exercise;
 mod fixtures;

@@ -1,0 +1,133 @@
+//! The code of a method as text: places are numbers of instructions, constants stand for themselves.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use crate::class::{Code, Instruction, Method};
+use crate::content::Naming;
+use crate::content::names::Constants;
+use crate::index::Bci;
+use jvms::opcode;
+
+/// Instructions and exception table, without tables for debugging; empty for a method without code.
+///
+/// Instructions that differ in their length alone, such as `ldc` and `ldc_w`, are written alike.
+#[must_use]
+pub fn code(method: &Method<'_, '_>, naming: Naming<'_>) -> String {
+    let mut text = String::new();
+    match method.code() {
+        Ok(None) => {}
+        Ok(Some(code)) => write(method, &code, naming, &mut text),
+        Err(error) => text = format!("{error}: {:?}", method.bytes()),
+    }
+    text
+}
+
+fn write(method: &Method<'_, '_>, code: &Code<'_, '_>, naming: Naming<'_>, text: &mut String) {
+    let places = Places::of(code);
+    let constants = Constants {
+        class: method.class(),
+        naming,
+    };
+    for instruction in code.instructions() {
+        // A string takes everything.
+        let _ = match instruction {
+            Ok(found) => writeln!(text, "{}", self::instruction(&found, &places, constants)),
+            Err(error) => writeln!(text, "{error}: {:?}", code.bytes()),
+        };
+    }
+    for row in code.exception_table() {
+        let caught = match row.catch_type.0 {
+            0 => "any".to_owned(),
+            _ => constants.entry(row.catch_type),
+        };
+        let (start, end) = (places.of_bci(row.start), places.of_offset(row.end));
+        let handler = places.of_bci(row.handler);
+        let _ = writeln!(text, "try {start} {end} {handler} {caught}");
+    }
+}
+
+fn instruction(found: &Instruction<'_>, places: &Places, constants: Constants<'_, '_>) -> String {
+    let mut text = match found.opcode {
+        opcode::LDC_W => "ldc",
+        opcode::GOTO_W => "goto",
+        _ => found.mnemonic(),
+    }
+    .to_owned();
+    if let Some(switch) = found.switch() {
+        for (key, target) in switch.cases() {
+            let _ = write!(text, " {key}:{}", places.of_target(target));
+        }
+        let _ = write!(text, " {}", places.of_target(switch.default_target()));
+        return text;
+    }
+    if let Some(index) = found.pool_index() {
+        let _ = write!(text, " {}", constants.entry(index));
+    }
+    if found.branch_target().is_some() {
+        let _ = write!(text, " {}", places.of_target(found.branch_target()));
+    }
+    if let Some(local) = found.local() {
+        let _ = write!(text, " slot {local}");
+    }
+    if let Some(value) = found.immediate() {
+        let _ = write!(text, " {value}");
+    }
+    text
+}
+
+/// Lines and variables; empty for a method without code.
+pub(super) fn debug_tables(method: &Method<'_, '_>) -> String {
+    let mut text = String::new();
+    let Ok(Some(code)) = method.code() else {
+        return text;
+    };
+    let places = Places::of(&code);
+    for line in code.lines() {
+        let _ = writeln!(text, "line {} {}", line.number, places.of_bci(line.bci));
+    }
+    let named = code.local_variables().map(|found| ("variable", found));
+    let typed = code.local_variable_types().map(|found| ("type", found));
+    let mut variables: Vec<String> = named
+        .chain(typed)
+        .map(|(kind, found)| {
+            let end = found.start.0.saturating_add(found.length);
+            let (start, end) = (places.of_bci(found.start), places.of_offset(end));
+            let slot = found.index.0;
+            let (name, descriptor) = (found.name, found.descriptor);
+            format!("{kind} {start} {end} {slot} {name:?} {descriptor:?}\n")
+        })
+        .collect();
+    variables.sort_unstable();
+    text.extend(variables);
+    text
+}
+
+/// The numbers of the instructions by their bcis.
+struct Places(HashMap<u16, usize>);
+
+impl Places {
+    fn of(code: &Code<'_, '_>) -> Self {
+        let instructions = code.instructions().map_while(Result::ok);
+        let numbered = (0..).zip(instructions);
+        Self(
+            numbered
+                .map(|(number, found)| (found.bci.0, number))
+                .collect(),
+        )
+    }
+
+    fn of_bci(&self, bci: Bci) -> String {
+        self.of_offset(bci.0)
+    }
+
+    fn of_target(&self, bci: Option<Bci>) -> String {
+        bci.map_or_else(|| "nowhere".to_owned(), |bci| self.of_bci(bci))
+    }
+
+    /// The end of the code is behind its last instruction.
+    fn of_offset(&self, offset: u16) -> String {
+        let number = self.0.get(&offset).copied();
+        number.unwrap_or(self.0.len()).to_string()
+    }
+}

@@ -1,0 +1,107 @@
+//! The class files of a patch, fitted to the classes that are loaded.
+//!
+//! Compilers number what has no name in the source: lambdas, accessors, the constants of an enum in a switch. After a
+//! small change of the source such a number may stand for something else, and what the program holds from before
+//! would become another. So the numbers of the loaded classes are kept where the content shows what is meant.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `numbered` | the methods that a compiler has numbered |
+//! | `pairing` | which of them are the same in two versions of a class |
+//! | `switch_maps` | the numbers of enum constants in switches |
+//! | `ineffective` | what a new class file cannot bring about |
+//! | `changed` | the methods whose code differs |
+//! | `anonymous` | local and anonymous classes that were numbered anew |
+//! | `endless` | frames that never return |
+
+mod anonymous;
+mod changed;
+mod endless;
+mod ineffective;
+mod numbered;
+mod pairing;
+mod switch_maps;
+
+pub use changed::changed_methods;
+pub use endless::returns_from;
+pub use ineffective::ineffective;
+
+use crate::class::ClassFile;
+use crate::edits::ClassEdit;
+use crate::structure::{Names, rename};
+use pairing::Pairing;
+
+/// A class file of a patch, and the class that it is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'p> {
+    /// The new class file.
+    pub new: &'p [u8],
+    /// The class file of the loaded class; none of a class that is not loaded.
+    pub old: Option<&'p [u8]>,
+}
+
+/// A class file of a patch as it fits the loaded class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fitted {
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// The numbers that were kept, for the user.
+    pub remarks: Vec<String>,
+    /// What the program holds that would become something else.
+    pub confused: Vec<String>,
+    /// A class for the new code, of a class that stays as it is.
+    pub companion: Option<Companion>,
+}
+
+/// A class that is to be defined beside the loaded ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Companion {
+    /// Internal name.
+    pub name: String,
+    /// The class file.
+    pub bytes: Vec<u8>,
+}
+
+/// Fits class files to the classes that are loaded; one that cannot be read stays as it is.
+#[must_use]
+pub fn fit(pairs: &[Pair<'_>]) -> Vec<Fitted> {
+    let mut fitted: Vec<Fitted> = pairs
+        .iter()
+        .map(|pair| Fitted {
+            bytes: pair.new.to_vec(),
+            ..Fitted::default()
+        })
+        .collect();
+    keep_names(pairs, &mut fitted);
+    switch_maps::keep(pairs, &mut fitted);
+    anonymous::find(pairs, &mut fitted);
+    fitted
+}
+
+/// Gives numbered methods the names of the loaded class, in all class files of the patch.
+fn keep_names(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
+    let mut edits: Vec<ClassEdit> = Vec::new();
+    for (pair, fitted) in pairs.iter().zip(fitted.iter_mut()) {
+        let Some(old) = pair.old.and_then(|old| ClassFile::read(old).ok()) else {
+            continue;
+        };
+        let Ok(new) = ClassFile::read(pair.new) else {
+            continue;
+        };
+        let pairing = Pairing::of(&old, &new);
+        fitted.remarks.extend(pairing.remarks());
+        fitted.confused.extend(pairing.confused());
+        edits.extend(pairing.renames());
+    }
+    let names = Names::of(&edits);
+    if names.is_empty() {
+        return;
+    }
+    for (pair, fitted) in pairs.iter().zip(fitted) {
+        let renamed = ClassFile::read(pair.new).ok();
+        let renamed = renamed.and_then(|class| rename(&class, &names).ok());
+        if let Some((bytes, _)) = renamed {
+            fitted.bytes = bytes;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Frames that never return: what runs in them goes on in former code for ever.
+
+use std::collections::HashSet;
+
+use crate::class::Method;
+use jvms::opcode;
+
+/// Whether a frame of the method that stands at `bci` may still return or throw an exception of its own; exceptions
+/// that an instruction may cause lead to handlers only. True where that cannot be told.
+#[must_use]
+pub fn returns_from(method: &Method<'_, '_>, bci: u16) -> bool {
+    let Ok(Some(code)) = method.code() else {
+        return true;
+    };
+    let Ok(instructions) = code.instructions().collect::<Result<Vec<_>, _>>() else {
+        return true;
+    };
+    let at = |bci: u16| instructions.binary_search_by_key(&bci, |found| found.bci.0);
+    let Ok(start) = at(bci) else {
+        return true;
+    };
+    let (mut open, mut seen) = (vec![start], HashSet::new());
+    while let Some(index) = open.pop() {
+        let Some(found) = instructions.get(index).filter(|_| seen.insert(index)) else {
+            continue;
+        };
+        if opcode::is_return(found.opcode)
+            || matches!(
+                found.opcode,
+                opcode::ATHROW | opcode::RET | opcode::JSR | opcode::JSR_W
+            )
+        {
+            return true;
+        }
+        let switch = found.switch().into_iter();
+        let targets = switch.flat_map(|switch| switch.targets());
+        let handlers = code
+            .exception_table()
+            .filter(|row| (row.start.0..row.end).contains(&found.bci.0));
+        let targets = targets
+            .chain(found.branch_target())
+            .chain(handlers.map(|row| row.handler));
+        open.extend(targets.filter_map(|target| at(target.0).ok()));
+        let ends = opcode::is_switch(found.opcode)
+            || matches!(found.opcode, opcode::GOTO | opcode::GOTO_W);
+        if !ends {
+            open.push(index.saturating_add(1));
+        }
+    }
+    false
+}
