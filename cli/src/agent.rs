@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::args::Target;
-use crate::checked_options::CheckedOptions;
+use crate::checked_options::{CheckedOptions, absolute};
 use crate::holder::this_command;
 use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
@@ -209,6 +209,23 @@ impl Agent {
                 return Ok(all);
             }
         }
+    }
+
+    /// A folder for what is to last, as the JVM sees it: the one that is named, or else the default of an agent that is
+    /// loaded from here.
+    ///
+    /// # Errors
+    /// If the current folder is gone.
+    pub fn lasting_folder(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
+        let default = Path::new("classhook");
+        let folder = absolute(named.unwrap_or(default))?;
+        let around = folder.parent().unwrap_or(Path::new("/"));
+        let is_seen = named.is_some() || self.process.sees(around);
+        Ok(if is_seen {
+            folder
+        } else {
+            OUTPUT_ELSEWHERE.into()
+        })
     }
 
     /// A file that the agent named, as this process sees it.

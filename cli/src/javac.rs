@@ -2,16 +2,18 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use attach::Attachment;
+use control::patch::ClassBytes;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::agent::unreached;
 use crate::compile_path::CompilePath;
+use crate::compiler_options::CompilerOptions;
 use crate::problem::Problem;
 use crate::temporary;
 
@@ -37,17 +39,29 @@ const QUICK_START: [&str; 2] = [
 /// The oldest release that every compiler compiles for.
 const OLDEST: u16 = 8;
 
-/// Says where the loaders of classes, given by their names with dots, have classes from.
-pub type Places<'p> = &'p mut dyn FnMut(&[String]) -> Result<Vec<PathBuf>, Problem>;
+/// What is known of the classes of the JVM, which are named with dots.
+pub trait LoadedClasses {
+    /// The places that the loaders of these classes have classes from.
+    ///
+    /// # Errors
+    /// If the agent does not answer.
+    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem>;
+
+    /// The class files of these classes, without those that no loader has or finds.
+    ///
+    /// # Errors
+    /// If the agent does not answer.
+    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Problem>;
+}
 
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
 /// `class_path` is used in place of the JVM's own class path and module path. Of either, jars within jars and folders
 /// of classes within them are unpacked. Where the JVM's own path does not have the classes, or does not do for them,
-/// `places` are searched behind it. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
-/// or the first in `PATH`; another one than the JVM's own compiles for the JVM's release.
-/// Where the class path has one of these classes compiled for an older release, they are compiled for that:
-/// how a compiler gives inner classes access to each other differs, and the members of a class with it.
+/// the places of their loaders are searched behind it. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
+/// or the first in `PATH`. Its options are those that the class files of the JVM show: release, names of parameters,
+/// tables for debugging. Compilers differ in how inner classes get access to each other, and the members of a class
+/// with it, so another release would make other members.
 ///
 /// # Errors
 /// If the JVM does not describe itself (`H05xx`), there is no compiler (`H0725`), or it refuses the sources (`H0726`).
@@ -55,7 +69,7 @@ pub fn compile(
     pid: i32,
     sources: &[PathBuf],
     class_path: Option<&OsString>,
-    places: Places<'_>,
+    loaded: &mut dyn LoadedClasses,
 ) -> Result<TempDir, Problem> {
     let facts = Facts::of(pid)?;
     let (javac, own) = facts.compiler()?;
@@ -66,60 +80,71 @@ pub fn compile(
     let names = class_names(sources)?;
     let is_there = |name: &String| {
         let file = PathBuf::from(format!("{}.class", name.replace('.', "/")));
-        path.places()
-            .iter()
-            .any(|place| release_in(place, &file).is_some())
+        path.places().iter().any(|place| holds(place, &file))
     };
     let mut may_ask = class_path.is_none();
     if may_ask && !names.iter().all(is_there) {
-        path.extend(places(&names)?)?;
+        path.extend(loaded.places(&names)?)?;
         may_ask = false;
     }
-    let release = (!own).then_some(&facts.release);
-    let compiled = |path: &CompilePath| {
+    let release = facts.release.parse().ok();
+    let known = |files: &[ClassBytes]| {
+        let mut options = CompilerOptions::of(files).unwrap_or_default();
+        options.release = options.release.or(release);
+        options.release = options.release.map(|release| release.max(OLDEST));
+        options
+    };
+    let options = known(&loaded.files(&names)?);
+    let compiled = |path: &CompilePath, options: CompilerOptions| {
         let compiler = Compiler {
             javac: &javac,
             path,
             sources,
+            options: options.arguments(release.filter(|_| own)),
         };
-        compiler.run(release)
+        compiler.run()
     };
-    let classes = match compiled(&path) {
+    let classes = match compiled(&path, options) {
         Err(refused) if may_ask && lacks_something(&refused) => {
             let known = path.places().len();
-            path.extend(places(&names)?)?;
+            path.extend(loaded.places(&names)?)?;
             if path.places().len() == known {
                 return Err(refused);
             }
-            compiled(&path)?
+            compiled(&path, options)?
         }
         outcome => outcome?,
     };
-    let compiler = Compiler {
-        javac: &javac,
-        path: &path,
-        sources,
-    };
-    let jvms: u16 = facts.release.parse().unwrap_or(u16::MAX);
-    match former_release(classes.path(), path.places()) {
-        Some(former) if former < jvms => compiler.run(Some(&former.max(OLDEST).to_string())),
-        _ => Ok(classes),
+    // Only now all classes of the sources are known; nested ones may show more.
+    let all = known(&loaded.files(&compiled_classes(classes.path()))?);
+    match all == options {
+        true => Ok(classes),
+        false => compiled(&path, all),
     }
+}
+
+/// The entries of a JVM's class path and module path.
+///
+/// # Errors
+/// If the JVM does not describe itself (`H05xx`).
+pub fn class_path(pid: i32) -> Result<Vec<PathBuf>, Problem> {
+    let facts = Facts::of(pid)?;
+    Ok([facts.class_path, facts.module_path].concat())
 }
 
 struct Compiler<'c> {
     javac: &'c Path,
     path: &'c CompilePath,
     sources: &'c [PathBuf],
+    options: Vec<String>,
 }
 
 /// What a compiler made, or what it said instead.
 type Made = Result<TempDir, String>;
 
 impl Compiler<'_> {
-    /// Compiles for a release, or for the compiler's own.
-    fn run(&self, release: Option<&String>) -> Result<TempDir, Problem> {
-        let said = match self.attempt(release, self.sources, None)? {
+    fn run(&self) -> Result<TempDir, Problem> {
+        let said = match self.attempt(self.sources, None)? {
             Ok(folder) => return Ok(folder),
             Err(said) => said,
         };
@@ -150,30 +175,28 @@ impl Compiler<'_> {
         }
         let mut patched = OsString::from(format!("{module}="));
         patched.push(root.path());
-        self.attempt(None, &copies, Some(&patched))
+        self.attempt(&copies, Some(&patched))
     }
 
-    fn attempt(
-        &self,
-        release: Option<&String>,
-        sources: &[PathBuf],
-        module: Option<&OsString>,
-    ) -> Result<Made, Problem> {
+    fn attempt(&self, sources: &[PathBuf], module: Option<&OsString>) -> Result<Made, Problem> {
         let folder = temporary::usual_folder()?;
         let mut command = Command::new(self.javac);
         command
             .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
             .args(QUICK_START)
-            .args(["-J-Duser.language=en", "-g", "-nowarn", "-d"])
+            .args(["-J-Duser.language=en", "-nowarn", "-d"])
             .arg(folder.path())
             .arg("-classpath")
             .arg(self.path.to_class_path());
+        let mut options = self.options.clone();
         if let Some(module) = module {
             command.arg("--patch-module").arg(module);
+            // The compiler takes no other release with a module of its own.
+            if let Some(at) = options.iter().position(|option| option == "--release") {
+                options.drain(at..at + 2);
+            }
         }
-        if let Some(release) = release {
-            command.args(["--release", release]);
-        }
+        command.args(options);
         let output = command.args(sources).output().map_err(|error| {
             Problem::user("H0725", format!("cannot start {}", self.javac.display()))
                 .with("found", error.to_string())
@@ -254,37 +277,34 @@ fn package(source: &str) -> String {
     name.split_whitespace().collect()
 }
 
-/// The release that the first of these classes was compiled for that the class path has.
-fn former_release(compiled: &Path, class_path: &[PathBuf]) -> Option<u16> {
-    let mut folders = vec![compiled.to_owned()];
+/// The names of the class files in a folder, with dots.
+fn compiled_classes(root: &Path) -> Vec<String> {
+    let (mut folders, mut names) = (vec![root.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).ok()?.flatten() {
-            let path = path.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(class) = path.strip_prefix(compiled)
-                && let Some(release) = class_path.iter().find_map(|place| release_in(place, class))
-            {
-                return Some(release);
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let within = path.strip_prefix(root).ok().and_then(Path::to_str);
+            let class = within.and_then(|path| path.strip_suffix(".class"));
+            match class {
+                Some(class) => names.push(class.replace('/', ".")),
+                None if path.is_dir() => folders.push(path),
+                None => {}
             }
         }
     }
-    None
+    names.sort_unstable();
+    names
 }
 
-/// The release of a class file in a folder or jar, by its version (JVMS 4.1).
-fn release_in(place: &Path, class: &Path) -> Option<u16> {
-    let mut head = [0; 8];
+/// Whether a folder or jar has a file.
+fn holds(place: &Path, file: &Path) -> bool {
     if place.is_dir() {
-        let mut file = File::open(place.join(class)).ok()?;
-        file.read_exact(&mut head).ok()?;
-    } else {
-        let mut jar = ZipArchive::new(BufReader::new(File::open(place).ok()?)).ok()?;
-        let mut entry = jar.by_name(class.to_str()?).ok()?;
-        entry.read_exact(&mut head).ok()?;
+        return place.join(file).is_file();
     }
-    let [.., high, low] = head;
-    u16::from_be_bytes([high, low]).checked_sub(44)
+    let jar = File::open(place).ok();
+    let jar = jar.and_then(|jar| ZipArchive::new(BufReader::new(jar)).ok());
+    let name = file.to_str().unwrap_or_default();
+    jar.is_some_and(|jar| jar.index_for_name(name).is_some())
 }
 
 impl Facts {

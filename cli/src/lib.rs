@@ -24,6 +24,7 @@
 //! The crate `class-description` is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
 #![forbid(unsafe_code)]
 
+pub mod absent_classes;
 pub mod added_plugins;
 pub mod agent;
 pub mod analysis;
@@ -36,6 +37,7 @@ pub mod checked_options;
 pub mod commands;
 mod companion;
 pub mod compile_path;
+pub mod compiler_options;
 pub mod doctor;
 pub mod explained;
 mod failed_plugins;

@@ -94,6 +94,14 @@ pub enum Request {
     },
     /// The patches in force; answered by [`crate::patch::Patches`].
     Patches,
+    /// The class files of classes, loaded or not; answered by a list of [`crate::patch::ClassBytes`], without those
+    /// that no loader has or finds.
+    ClassFiles {
+        /// Their names, with dots.
+        classes: Vec<String>,
+        /// Only those of this loader.
+        loader: Option<String>,
+    },
     /// Record the JVM's own events; answered by [`Observation`].
     Observe {
         /// What is recorded, as the agent's option `observe`.

@@ -1,6 +1,7 @@
 //! Hot patches: what is asked for, and what came of each class.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// New classes for those that are loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct PatchRequest {
     pub force: bool,
     /// Patch what can be patched, instead of nothing if anything cannot.
     pub partial: bool,
+    /// The folder of the log, as the JVM sees it, if the agent's own output folder goes with the command that the
+    /// agent came for. The first change of a JVM decides.
+    pub log: Option<PathBuf>,
 }
 
 /// A class file.
@@ -67,6 +71,10 @@ pub struct ClassOutcome {
     pub before: String,
     /// SHA-256 of the class file after.
     pub after: String,
+    /// What there is to know of it besides: names that were kept, threads that go on in former code.
+    pub remarks: Vec<String>,
+    /// Parts of a forced patch that have no effect in it.
+    pub without_effect: Vec<String>,
 }
 
 /// What became of a class.
@@ -88,6 +96,10 @@ pub enum ClassState {
     Refused,
     /// It runs the code that it ran before the patch.
     RolledBack,
+    /// Neither loaded nor found: no loader has a class file of that name.
+    Absent,
+    /// It was not loaded, and no patch waits for it any more.
+    Withdrawn,
 }
 
 /// A rule of JVM TI that a new class breaks.
@@ -102,6 +114,8 @@ pub struct BrokenRule {
     pub text: String,
     /// The JVM itself said so.
     pub by_jvm: bool,
+    /// True if a forced patch ignores the rule.
+    pub forcible: bool,
 }
 
 /// The patches in force.
@@ -110,7 +124,8 @@ pub struct BrokenRule {
 pub struct Patches {
     /// Oldest first; for each class the newest counts.
     pub patches: Vec<Patch>,
-    /// The log file of every change, as the JVM's process sees it.
+    /// The log file of every change, as the JVM's process sees it; empty before the first of an agent that came for a
+    /// command.
     pub log: String,
 }
 
@@ -142,6 +157,33 @@ pub struct PatchClass {
     pub waited: bool,
     /// A newer patch covers it in each of its loaders.
     pub covered: bool,
+    /// Its state in each loader that has it; one of no loader while it waits, none once it is unloaded.
+    pub states: Vec<LoaderState>,
+}
+
+/// The state of a patched class in one loader.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoaderState {
+    /// The loader, as [`ClassOutcome::loader`] names it; empty while no loader has the class.
+    pub loader: String,
+    /// The state of the new code in the class.
+    pub state: PatchState,
+    /// The reason of a refusal; else empty.
+    pub why: String,
+}
+
+/// The state of a patch in a class.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PatchState {
+    /// No loader has loaded the class yet.
+    #[default]
+    Waiting,
+    /// The class has the new code.
+    Applied,
+    /// The class was loaded with its own code.
+    Refused,
 }
 
 /// Bytes as base 64.

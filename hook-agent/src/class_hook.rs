@@ -9,6 +9,7 @@ use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
 use crate::names::{decode, name_in};
 use crate::originals;
+use crate::patch::in_force::Considered;
 use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use host::untouched::is_untouched;
@@ -35,13 +36,13 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
 }
 
 fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
-    let patched = in_force::find(
-        agent,
-        load.local,
-        load.loader.as_ref(),
+    let considered = Considered {
+        loader: load.loader.as_ref(),
         name,
-        load.class_data,
-    );
+        class_data: load.class_data,
+        is_load: load.class_being_redefined.is_none(),
+    };
+    let patched = in_force::find(agent, load.local, considered);
     let plugins = agent.plugins.current();
     if patched.is_none() && plugins.is_none() {
         return;

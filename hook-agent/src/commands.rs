@@ -61,7 +61,12 @@ pub(crate) fn no_memory() -> Reply {
 
 fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, Refusal> {
     let Context { agent, jvm } = context;
-    let patching = patch::change::Change { agent, jvm, uid };
+    let patching = |log| patch::change::Change {
+        agent,
+        jvm,
+        uid,
+        log,
+    };
     match request {
         Request::Status => value(status::status(context)),
         Request::Dump => value(dump::dump(context)?),
@@ -96,9 +101,17 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             };
             value(classes::classes(context, filter.as_deref(), page, details)?)
         }
-        Request::Patch(request) => value(patch::change::patch(patching, &request)?),
-        Request::Rollback { which } => value(patch::change::rollback(patching, which)?),
-        Request::Patches => value(patch::list::list(agent)),
+        Request::Patch(request) => {
+            let change = patching(request.log.as_deref());
+            value(patch::change::patch(change, &request)?)
+        }
+        Request::Rollback { which } => value(patch::change::rollback(patching(None), which)?),
+        Request::ClassFiles { classes, loader } => value(patch::class_files::of(
+            patching(None),
+            &classes,
+            loader.as_deref(),
+        )?),
+        Request::Patches => value(patch::list::list(agent, jvm)?),
         Request::Off => value(off::off(context)),
         Request::Release { plugin } => value(release::release(context, &plugin)?),
         Request::Cancel => {

@@ -12,6 +12,11 @@
 //! | `change` | patch and rollback |
 //! | `explain` | a loaded class as text, with the edits that it holds |
 //! | `target` | the classes that a change is about |
+//! | `class_files` | the class files of classes that are asked for |
+//! | `loaded_file` | the class file of a loaded class |
+//! | `fitted` | new class files, fitted to the loaded classes |
+//! | `frames` | frames that go on in former code |
+//! | `findable` | the class files of classes that are not loaded |
 //! | `new_class` | the class files of a request |
 //! | `list` | the patches in force, as they are listed |
 //! | `schema` | the rules of retransformation, as broken rules |
@@ -21,10 +26,15 @@
 
 mod audit;
 pub(crate) mod change;
+pub(crate) mod class_files;
 pub(crate) mod dry_run;
 pub(crate) mod explain;
+mod findable;
+mod fitted;
+mod frames;
 pub(crate) mod in_force;
 pub(crate) mod list;
+mod loaded_file;
 mod new_class;
 mod schema;
 mod target;

@@ -1,7 +1,11 @@
 //! Loaded classes patched and rolled back.
 
 mod command;
+mod effects;
 mod launched;
+mod linking;
+mod log;
 mod rules;
 mod server;
 mod source;
+mod waiting;

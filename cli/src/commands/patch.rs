@@ -11,11 +11,12 @@ use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequ
 use rewriter::ClassFile;
 use trace::numbers::counted;
 
+use crate::absent_classes;
 use crate::agent::{self, Agent, Found};
 use crate::args::{Settings, Target, place};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
-use crate::javac;
+use crate::javac::{self, LoadedClasses};
 use crate::loader_places;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
@@ -24,10 +25,11 @@ use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 Methods get other bodies; fields, methods, supertypes and modifiers must stay. All classes are patched, or none.
-Calls that are under way go on in the old code, later ones run the new. Static initialisers do not run again.
-A class that is not loaded waits: the new file is used when a loader loads it.
+Calls that are under way go on in the old code, later ones run the new. A change that has no effect is refused, such as
+one of a static initialiser, which does not run again; --force patches the rest.
+A class that is not loaded waits: the new file is used when a loader loads it. A class that no loader finds is refused.
 Patches stack, and survive what other agents do; `classhook patches` lists them, `classhook rollback` takes them back.
-Each change is logged in patches.jsonl in the agent's output folder. If no agent is in the JVM, it is loaded.
+Each change is logged in the file that the answer names. If no agent is in the JVM, it is loaded.
 
 Examples:
   classhook patch 4711 --source Account.java --note 'rounding, ticket 12'
@@ -93,12 +95,15 @@ impl Patch {
             show_json(&answer)?;
         }
         let patched: Patched = show::read_escaped(answer)?;
-        let refused = patched
-            .classes
-            .iter()
-            .any(|class| class.state == ClassState::Refused);
-        if refused && (patched.ids.is_empty() || self.check) {
-            return Err(agent.leave_with(self.refusal(&patched)));
+        if patched.ids.is_empty() || self.check {
+            let absent = names_of(&patched, ClassState::Absent);
+            if !absent.is_empty() {
+                let problem = absent_classes::problem(agent.get(self)?, &absent);
+                return Err(agent.leave_with(problem));
+            }
+            if !names_of(&patched, ClassState::Refused).is_empty() {
+                return Err(agent.leave_with(self.refusal(&patched)));
+            }
         }
         match patched.ids.is_empty() {
             true => agent.leave()?,
@@ -107,6 +112,7 @@ impl Patch {
         if !self.target.json {
             show(&self.describe(&patched))?;
         }
+        warn_of_parts_without_effect(&patched);
         warn_of_quick_compiler(&patched);
         Ok(0)
     }
@@ -132,11 +138,12 @@ impl Patch {
         }
         self.classes.iter().try_for_each(|place| read(place))?;
         if !self.source.is_empty() {
-            let mut places = |classes: &[String]| {
-                loader_places::of(agent.get(self)?, classes, self.loader.as_deref())
+            let mut loaded = OfAgent {
+                agent: &mut *agent,
+                patch: self,
             };
             let class_path = self.class_path.as_ref();
-            let folder = javac::compile(self.target.pid, &self.source, class_path, &mut places)?;
+            let folder = javac::compile(self.target.pid, &self.source, class_path, &mut loaded)?;
             read(&folder.path().to_string_lossy())?;
         }
         if found.is_empty() {
@@ -150,7 +157,15 @@ impl Patch {
             check: self.check,
             force: self.force,
             partial: self.partial,
+            log: self.log_folder(agent)?,
         })
+    }
+
+    /// The folder of the log, for an agent whose output folder goes with another command.
+    fn log_folder(&self, agent: &mut LazyAgent) -> Result<Option<PathBuf>, Problem> {
+        let agent_of_us = agent.get(self)?;
+        let folder = agent_of_us.lasting_folder(self.output.as_deref())?;
+        Ok((!agent.is_new).then_some(folder))
     }
 
     /// Refuses a loader that is not in the JVM while others have the classes.
@@ -194,10 +209,21 @@ impl Patch {
         if added_by_jacoco(patched) {
             return problem.with("help", JACOCO);
         }
-        problem.with(
-            "help",
-            "keep fields, methods, supertypes and modifiers as they are, and change bodies only; a lambda or inner class more or less changes them, too",
-        )
+        let broken = || patched.classes.iter().flat_map(|class| &class.broken);
+        if broken().any(|rule| rule.number != 0) {
+            let text = "keep fields, methods, supertypes and modifiers as they are, and change bodies only; a lambda or inner class more or less changes them, too";
+            problem = problem.with("help", text);
+        }
+        if broken().all(|rule| !rule.forcible) {
+            return problem;
+        }
+        let text = match broken().any(|rule| rule.forcible && rule.number == 0) {
+            true => {
+                "--force patches the classes all the same, without the parts that have no effect"
+            }
+            false => "--force leaves the decision to the JVM",
+        };
+        problem.with("help", text)
     }
 
     fn describe(&self, patched: &Patched) -> String {
@@ -205,9 +231,16 @@ impl Patch {
         let mut text = match patched.ids.first() {
             None if self.check => "the JVM would take this patch\n".to_owned(),
             None => "nothing to do: the JVM runs these classes already\n".to_owned(),
-            Some(id) => format!(
-                "patch {id} is in force in {pid}; `classhook rollback {pid} {id}` takes it back\n"
-            ),
+            Some(id) => {
+                let waits = patched
+                    .classes
+                    .iter()
+                    .all(|class| class.state != ClassState::Patched);
+                let state = if waits { "waits" } else { "is in force" };
+                format!(
+                    "patch {id} {state} in {pid}; `classhook rollback {pid} {id}` takes it back\n"
+                )
+            }
         };
         for class in &patched.classes {
             text.push_str(&line(class));
@@ -228,6 +261,35 @@ fn added_by_jacoco(patched: &Patched) -> bool {
     broken
         .into_iter()
         .any(|rule| rule.text.contains(" $jacoco"))
+}
+
+/// The names of the classes in a state, each once.
+fn names_of(patched: &Patched, state: ClassState) -> Vec<String> {
+    let classes = patched.classes.iter().filter(|class| class.state == state);
+    let mut names: Vec<String> = classes.map(|class| class.class.clone()).collect();
+    names.dedup();
+    names
+}
+
+/// The classes of the JVM, as its agent knows them.
+struct OfAgent<'a> {
+    agent: &'a mut LazyAgent,
+    patch: &'a Patch,
+}
+
+impl LoadedClasses for OfAgent<'_> {
+    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem> {
+        let loader = self.patch.loader.as_deref();
+        loader_places::of(self.agent.get(self.patch)?, classes, loader)
+    }
+
+    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Problem> {
+        let request = Request::ClassFiles {
+            classes: classes.to_vec(),
+            loader: self.patch.loader.clone(),
+        };
+        self.agent.get(self.patch)?.ask_for(&request)
+    }
 }
 
 /// The agent, once it is needed. One that was loaded for this command stays only for a patch.
@@ -304,6 +366,30 @@ impl LazyAgent {
     }
 }
 
+/// The parts of a forced patch that are not what the source says.
+fn warn_of_parts_without_effect(patched: &Patched) {
+    let mut warnings = Warnings::default();
+    let forced = patched
+        .classes
+        .iter()
+        .filter(|class| !class.without_effect.is_empty());
+    for class in forced {
+        let warning = Warning::new(
+            "H0731",
+            format!("parts of the patch have no effect in {}", name(class)),
+        );
+        let warning = class
+            .without_effect
+            .iter()
+            .fold(warning, |warning, part| warning.with("found", part.clone()));
+        warnings.add(warning.with(
+            "help",
+            "restart the JVM with the new class to have all of it",
+        ));
+    }
+    warnings.print();
+}
+
 /// What the JVM may make of a change though it took the classes.
 pub(super) fn warn_of_quick_compiler(patched: &Patched) {
     if !patched.quick_compiler {
@@ -323,24 +409,37 @@ pub(super) fn warn_of_quick_compiler(patched: &Patched) {
 pub(super) fn line(class: &ClassOutcome) -> String {
     let state = match class.state {
         ClassState::Unchanged => "stays as it is",
+        ClassState::Same if class.loader.is_empty() => {
+            "is not loaded; its file has this code already"
+        }
         ClassState::Same => "runs this code already",
         ClassState::Patched => "patched",
         ClassState::Waiting => "is not loaded; patched when it is",
         ClassState::Possible => "can be patched",
         ClassState::Refused => "cannot be patched",
         ClassState::RolledBack => "runs its former code",
+        ClassState::Absent => "no loader has or finds it",
+        ClassState::Withdrawn => "was not loaded; no patch waits for it any more",
     };
     let mut text = format!("  {}: {state}\n", name(class));
     for broken in &class.broken {
         let _ = writeln!(text, "    {}", rule(broken));
     }
+    for remark in &class.remarks {
+        let _ = writeln!(text, "    {remark}");
+    }
     text
 }
 
 fn name(class: &ClassOutcome) -> String {
-    match class.loader.as_str() {
-        "" => class.class.clone(),
-        loader => format!("{} ({loader})", class.class),
+    named(&class.class, &class.loader)
+}
+
+/// A class with its loader, if it has one.
+pub(super) fn named(class: &str, loader: &str) -> String {
+    match loader {
+        "" => class.to_owned(),
+        loader => format!("{class} ({loader})"),
     }
 }
 
@@ -351,6 +450,7 @@ fn rule(broken: &BrokenRule) -> String {
         number,
         text,
         by_jvm,
+        forcible: _,
     } = broken;
     let by = if *by_jvm { "the JVM says: " } else { "" };
     match number {

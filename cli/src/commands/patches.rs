@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use clap::Args;
 use control::Request;
-use control::patch::Patches as Answer;
+use control::patch::{LoaderState, PatchState, Patches as Answer};
 
+use super::patch::named;
 use crate::args::Target;
 use crate::problem::Problem;
 
@@ -30,9 +31,18 @@ impl Patches {
     }
 }
 
+/// A state as text: `waiting`, `applied`, `refused: why`.
+fn said(state: &LoaderState) -> String {
+    match state.state {
+        PatchState::Waiting => "waiting until it is loaded".to_owned(),
+        PatchState::Applied => "applied".to_owned(),
+        PatchState::Refused => format!("refused: {}", state.why),
+    }
+}
+
 fn describe(answer: &Answer) -> String {
     if answer.patches.is_empty() {
-        return "no patch is in force\n".to_owned();
+        return "there is no patch\n".to_owned();
     }
     let mut text = String::new();
     for patch in &answer.patches {
@@ -43,12 +53,18 @@ fn describe(answer: &Answer) -> String {
         );
         for class in &patch.classes {
             let digest: String = class.digest.chars().take(DIGITS).collect();
-            let more = match (class.covered, class.waited) {
-                (true, _) => "  covered by a newer patch",
-                (false, true) => "  was not loaded then",
-                (false, false) => "",
-            };
-            let _ = writeln!(text, "  {digest}  {}{more}", class.class);
+            for state in &class.states {
+                let more = if class.covered {
+                    ", covered by a newer patch"
+                } else {
+                    ""
+                };
+                let name = named(&class.class, &state.loader);
+                let _ = writeln!(text, "  {digest}  {name}: {}{more}", said(state));
+            }
+            if class.states.is_empty() {
+                let _ = writeln!(text, "  {digest}  {}: was unloaded", class.class);
+            }
         }
     }
     let _ = writeln!(text, "log: {}", answer.log);

@@ -5,8 +5,11 @@
 
 use crate::agent::loaders::LoaderId;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 use std::thread::{self, ThreadId};
 
 /// One request's new classes.
@@ -24,6 +27,14 @@ pub(crate) struct Patch {
     pub classes: Vec<Arc<PatchedClass>>,
 }
 
+impl Patch {
+    /// True if the patch was made before any loader had a class of this name.
+    pub fn waits_for(&self, name: &[u8]) -> bool {
+        let mut classes = self.classes.iter().filter(|class| class.name == name);
+        classes.any(|class| matches!(class.scope, Scope::Later(_)))
+    }
+}
+
 /// The bytes that stand in for one class.
 #[derive(Debug)]
 pub(crate) struct PatchedClass {
@@ -39,6 +50,47 @@ pub(crate) struct PatchedClass {
     pub scope: Scope,
     /// Handed over even if its schema differs.
     pub forced: bool,
+    /// The loads of a class that was not loaded when it was patched.
+    pub loads: Loads,
+}
+
+/// The classes of one name that were loaded while a patch waited for them.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(Mutex<Vec<Load>>);
+
+/// The load of a class that a patch waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// The class's loader.
+    pub loader: LoaderId,
+    /// The loader as it is displayed.
+    pub displayed: String,
+    /// The reason if the class kept its own code.
+    pub refused: Option<String>,
+}
+
+impl Loads {
+    /// Notes a load, in place of an earlier one by the same loader.
+    pub fn note(&self, load: Load) {
+        let mut loads = self.loads();
+        loads.retain(|known| known.loader != load.loader);
+        loads.push(load);
+    }
+
+    /// The load by this loader.
+    pub fn find(&self, loader: LoaderId) -> Option<Load> {
+        let loads = self.loads();
+        loads.iter().find(|load| load.loader == loader).cloned()
+    }
+
+    /// Every load, oldest first.
+    pub fn all(&self) -> Vec<Load> {
+        self.loads().clone()
+    }
+
+    fn loads(&self) -> MutexGuard<'_, Vec<Load>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Which classes of a name a patch is for.
@@ -58,6 +110,8 @@ pub(crate) struct Patches {
     state: RwLock<State>,
     /// Held during a change: one at a time.
     turn: Mutex<()>,
+    /// The folder of the log, from the first change on.
+    log_folder: OnceLock<PathBuf>,
 }
 
 /// Oldest first.
@@ -83,11 +137,11 @@ struct Trial {
 }
 
 impl Patches {
-    /// The newest patch of a class on this thread; `covers` says whether a scope has the loader at hand.
+    /// The newest patch of a class on this thread; `covers` says whether it is for the loader at hand.
     pub fn find(
         &self,
         name: &[u8],
-        mut covers: impl FnMut(&Scope) -> bool,
+        mut covers: impl FnMut(&PatchedClass) -> bool,
     ) -> Option<Arc<PatchedClass>> {
         if !self.active.load(Ordering::Acquire) {
             return None;
@@ -114,6 +168,16 @@ impl Patches {
     /// The stack in force.
     pub fn stack(&self) -> Stack {
         self.read().stack.clone()
+    }
+
+    /// The folder of the log, once it holds a change.
+    pub fn log_folder(&self) -> Option<&Path> {
+        self.log_folder.get().map(PathBuf::as_path)
+    }
+
+    /// Notes the folder of the log, which stays the same from then on.
+    pub fn keep_log_folder(&self, folder: &Path) {
+        self.log_folder.get_or_init(|| folder.to_path_buf());
     }
 
     /// An id for a patch.
@@ -166,14 +230,14 @@ impl Patches {
     }
 }
 
-/// The newest class of this name whose scope is covered.
+/// The newest class of this name that `covers` takes.
 pub(crate) fn newest<'s>(
     stack: &'s [Arc<Patch>],
     name: &[u8],
-    covers: &mut dyn FnMut(&Scope) -> bool,
+    covers: &mut dyn FnMut(&PatchedClass) -> bool,
 ) -> Option<&'s Arc<PatchedClass>> {
     let mut classes = stack.iter().rev().flat_map(|patch| &patch.classes);
-    classes.find(|class| class.name == name && covers(&class.scope))
+    classes.find(|class| class.name == name && covers(class))
 }
 
 /// The names in patches that only one of the stacks has.
@@ -202,6 +266,7 @@ mod tests {
             digest: String::new(),
             scope,
             forced: false,
+            loads: Loads::default(),
         })
     }
 
@@ -220,7 +285,7 @@ mod tests {
     }
 
     fn seen(patches: &Patches, name: &str, loader: LoaderId) -> Option<String> {
-        let covers = |scope: &Scope| match scope {
+        let covers = |class: &PatchedClass| match &class.scope {
             Scope::Loaded(loaders) => loaders.contains(&loader),
             Scope::Later(_) => true,
         };
@@ -305,7 +370,7 @@ mod tests {
     #[test]
     fn no_class_is_searched_while_there_is_no_patch() {
         let patches = Patches::default();
-        let never = |_: &Scope| panic!("asked");
+        let never = |_: &PatchedClass| panic!("asked");
         assert!(patches.find(b"a/A", never).is_none());
         put(
             &patches,

@@ -169,6 +169,13 @@ impl Jvmti {
         call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok() && status & barred == 0
     }
 
+    /// True once the class's static initialiser has run.
+    pub fn is_initialized(self, class: &LocalRef<'_>) -> bool {
+        let mut status = 0;
+        call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok()
+            && status & table::CLASS_STATUS_INITIALIZED != 0
+    }
+
     /// The class's defining loader; `None` is the bootstrap loader.
     pub fn class_loader<'a>(
         self,

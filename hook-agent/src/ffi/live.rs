@@ -12,6 +12,9 @@ use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
 use std::ffi::CStr;
 
+/// Bytes that are read of a stream at once.
+const PART: usize = 16 << 10;
+
 /// A class that holds an array of counters, which is made when the class is first used.
 #[derive(Debug)]
 pub(crate) struct CountArray(Global<JClass<'static>>);
@@ -234,18 +237,37 @@ pub(crate) fn class_resource(
     })
 }
 
-/// `InputStream.readAllBytes` and `close`; `None` for a null stream.
+/// All bytes of an `InputStream`, which is closed; `None` for a null stream.
 fn read_all(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Option<Vec<u8>>> {
     if stream.is_null() {
         return Ok(None);
     }
-    let bytes = env
-        .call_method(stream, jni_str!("readAllBytes"), jni_sig!("()[B"), &[])?
-        .l()?;
-    let bytes = env.cast_local::<JByteArray<'_>>(bytes)?;
-    let bytes = env.convert_byte_array(&bytes)?;
+    let all = env.call_method(stream, jni_str!("readAllBytes"), jni_sig!("()[B"), &[]);
+    let bytes = match all {
+        Err(Error::MethodNotFound { .. }) => read_in_parts(env, stream), // JDK 8
+        all => {
+            let bytes = all?.l()?;
+            let bytes = env.cast_local::<JByteArray<'_>>(bytes)?;
+            env.convert_byte_array(&bytes)
+        }
+    }?;
     env.call_method(stream, jni_str!("close"), jni_sig!("()V"), &[])?;
     Ok(Some(bytes))
+}
+
+/// All bytes of an `InputStream` without the method that reads all.
+fn read_in_parts(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Vec<u8>> {
+    let buffer = env.new_byte_array(PART)?;
+    let mut bytes = Vec::new();
+    loop {
+        let arguments = [JValue::from(&buffer)];
+        let read = env.call_method(stream, jni_str!("read"), jni_sig!("([B)I"), &arguments)?;
+        let Ok(count) = usize::try_from(read.i()?) else {
+            return Ok(bytes); // the end
+        };
+        let part = env.convert_byte_array(&buffer)?;
+        bytes.extend_from_slice(part.get(..count).unwrap_or_default());
+    }
 }
 
 /// `Class.getProtectionDomain()`; the reference is given to `body`.

@@ -696,6 +696,8 @@ impl Capabilities {
 
 /// `JVMTI_CLASS_STATUS_PREPARED`.
 pub(crate) const CLASS_STATUS_PREPARED: jint = 2;
+/// `JVMTI_CLASS_STATUS_INITIALIZED`.
+pub(crate) const CLASS_STATUS_INITIALIZED: jint = 4;
 /// `JVMTI_CLASS_STATUS_ERROR`.
 pub(crate) const CLASS_STATUS_ERROR: jint = 8;
 /// `JVMTI_CLASS_STATUS_ARRAY`.

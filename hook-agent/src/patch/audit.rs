@@ -1,11 +1,14 @@
-//! The log of who changed what: one JSON object per line, `patches.jsonl` in the output folder.
+//! The log of who changed what: one JSON object per line, `patches.jsonl` in a folder that lasts. It has one place in a
+//! JVM: the agent's output folder, or if that goes with a command that the agent came for, the one that the first
+//! request names.
 //!
 //! A change has two lines with the same number: `asked`, on disk before the JVM is asked, and `done`, with
 //! what came of it. A line `asked` without its `done` means that the JVM ended in between.
 
+use crate::agent::Agent;
 use control::patch::ClassOutcome;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -53,13 +56,23 @@ pub(crate) fn append(folder: &Path, entry: &Entry<'_>) -> io::Result<()> {
 }
 
 fn open(folder: &Path) -> io::Result<File> {
+    create_dir_all(folder)?;
     OpenOptions::new()
         .create(true)
         .append(true)
         .open(file(folder))
 }
 
-/// The file in an output folder.
+/// The place of the log before the first change; none if a request decides.
+pub(crate) fn own_folder(agent: &Agent) -> Option<&Path> {
+    let settings = &agent.settings;
+    settings
+        .visit
+        .is_none()
+        .then_some(settings.output.as_path())
+}
+
+/// The file in a folder.
 pub(crate) fn file(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }

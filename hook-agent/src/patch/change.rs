@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::loaders::{LoaderId, admits};
-use crate::agent::patches::{Patch, PatchedClass, Scope, Stack};
+use crate::agent::patches::{Loads, Patch, PatchedClass, Scope, Stack};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
@@ -11,11 +11,13 @@ use crate::messages::{self, Code};
 use crate::patch::audit::{self, Entry};
 use crate::patch::new_class::{self, NewClass, digest};
 use crate::patch::target::{self, Target};
-use crate::patch::{dry_run, schema};
+use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
 use control::Refusal;
-use control::patch::{ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
+use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
 use host::structural_edits::with_prefixed_natives;
 use host::untouched::is_untouched;
+use rewriter::check_soundness;
+use std::path::Path;
 use std::sync::Arc;
 
 /// One user's change, on the thread that makes it.
@@ -27,6 +29,8 @@ pub(crate) struct Change<'a> {
     pub jvm: Jvm<'a>,
     /// The user that asks for it.
     pub uid: u32,
+    /// The folder for the log that the request names.
+    pub log: Option<&'a Path>,
 }
 
 /// Puts new class files in the place of loaded classes, or says why that cannot be.
@@ -37,16 +41,25 @@ pub(crate) struct Change<'a> {
 pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patched, Refusal> {
     let patches = &change.agent.patches;
     let _turn = patches.turn();
-    let new = new_class::read(request)?;
+    let mut new = new_class::read(request)?;
     let admitted = |loader: &str| admits(request.loader.as_deref(), loader);
     let names: Vec<&[u8]> = new.iter().map(|class| class.name.as_slice()).collect();
     let mut targets = target::find(change.agent, change.jvm, &names, admitted)?;
+    findable::fill_in(change.agent, change.jvm, &mut targets, admitted);
+    if request.force {
+        targets.iter_mut().for_each(Target::wait_if_absent);
+    }
     let stack = patches.stack();
+    targets
+        .iter_mut()
+        .for_each(|target| target.read_file(change.jvm));
+    fitted::fit(&mut new, &targets, &stack);
     for target in &mut targets {
         if let Some(class) = new.iter().find(|class| class.name == target.name) {
             change.compare(target, class, &stack, request.force);
         }
     }
+    change.look_at_frames(&mut targets, &new, &stack, request.force);
     let result = if request.check {
         change.check(&mut targets, &new, &stack, request);
         Ok(Vec::new())
@@ -83,8 +96,16 @@ pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, R
     names.sort_unstable();
     names.dedup();
     let targets = target::find(change.agent, change.jvm, &names, |_| true)?;
+    let loaded = targets.iter().filter_map(|target| target.loaded.as_ref());
+    loaded.for_each(|loaded| loaded_file::link(change.jvm, &loaded.class));
     let differs = |target: &Target| target.digest_in(&stack) != target.digest_in(&next);
-    let (mut targets, others) = targets.into_iter().partition::<Vec<_>, _>(differs);
+    let (mut targets, mut others) = targets.into_iter().partition::<Vec<_>, _>(differs);
+    // Of the others, only those that the patches waited for are told of: they have never been patched.
+    let waited = |target: &Target| {
+        let mut gone = stack.iter().filter(|patch| ids.contains(&patch.id));
+        gone.any(|patch| patch.waits_for(&target.name))
+    };
+    let never: Vec<Target> = others.extract_if(.., |target| waited(target)).collect();
     target::release(change.jvm, others);
     for target in &mut targets {
         target.outcome.before = target.digest_in(&stack).unwrap_or_default();
@@ -93,7 +114,7 @@ pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, R
             .or_else(|| change.digest_of_original(target))
             .unwrap_or_default();
     }
-    let result = change.roll_back(&mut targets, next, &ids);
+    let result = change.roll_back(&mut targets, never, next, &ids);
     change.finish(targets, result)
 }
 
@@ -127,7 +148,7 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
     }
 }
 
-impl Change<'_> {
+impl<'a> Change<'a> {
     /// Compares a class with the one that is to take its place; a class that breaks a rule is refused.
     fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
         target.outcome.after.clone_from(&new.digest);
@@ -136,26 +157,87 @@ impl Change<'_> {
             return target.refuse(vec![schema::own_rule(text)]);
         }
         let Some(loaded) = &target.loaded else {
-            return;
+            return self.compare_file(target, new, force);
         };
         if !loaded.modifiable {
             let error = JvmtiError::UNMODIFIABLE_CLASS;
             return target.refuse(vec![schema::rule(error, error.description().to_owned())]);
         }
-        match dry_run::class_file(self.jvm, &loaded.class) {
-            Err(error) => target.refuse(vec![schema::refused_by_jvm(error)]),
-            Ok(old) => {
-                target.outcome.before = target.digest_in(stack).unwrap_or_else(|| digest(&old));
-                if target.outcome.before == new.digest {
-                    target.outcome.state = ClassState::Same;
-                    return;
-                }
-                let prefixed = with_prefixed_natives(&new.bytes, &old);
-                let broken = schema::broken_rules(&old, &prefixed, self.newest_version());
-                if !broken.is_empty() && !force {
-                    target.refuse(broken);
-                }
+        let old = match &loaded.file {
+            Ok(old) => old,
+            Err(error) => return target.refuse(vec![schema::refused_by_jvm(*error)]),
+        };
+        let before = target.digest_in(stack).unwrap_or_else(|| digest(old));
+        let is_same = target
+            .file_now(stack)
+            .is_some_and(|now| fitted::is_same(now, new));
+        let prefixed = with_prefixed_natives(&new.bytes, old);
+        let mut broken = match is_same {
+            true => Vec::new(),
+            false => schema::broken_rules(old, &prefixed, self.newest_version()),
+        };
+        if broken.is_empty() && !is_same {
+            broken = fitted::without_effect(target, new, stack);
+        }
+        target.outcome.before = before;
+        target.outcome.remarks.clone_from(&new.remarks);
+        if is_same {
+            target.outcome.state = ClassState::Same;
+        } else {
+            self.settle(target, broken, force);
+        }
+    }
+
+    /// Refuses a class for what is broken, unless it is patched all the same; then it is told what has no effect.
+    fn settle(self, target: &mut Target, broken: Vec<BrokenRule>, force: bool) {
+        if broken.is_empty() {
+            return;
+        }
+        if !force {
+            return target.refuse(broken);
+        }
+        let own = broken.into_iter().filter(|rule| rule.number == 0);
+        let texts = own.map(|rule| rule.text);
+        target.outcome.without_effect.extend(texts);
+    }
+
+    /// Refuses classes of which a frame would go on in former code for ever.
+    fn look_at_frames(self, targets: &mut [Target], new: &[NewClass], stack: &Stack, force: bool) {
+        let files: Vec<(usize, Vec<u8>, Vec<u8>)> = targets
+            .iter()
+            .enumerate()
+            .filter(|(_, target)| target.is_in())
+            .filter_map(|(index, target)| {
+                let class = new.iter().find(|class| class.name == target.name)?;
+                Some((index, target.file_now(stack)?.to_vec(), class.bytes.clone()))
+            })
+            .collect();
+        for (index, rule) in frames::look(self.agent, self.jvm, targets, &files) {
+            if let Some(target) = targets.get_mut(index) {
+                let mut broken = std::mem::take(&mut target.outcome.broken);
+                broken.push(rule);
+                self.settle(target, broken, force);
             }
+        }
+    }
+
+    /// The same of a class that is not loaded, with the class file that a loader would find.
+    fn compare_file(self, target: &mut Target, new: &NewClass, force: bool) {
+        if let Err(unsound) = check_soundness(&new.bytes) {
+            let text = format!("the class file is not sound: {unsound}");
+            return target.refuse(vec![schema::own_rule(&text)]);
+        }
+        let Some(old) = &target.findable else {
+            return;
+        };
+        target.outcome.before = digest(old);
+        if target.outcome.before == new.digest {
+            target.outcome.state = ClassState::Same;
+            return;
+        }
+        let broken = schema::broken_rules(old, &new.bytes, self.newest_version());
+        if !broken.is_empty() && !force {
+            target.refuse(broken);
         }
     }
 
@@ -213,7 +295,13 @@ impl Change<'_> {
         };
         self.log(&log, None, targets)?;
         let mut applied = false;
-        while targets.iter().any(Target::is_in) {
+        let companions = fitted::define_companions(self.jvm, targets, new);
+        if let Err((index, rule)) = &companions
+            && let Some(target) = targets.get_mut(*index)
+        {
+            target.refuse(vec![rule.clone()]);
+        }
+        while companions.is_ok() && targets.iter().any(Target::is_in) {
             let patch = self.make(id, targets, new, request);
             applied = self.put_in_force(with(&stack, patch), targets);
             if applied || !request.partial {
@@ -230,14 +318,15 @@ impl Change<'_> {
                 }
             });
         }
-        let some_refused = targets.iter().any(Target::is_refused);
-        self.log(&log, Some(result(applied, some_refused)), targets)?;
+        self.log(&log, Some(result(applied, targets)), targets)?;
         Ok(if applied { vec![id] } else { Vec::new() })
     }
 
+    /// Takes patches out of the classes that have them; `never` are classes that they waited for.
     fn roll_back(
         self,
-        targets: &mut [Target],
+        targets: &mut Vec<Target>,
+        never: Vec<Target>,
         next: Stack,
         ids: &[u32],
     ) -> Result<Vec<u32>, Refusal> {
@@ -249,10 +338,16 @@ impl Change<'_> {
         self.log(&log, None, targets)?;
         let applied = self.put_in_force(next, targets);
         if applied {
-            let loaded = targets.iter_mut().filter(|target| target.loaded.is_some());
-            loaded.for_each(|target| target.outcome.state = ClassState::RolledBack);
+            let rolled_back = targets.iter_mut();
+            rolled_back.for_each(|target| target.outcome.state = ClassState::RolledBack);
         }
-        self.log(&log, Some(result(applied, false)), targets)?;
+        targets.extend(never.into_iter().map(|mut target| {
+            if applied && target.loaded.is_none() {
+                target.outcome.state = ClassState::Withdrawn;
+            }
+            target
+        }));
+        self.log(&log, Some(result(applied, targets)), targets)?;
         Ok(if applied { ids.to_vec() } else { Vec::new() })
     }
 
@@ -281,6 +376,7 @@ impl Change<'_> {
                 digest: class.digest.clone(),
                 scope,
                 forced: request.force,
+                loads: Loads::default(),
             }))
         });
         Arc::new(Patch {
@@ -364,9 +460,8 @@ impl Change<'_> {
     /// The digest of the class file that the JVM has.
     fn digest_of_original(self, target: &Target) -> Option<String> {
         let loaded = target.loaded.as_ref()?;
-        dry_run::class_file(self.jvm, &loaded.class)
-            .ok()
-            .map(|bytes| digest(&bytes))
+        let file = loaded_file::read(self.jvm, &target.name, &loaded.class);
+        file.ok().map(|bytes| digest(&bytes))
     }
 
     fn log(
@@ -390,10 +485,13 @@ impl Change<'_> {
             result,
             classes: &classes,
         };
-        let folder = &self.agent.settings.output;
+        let folder = self.log_folder();
         let written = audit::append(folder, &entry);
         match (written, result) {
-            (Ok(()), _) => Ok(()),
+            (Ok(()), _) => {
+                self.agent.patches.keep_log_folder(folder);
+                Ok(())
+            }
             (Err(error), None) => {
                 let file = audit::file(folder);
                 let text = format!(
@@ -413,6 +511,14 @@ impl Change<'_> {
         }
     }
 
+    /// The folder of the log: the agent's own, unless that goes with the command that the agent came for.
+    fn log_folder(self) -> &'a Path {
+        let known = self.agent.patches.log_folder();
+        let lasting = known.or_else(|| audit::own_folder(self.agent));
+        let lasting = lasting.or(self.log);
+        lasting.unwrap_or(&self.agent.settings.output)
+    }
+
     /// The answer; references are given back.
     fn finish(
         self,
@@ -423,9 +529,7 @@ impl Change<'_> {
         let ids = changed?;
         let log = match ids.is_empty() {
             true => String::new(),
-            false => audit::file(&self.agent.settings.output)
-                .display()
-                .to_string(),
+            false => audit::file(self.log_folder()).display().to_string(),
         };
         Ok(Patched {
             log,
@@ -453,11 +557,14 @@ struct Log<'a> {
     note: &'a str,
 }
 
-fn result(applied: bool, some_refused: bool) -> &'static str {
-    match (applied, some_refused) {
-        (false, _) => "refused",
-        (true, true) => "partly applied",
-        (true, false) => "applied",
+/// The result of a change for the log. A patch whose classes are all still to be loaded is in no class yet.
+fn result(applied: bool, targets: &[Target]) -> &'static str {
+    let has = |state: ClassState| targets.iter().any(|target| target.outcome.state == state);
+    match applied {
+        false => "refused",
+        true if has(ClassState::Waiting) && !has(ClassState::Patched) => "waiting",
+        true if targets.iter().any(Target::is_refused) => "partly applied",
+        true => "applied",
     }
 }
 

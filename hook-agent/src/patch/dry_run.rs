@@ -9,6 +9,7 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use jvms::access_flags::ACC_SYNTHETIC;
+use jvms::constant_tag;
 use rewriter::ClassHeader;
 use std::cell::RefCell;
 
@@ -21,6 +22,8 @@ struct DryRun {
     visits: u32,
     /// What the JVM handed over when it was refused.
     received: Vec<u8>,
+    /// True if an empty class file takes the place of the one that came.
+    stand_in: bool,
 }
 
 thread_local! {
@@ -33,12 +36,23 @@ thread_local! {
 ///
 /// Why it does not hand it over.
 pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, JvmtiError> {
-    let (result, run) = retransform(jvm, &[class], 0);
+    let (result, run) = retransform(jvm, &[class], DryRun::default());
     match (run.visits, result) {
         (0, Err(error)) => Err(error),
         (0, Ok(())) => Err(JvmtiError::NOT_AVAILABLE),
         _ => Ok(run.received),
     }
+}
+
+/// Has the JVM link a class, as each retransformation does once it has read the new class file. What it hands over of a
+/// class that another thread is just linking may be half in its own form, so a class file of the same name that holds
+/// nothing is read in its place, and refused.
+pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
+    let run = DryRun {
+        stand_in: true,
+        ..DryRun::default()
+    };
+    let _ = retransform(jvm, &[class], run);
 }
 
 /// Whether the JVM would take what the hook hands over for this class now.
@@ -47,7 +61,11 @@ pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, Jvm
 ///
 /// What it says instead.
 pub(crate) fn verdict(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError> {
-    let (result, run) = retransform(jvm, &[class, class], 1);
+    let run = DryRun {
+        passes: 1,
+        ..DryRun::default()
+    };
+    let (result, run) = retransform(jvm, &[class, class], run);
     match result {
         Err(error) if run.visits < 2 => Err(error),
         _ => Ok(()),
@@ -57,12 +75,9 @@ pub(crate) fn verdict(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError>
 fn retransform(
     jvm: Jvm<'_>,
     classes: &[&GlobalRef],
-    passes: u32,
+    run: DryRun,
 ) -> (Result<(), JvmtiError>, DryRun) {
-    DRY_RUN.set(Some(DryRun {
-        passes,
-        ..DryRun::default()
-    }));
+    DRY_RUN.set(Some(run));
     let result = jvm.jvmti.retransform_classes(jvm.live, classes);
     (result, DRY_RUN.take().unwrap_or_default())
 }
@@ -80,14 +95,46 @@ pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
     let refuse = DRY_RUN.with_borrow_mut(|run| {
         let run = run.as_mut()?;
         run.visits += 1;
-        (run.visits > run.passes).then(|| run.received = load.class_data.to_vec())
+        (run.visits > run.passes).then(|| {
+            run.received = load.class_data.to_vec();
+            run.stand_in
+        })
     });
-    if refuse.is_none() {
-        return false;
-    }
+    let bytes = match refuse {
+        None => return false,
+        Some(true) => stand_in(load.class_data),
+        Some(false) => refused(load.class_data),
+    };
     // If there is no memory for the answer the class is retransformed as it came: without effect.
-    let _ = load.set_new_class_data(&refused(load.class_data));
+    let _ = load.set_new_class_data(&bytes);
     true
+}
+
+/// A class file of the same name and version that holds nothing: the JVM reads it, links the loaded class, and refuses it
+/// for its flags at the latest. Empty if the name cannot be read.
+fn stand_in(class: &[u8]) -> Vec<u8> {
+    let (Ok(header), Some(start)) = (ClassHeader::read(class), class.get(..8)) else {
+        return Vec::new();
+    };
+    let mut bytes = start.to_vec();
+    let text = |bytes: &mut Vec<u8>, text: &[u8]| {
+        bytes.push(constant_tag::UTF8);
+        bytes.extend(u16::try_from(text.len()).unwrap_or(0).to_be_bytes());
+        bytes.extend(text);
+    };
+    bytes.extend([0, 5]); // constant_pool_count
+    text(&mut bytes, header.this_class().as_bytes());
+    bytes.extend([constant_tag::CLASS, 0, 1]);
+    text(&mut bytes, b"java/lang/Object");
+    bytes.extend([constant_tag::CLASS, 0, 3]);
+    // A class without members would be taken if its flags were the same.
+    let at = header.access_flags_offset();
+    let flags = class.get(at..).and_then(<[u8]>::first_chunk);
+    let flags = flags.map_or(0, |flags| u16::from_be_bytes(*flags));
+    bytes.extend((flags ^ ACC_SYNTHETIC).to_be_bytes());
+    bytes.extend([0, 2, 0, 4]); // this_class, super_class
+    bytes.extend([0; 8]); // no interfaces, fields, methods, attributes
+    bytes
 }
 
 /// The class file with another `ACC_SYNTHETIC`: well formed, and nothing that a class can be changed to.
@@ -107,6 +154,20 @@ fn refused(class: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn class_file_that_stands_in_is_sound_and_has_the_same_name() {
+        let class = crate::probe_class::ProbeClass::new(7, false)
+            .expect("a class")
+            .bytes;
+        let bytes = stand_in(&class);
+        let [class, other] =
+            [&class, &bytes].map(|bytes| rewriter::ClassFile::read(bytes).expect("a class"));
+        assert_eq!(class.this_class(), other.this_class());
+        assert_eq!(class.major_version(), other.major_version());
+        rewriter::check_soundness(&bytes).expect("a sound class");
+        assert!(stand_in(b"no class").is_empty());
+    }
 
     #[test]
     fn class_that_is_to_be_refused_differs_in_one_flag() {

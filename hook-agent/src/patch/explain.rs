@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use crate::loaded::Loaded;
+use crate::patch::in_force::Considered;
 use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use control::classes::Plan;
@@ -36,7 +37,13 @@ fn with_file(
         .map_err(|error| format!("the JVM does not hand over its class file: {error}"))?;
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     let loader = loader.map_err(|error| error.to_string())?;
-    let patched = in_force::find(agent, jvm.local, loader.as_ref(), &class.name, &file);
+    let considered = Considered {
+        loader: loader.as_ref(),
+        name: &class.name,
+        class_data: &file,
+        is_load: false,
+    };
+    let patched = in_force::find(agent, jvm.local, considered);
     let mut text = String::new();
     if let Some((patched, _)) = &patched {
         let _ = writeln!(text, "// {}", in_force::label(patched)); // a string takes everything

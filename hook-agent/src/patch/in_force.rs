@@ -1,60 +1,110 @@
 //! The patch of a class.
 
 use crate::agent::Agent;
-use crate::agent::loaders::admits;
-use crate::agent::patches::{PatchedClass, Scope};
+use crate::agent::loaders::{LoaderId, admits};
+use crate::agent::patches::{Load, PatchedClass, Scope};
 use crate::ffi::refs::{Local, LocalRef};
 use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::patch::schema;
 use host::structural_edits::with_prefixed_natives;
+use rewriter::check_soundness;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The class file that stands in for a class of this loader, whose own the JVM has handed over, and the same with native
-/// methods prefixed.
+/// Begins the name of a patch among those of plugins.
+const LABEL: &str = "hot patch ";
+
+/// A class on its way through the hook, or one that is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Considered<'a> {
+    /// Its loader; `None` is the bootstrap loader.
+    pub loader: Option<&'a LocalRef<'a>>,
+    /// Internal name.
+    pub name: &'a [u8],
+    /// The class file that the JVM has.
+    pub class_data: &'a [u8],
+    /// True while the class is being loaded.
+    pub is_load: bool,
+}
+
+/// The class file that stands in for a class, and the same with native methods prefixed.
 pub(crate) fn find(
     agent: &Agent,
     local: Local<'_>,
-    loader: Option<&LocalRef<'_>>,
-    name: &[u8],
-    class_data: &[u8],
+    class: Considered<'_>,
 ) -> Option<(Arc<PatchedClass>, Vec<u8>)> {
     let (id, displayed) = (OnceCell::new(), OnceCell::new());
     let loaders = &agent.loaders;
-    let covers = |scope: &Scope| match scope {
+    let display = || -> &String {
+        displayed.get_or_init(|| loaders.display(agent.jvmti, local, class.loader))
+    };
+    let covers = |patched: &PatchedClass| match &patched.scope {
         Scope::Loaded(these) => id
-            .get_or_init(|| loaders.find(agent.jvmti, local, loader))
+            .get_or_init(|| loaders.find(agent.jvmti, local, class.loader))
             .is_some_and(|id| these.contains(&id)),
-        Scope::Later(None) => true,
         Scope::Later(pattern) => {
-            let display = || loaders.display(agent.jvmti, local, loader);
-            admits(pattern.as_deref(), displayed.get_or_init(display))
+            // Without a pattern no loader needs to be displayed before the class is judged.
+            (pattern.is_none() || admits(pattern.as_deref(), display()))
+                && loaders
+                    .identify(agent.jvmti, local, class.loader)
+                    .is_some_and(|id| accepts(patched, class, id, &display))
         }
     };
-    let found = agent.patches.find(name, covers)?;
-    let bytes = with_prefixed_natives(&found.bytes, class_data).into_owned();
-    fits(class_data, &found, &bytes).then_some((found, bytes))
+    let found = agent.patches.find(class.name, covers)?;
+    let bytes = with_prefixed_natives(&found.bytes, class.class_data).into_owned();
+    Some((found, bytes))
 }
 
 /// How a patch is named among the plugins that changed a class.
 pub(crate) fn label(class: &PatchedClass) -> String {
-    format!("hot patch {}", class.id)
+    format!("{LABEL}{}", class.id)
 }
 
-/// A class that was not loaded when the patch was made was not compared then.
-fn fits(class_data: &[u8], class: &PatchedClass, bytes: &[u8]) -> bool {
-    if class.forced || matches!(class.scope, Scope::Loaded(_)) {
-        return true;
+/// Returns true for the name of a patch, false for that of a plugin.
+pub(crate) fn is_label(name: &str) -> bool {
+    name.starts_with(LABEL)
+}
+
+/// Judges a class that the patch waited for as it is loaded, and notes the result.
+fn accepts<'d>(
+    patched: &PatchedClass,
+    class: Considered<'_>,
+    loader: LoaderId,
+    display: &dyn Fn() -> &'d String,
+) -> bool {
+    if !class.is_load
+        && let Some(known) = patched.loads.find(loader)
+    {
+        return known.refused.is_none();
     }
-    let broken = schema::broken_rules(class_data, bytes, None);
-    if let Some(rule) = broken.first() {
+    let refused = misfit(patched, class.class_data);
+    if let Some(why) = &refused {
         let text = format_args!(
-            "the patch made before {} was loaded does not fit it: {}; the class is left as it is",
-            decode(&class.name),
-            rule.text
+            "the patch made before {} was loaded does not fit it: {why}; the class is left as it is",
+            decode(&patched.name),
         );
         messages::warning(Code::Patch, text);
     }
-    broken.is_empty()
+    let accepted = refused.is_none();
+    patched.loads.note(Load {
+        loader,
+        displayed: display().clone(),
+        refused,
+    });
+    accepted
+}
+
+/// The reason why a patch does not fit the class file that a loader has found. A class that is loaded with code that is
+/// not sound would fail in the program, so that is looked for whatever was forced.
+fn misfit(patched: &PatchedClass, class_data: &[u8]) -> Option<String> {
+    let bytes = with_prefixed_natives(&patched.bytes, class_data);
+    if !patched.forced {
+        let broken = schema::broken_rules(class_data, &bytes, None);
+        if let Some(rule) = broken.first() {
+            return Some(rule.text.clone());
+        }
+    }
+    let unsound = check_soundness(&bytes).err()?;
+    Some(format!("the class file is not sound: {unsound}"))
 }

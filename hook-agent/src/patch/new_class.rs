@@ -3,6 +3,7 @@
 use crate::names::dotted;
 use control::Refusal;
 use control::patch::{ClassBytes, PatchRequest};
+use rewriter::fitting::Companion;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -14,6 +15,12 @@ pub(super) struct NewClass {
     pub bytes: Vec<u8>,
     /// Its digest.
     pub digest: String,
+    /// The names and numbers of the loaded class that it was given.
+    pub remarks: Vec<String>,
+    /// Objects and switches of the program that would lead to something else.
+    pub confused: Vec<String>,
+    /// A class for the new code, of a class that stays as it is.
+    pub companion: Option<Companion>,
 }
 
 /// The class files of a request.
@@ -42,6 +49,9 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
             name,
             digest: digest(bytes),
             bytes: bytes.clone(),
+            remarks: Vec::new(),
+            confused: Vec::new(),
+            companion: None,
         });
     }
     if new.is_empty() {

@@ -30,6 +30,7 @@ pub(crate) fn broken_rules(old: &[u8], new: &[u8], newest: Option<u16>) -> Vec<B
         number: found.rule.number().into(),
         text: format!("{} {}", found.part, found.change),
         by_jvm: false,
+        forcible: true,
     }));
     broken
 }
@@ -49,6 +50,16 @@ pub(crate) fn rule(error: JvmtiError, text: String) -> BrokenRule {
         number: error.0,
         text,
         by_jvm: false,
+        forcible: false,
+    }
+}
+
+/// A part of a patch that has no effect in the loaded class; `--force` patches the rest.
+pub(crate) fn without_effect(text: String) -> BrokenRule {
+    BrokenRule {
+        text,
+        forcible: true,
+        ..BrokenRule::default()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use crate::loaded::CAPACITY;
 use crate::names::{dotted, internal_name};
+use crate::patch::loaded_file;
 use control::Refusal;
 use control::patch::{BrokenRule, ClassOutcome, ClassState};
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ pub(super) struct Target {
     pub name: Vec<u8>,
     /// The class, if one is loaded.
     pub loaded: Option<LoadedClass>,
+    /// The class file that a loader would find, of a class that is not loaded.
+    pub findable: Option<Vec<u8>>,
     /// What becomes of it, for the answer.
     pub outcome: ClassOutcome,
 }
@@ -33,6 +36,10 @@ pub(super) struct LoadedClass {
     pub displayed_loader: String,
     /// Whether the JVM lets it be changed.
     pub modifiable: bool,
+    /// The class file that it was loaded from, or as the JVM reconstitutes it, once it is read.
+    pub file: Result<Vec<u8>, JvmtiError>,
+    /// True once its static initialiser has run.
+    pub initialized: bool,
 }
 
 impl Target {
@@ -46,17 +53,18 @@ impl Target {
                 ..ClassOutcome::default()
             },
             loaded,
+            findable: None,
         }
     }
 
-    /// Whether it is not changed, because a rule is broken.
+    /// Whether it is not changed, because a rule is broken or no such class can be found.
     pub fn is_refused(&self) -> bool {
-        self.outcome.state == ClassState::Refused
+        matches!(self.outcome.state, ClassState::Refused | ClassState::Absent)
     }
 
     /// Whether it is to be changed.
     pub fn is_in(&self) -> bool {
-        !matches!(self.outcome.state, ClassState::Refused | ClassState::Same)
+        !self.is_refused() && self.outcome.state != ClassState::Same
     }
 
     /// It is not to be changed, because these rules are broken.
@@ -65,22 +73,61 @@ impl Target {
         self.outcome.broken = broken;
     }
 
+    /// A class that no loader finds is waited for all the same.
+    pub fn wait_if_absent(&mut self) {
+        if self.outcome.state == ClassState::Absent {
+            self.outcome.state = ClassState::default();
+        }
+    }
+
     /// The digest of its patch in a stack.
     pub fn digest_in(&self, stack: &Stack) -> Option<String> {
         self.patch_in(stack).map(|class| class.digest.clone())
     }
 
-    fn patch_in<'s>(&self, stack: &'s Stack) -> Option<&'s Arc<PatchedClass>> {
-        newest(stack, &self.name, &mut |scope| self.covers(scope))
+    /// Reads its class file, if it is loaded and can be changed.
+    pub fn read_file(&mut self, jvm: Jvm<'_>) {
+        if let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.modifiable) {
+            loaded.file = loaded_file::read(jvm, &self.name, &loaded.class);
+        }
     }
 
-    fn covers(&self, scope: &Scope) -> bool {
+    /// Its class file, if it is loaded and was read.
+    pub fn file(&self) -> Option<&[u8]> {
+        let file = self.loaded.as_ref()?.file.as_ref();
+        file.ok().map(Vec::as_slice)
+    }
+
+    /// The class file whose code it runs: that of its patch, or its own.
+    pub fn file_now<'s>(&'s self, stack: &'s Stack) -> Option<&'s [u8]> {
+        let patched = self.patch_in(stack).map(|class| class.bytes.as_slice());
+        patched.or_else(|| self.file())
+    }
+
+    /// Returns true once its static initialiser has run.
+    pub fn is_initialized(&self) -> bool {
+        self.loaded
+            .as_ref()
+            .is_some_and(|loaded| loaded.initialized)
+    }
+
+    /// Its patch in a stack.
+    pub fn patch_in<'s>(&self, stack: &'s Stack) -> Option<&'s Arc<PatchedClass>> {
+        newest(stack, &self.name, &mut |class| self.is_patched_by(class))
+    }
+
+    /// Whether it is loaded, and has the code of this patch.
+    pub fn is_patched_by(&self, class: &PatchedClass) -> bool {
         let Some(loaded) = &self.loaded else {
             return false;
         };
-        match scope {
+        match &class.scope {
             Scope::Loaded(loaders) => loaders.contains(&loaded.loader),
-            Scope::Later(pattern) => admits(pattern.as_deref(), &loaded.displayed_loader),
+            Scope::Later(pattern) => {
+                let load = class.loads.find(loaded.loader);
+                admits(pattern.as_deref(), &loaded.displayed_loader)
+                    && load.is_none_or(|load| load.refused.is_none())
+            }
         }
     }
 }
@@ -142,6 +189,8 @@ fn loaded_classes(
             loader: id.ok_or(JvmtiError::OUT_OF_MEMORY)?,
             displayed_loader,
             modifiable: jvmti.is_modifiable(&class),
+            file: Err(JvmtiError::NOT_AVAILABLE),
+            initialized: jvmti.is_initialized(&class),
         };
         found.entry(name.to_vec()).or_default().push(loaded);
     }

@@ -8,6 +8,7 @@ use control::{Client, Request};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{artifacts, javac, scratch, time_line, workspace};
+use rewriter::{Annotation, ClassEdit, ClassFile, EditPlan, ProbeStorage, Scratch, Target, splice};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
@@ -170,7 +171,29 @@ fn class_files(path: &Path) -> Vec<ClassBytes> {
         entry.read_to_end(&mut bytes).expect("readable");
         ClassBytes(bytes)
     };
-    classes.map(&mut read).collect()
+    classes.map(&mut read).map(marked).collect()
+}
+
+/// The class with an annotation more: one without a change would not be replaced.
+fn marked(ClassBytes(bytes): ClassBytes) -> ClassBytes {
+    let class = ClassFile::read(&bytes).expect("a class");
+    let mut plan = EditPlan::new();
+    let mark = ClassEdit::AddAnnotation {
+        target: Target::Class,
+        visible: true,
+        annotation: Annotation {
+            descriptor: "Lpatched/Mark;".to_owned(),
+            elements: Vec::new(),
+        },
+    };
+    plan.edit_class(mark).expect("room");
+    let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+    let storage = ProbeStorage::SharedArray {
+        owner: "none",
+        field: "none",
+    };
+    splice(&class, &plan, &storage, &mut scratch, &mut out).expect("an annotation fits");
+    ClassBytes(out)
 }
 
 #[track_caller]

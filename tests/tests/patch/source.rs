@@ -83,44 +83,6 @@ fn jvm_without_a_compiler_gets_classes_of_a_newer_one_that_it_can_read() {
     assert_eq!(lazy.end().code, Some(0));
 }
 
-#[test]
-fn patch_waits_for_a_class_that_is_not_loaded_yet() {
-    for jdk in jdks::main_two() {
-        let folder = scratch();
-        let mut lazy = lazy(&jdk.home, &jdk, "17", folder.path());
-        let source = nested("patched", folder.path());
-        let words = ["patch", "--source", &source.to_string_lossy()];
-        let run = classhook(&lazy, folder.path(), &jdk, &words);
-        run.assert_success();
-        let told = "Nested: is not loaded; patched when it is";
-        assert!(run.stdout.contains(told), "{}", run.report());
-        assert_eq!(lazy.ask("Nested"), "patched", "{jdk}");
-        classhook(&lazy, folder.path(), &jdk, &["rollback"]).assert_success();
-        assert_eq!(lazy.ask("Nested"), "original", "{jdk}");
-        let left = lazy.end();
-        assert_eq!((left.code, left.stderr.as_str()), (Some(0), ""));
-    }
-}
-
-/// When it comes it turns out that it has another shape: the program goes on with its own class, and that is told.
-#[test]
-fn patch_of_another_shape_that_waited_leaves_the_class_as_it_is() {
-    for jdk in jdks::main_two() {
-        let folder = scratch();
-        let mut lazy = lazy(&jdk.home, &jdk, "17", folder.path());
-        let source = nested("patched", folder.path());
-        let text = std::fs::read_to_string(&source).expect("readable");
-        let text = text.replace("\"patched\";", "\"patched\", other;");
-        std::fs::write(&source, text).expect("written");
-        let words = ["patch", "--source", &source.to_string_lossy()];
-        classhook(&lazy, folder.path(), &jdk, &words).assert_success();
-        assert_eq!(lazy.ask("Nested"), "original", "{jdk}");
-        let left = lazy.end();
-        assert_eq!(left.code, Some(0));
-        assert!(left.stderr.contains("Nested"), "{}", left.stderr);
-    }
-}
-
 /// A class of a plug-in, whose parts have private members of each other's.
 const GREETER: &str = r#"package plug;
 public class Greeter {

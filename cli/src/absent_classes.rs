@@ -1,0 +1,130 @@
+//! Classes of a patch that no loader has or finds, and the names that were meant.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use jvms::names::binary;
+use zip::ZipArchive;
+
+use crate::agent::Agent;
+use crate::inputs::archive::Entries;
+use crate::problem::Problem;
+use crate::unmatched;
+use crate::{javac, show};
+
+/// Names that are compared at most.
+const MOST_NAMES: usize = 200_000;
+
+/// Refuses a patch of classes that no loader has or finds, and names the nearest that there are.
+#[must_use]
+pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
+    let names = names(agent, absent);
+    let problem = Problem::user(
+        "H0730",
+        "no loader has this class or finds a file of it; nothing was changed",
+    );
+    let problem = absent.iter().fold(problem, |problem, class| {
+        let problem = problem.with("class", class);
+        match nearest(class, &names) {
+            Some(name) => problem.with("nearest", show::name(&name).into_owned()),
+            None => problem,
+        }
+    });
+    problem.with(
+        "help",
+        "name the class as a loader of the JVM finds it; --partial leaves it out, --force waits for it",
+    )
+}
+
+/// The class of the same simple name, or else the one whose name is most alike.
+fn nearest(class: &str, names: &[String]) -> Option<String> {
+    let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let wanted = simple(class);
+    let same = names.iter().find(|name| simple(name) == wanted);
+    same.cloned().or_else(|| unmatched::nearest(class, names))
+}
+
+/// The names of loaded classes, and of those on the class path; none of a JVM that does not answer.
+fn names(agent: &mut Agent, absent: &[String]) -> Vec<String> {
+    let absent: HashSet<&String> = absent.iter().collect();
+    let loaded = agent.classes().unwrap_or_default();
+    let mut names: Vec<String> = loaded.into_iter().map(|class| class.name).collect();
+    for place in javac::class_path(agent.pid()).unwrap_or_default() {
+        match place.is_dir() {
+            true => in_folder(&place, &mut names),
+            false => in_archive(&place, &mut names),
+        }
+    }
+    names.retain(|name| !absent.contains(name));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Adds the classes of a folder, in which links are not followed.
+fn in_folder(root: &Path, names: &mut Vec<String>) {
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let path = entry.path();
+            if names.len() >= MOST_NAMES {
+                return;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                _ => names.extend(path.strip_prefix(root).ok().and_then(class_of)),
+            }
+        }
+    }
+}
+
+fn in_archive(place: &Path, names: &mut Vec<String>) {
+    let Ok(file) = File::open(place) else {
+        return;
+    };
+    let Ok(archive) = ZipArchive::new(BufReader::new(file)) else {
+        return;
+    };
+    let room = MOST_NAMES.saturating_sub(names.len());
+    let entries = Entries::of(&archive).map(PathBuf::from);
+    names.extend(entries.filter_map(|path| class_of(&path)).take(room));
+}
+
+/// The class in a file, by its path below a place of a class path.
+fn class_of(path: &Path) -> Option<String> {
+    let name = path.to_str()?.strip_suffix(".class")?;
+    let within = ["BOOT-INF/classes/", "WEB-INF/classes/"];
+    let name = within
+        .iter()
+        .find_map(|root| name.strip_prefix(root))
+        .unwrap_or(name);
+    Some(binary(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_of_another_package_is_nearer_than_one_of_a_like_name() {
+        let names = ["shop.Accounts", "com.acme.shop.Account", "App"].map(str::to_owned);
+        let near = |class: &str| nearest(class, &names);
+        assert_eq!(
+            near("shop.Account").as_deref(),
+            Some("com.acme.shop.Account")
+        );
+        assert_eq!(near("shop.Acounts").as_deref(), Some("shop.Accounts"));
+        assert_eq!(near("zzz.Q"), None);
+    }
+
+    #[test]
+    fn classes_are_named_by_their_files() {
+        let class = |path: &str| class_of(Path::new(path));
+        assert_eq!(class("a/B$C.class").as_deref(), Some("a.B$C"));
+        assert_eq!(class("BOOT-INF/classes/a/B.class").as_deref(), Some("a.B"));
+        assert_eq!(class("a/B.java"), None);
+    }
+}

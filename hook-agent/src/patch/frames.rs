@@ -1,0 +1,162 @@
+//! Frames that go on in former code when a class is patched.
+
+use crate::agent::Agent;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::MethodId;
+use crate::names::decode;
+use crate::patch::in_force;
+use crate::patch::target::Target;
+use control::patch::BrokenRule;
+use rewriter::{ClassFile, fitting};
+use std::collections::{BTreeMap, HashSet};
+
+/// Frames of one thread that are looked at.
+const FRAMES: usize = 1_024;
+/// Local references that one thread's frames may take.
+const CAPACITY: i32 = 2_048;
+
+/// A method of a class that gets other code.
+struct Changed<'t> {
+    /// Its class among the targets.
+    target: usize,
+    /// The class file that runs now.
+    file: &'t ClassFile<'t>,
+    name: String,
+    descriptor: String,
+}
+
+/// Frames of one method.
+#[derive(Default)]
+struct Running {
+    threads: Vec<String>,
+    never_returns: bool,
+}
+
+/// Looks for frames of methods whose code differs in the class file that is `now` in a class and in the new one,
+/// each with its index among `targets`. What goes on for a while becomes a remark; what never returns, and so keeps
+/// its former code for ever, is given back as a broken rule by index of the target.
+pub(super) fn look(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    targets: &mut [Target],
+    files: &[(usize, Vec<u8>, Vec<u8>)],
+) -> Vec<(usize, BrokenRule)> {
+    let read: Vec<_> = files
+        .iter()
+        .filter_map(|(target, now, new)| {
+            let (now, new) = (ClassFile::read(now).ok()?, ClassFile::read(new).ok()?);
+            let methods = fitting::changed_methods(&now, &new);
+            Some((*target, now, methods))
+        })
+        .collect();
+    let changed: Vec<Changed<'_>> = read
+        .iter()
+        .flat_map(|(target, file, methods)| {
+            methods.iter().map(|(name, descriptor)| Changed {
+                target: *target,
+                file,
+                name: name.clone(),
+                descriptor: descriptor.clone(),
+            })
+        })
+        .collect();
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let running = running(agent, jvm, targets, &changed);
+    let mut endless = Vec::new();
+    for ((target, method), running) in running {
+        let threads = running.threads.join(", ");
+        if running.never_returns {
+            let text = format!(
+                "{method} never returns in thread {threads}, which would go on in the former code"
+            );
+            endless.push((target, crate::patch::schema::without_effect(text)));
+        } else if let Some(target) = targets.get_mut(target) {
+            let text = format!(
+                "{method} runs in thread {threads}, which goes on in the former code until it returns"
+            );
+            target.outcome.remarks.push(text);
+        }
+    }
+    endless
+}
+
+/// The frames of the methods, by index of their class and by name.
+fn running(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    targets: &[Target],
+    changed: &[Changed<'_>],
+) -> BTreeMap<(usize, String), Running> {
+    let names: HashSet<&str> = changed.iter().map(|method| method.name.as_str()).collect();
+    let mut running: BTreeMap<(usize, String), Running> = BTreeMap::new();
+    let threads = jvm
+        .jvmti
+        .all_threads(jvm.live, jvm.local)
+        .unwrap_or_default();
+    for thread in threads {
+        // A thread that has ended has no frames.
+        let stack = jvm.jvmti.stack(jvm.live, Some(&thread), FRAMES);
+        let _ = jvm.with_frame(CAPACITY, |jvm| {
+            for frame in stack.into_iter().flatten() {
+                let Some(found) = method_of(jvm, frame.method, targets, changed, &names) else {
+                    continue;
+                };
+                let place = (found.target, format!("{}{}", found.name, found.descriptor));
+                let known = running.entry(place).or_default();
+                let thread = jvm.jvmti.thread_name(jvm.live, jvm.local, &thread);
+                let thread = thread.unwrap_or_default();
+                if !known.threads.contains(&thread) {
+                    known.threads.push(thread);
+                }
+                let target = targets.get(found.target);
+                let is_own = target.is_some_and(|target| runs_own_code(agent, target));
+                let at = if is_own { frame.location } else { 0 };
+                known.never_returns |= !returns(found, u16::try_from(at).unwrap_or(0));
+            }
+        });
+    }
+    running
+}
+
+/// The changed method that a frame runs, unless its code has been replaced before.
+fn method_of<'c, 't>(
+    jvm: Jvm<'_>,
+    method: MethodId,
+    targets: &[Target],
+    changed: &'c [Changed<'t>],
+    names: &HashSet<&str>,
+) -> Option<&'c Changed<'t>> {
+    let (name, descriptor) = jvm.jvmti.method_name(method).ok()?;
+    let (name, descriptor) = (decode(&name), decode(&descriptor));
+    if !names.contains(name.as_str()) || jvm.jvmti.is_obsolete(method) {
+        return None;
+    }
+    let class = jvm.jvmti.declaring_class(jvm.local, method).ok()?;
+    changed.iter().find(|found| {
+        let target = targets.get(found.target);
+        let loaded = target.and_then(|target| target.loaded.as_ref());
+        found.name == name
+            && found.descriptor == descriptor
+            && loaded.is_some_and(|loaded| jvm.local.is_same(&class, &loaded.class))
+    })
+}
+
+/// Whether no plugin has moved the instructions of a class.
+fn runs_own_code(agent: &Agent, target: &Target) -> bool {
+    let Some(loaded) = &target.loaded else {
+        return true;
+    };
+    let edits = agent.instrumented.find(&target.name, loaded.loader);
+    edits.is_none_or(|edits| edits.plugins.iter().all(|by| in_force::is_label(by)))
+}
+
+fn returns(method: &Changed<'_>, bci: u16) -> bool {
+    let mut methods = method.file.methods();
+    let found = methods.find(|found| {
+        found.name().to_str_lossless() == method.name
+            && found.descriptor().to_str_lossless() == method.descriptor
+    });
+    found.is_none_or(|found| fitting::returns_from(&found, bci))
+}

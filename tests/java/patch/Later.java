@@ -1,0 +1,14 @@
+/** A class that a program loads when it is asked to. */
+public class Later {
+    static String word() {
+        return "original";
+    }
+
+    static int same(int number) {
+        return number;
+    }
+
+    public static String answer() {
+        return word();
+    }
+}
