@@ -109,7 +109,6 @@ impl ProbeClass {
             class.hits(array)?;
         }
         if let Some(ids) = calls {
-            class.native("bound", "()V")?;
             for (name, parameters) in CALLS {
                 class.call(name, parameters, ids)?;
             }

@@ -72,7 +72,7 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
         return;
     }
     let until = Instant::now() + BINDING;
-    while !live::natives_are_bound(jvm) {
+    while !live::bind_natives(jvm) {
         if !agent.is_running() || Instant::now() > until {
             return messages::error(
                 Code::Thread,

@@ -24,6 +24,8 @@ pub const PREFIX: &str = "$$classhook$$_";
 
 /// Packages of the JVM's own classes whose native methods it links itself, or finds on the stack by their place.
 const INNER: [&[u8]; 3] = [b"java/lang/invoke/", b"java/lang/ref/", b"jdk/internal/"];
+/// The class by whose native methods the JVM looks for native methods, up to Java 14; later ones are in `jdk.internal`.
+const LIBRARY: &str = "java/lang/ClassLoader$NativeLibrary";
 /// Annotations of native methods of the JVM's own classes that it replaces by code of its own, that look at who calls
 /// them, or that take any arguments.
 const SPECIAL: [&[u8]; 6] = [
@@ -41,6 +43,8 @@ const NOT_GRANTED: &str =
     "the plugin was not granted `natives`, without which no method is put in front of a native one";
 const INNER_ONE: &str = "the JVM links, replaces or looks for this native method itself, so no other may stand in front of it";
 
+const OF_SPANS: &str = "the code that records calls calls it itself";
+
 /// Whether it is native and none of those that a method in front calls.
 pub(crate) fn is_native(method: &Method<'_, '_>) -> bool {
     method.access_flags() & ACC_NATIVE != 0
@@ -53,9 +57,13 @@ fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
         return None;
     }
     let class = method.class().this_class();
+    if span::is_of_spans(method.class(), method.index()) {
+        return Some(OF_SPANS);
+    }
     let inner = INNER
         .iter()
         .any(|package| class.as_bytes().starts_with(package))
+        || class == LIBRARY
         || matches!(method.name().as_bytes(), b"registerNatives" | b"initIDs")
         || method
             .annotations()

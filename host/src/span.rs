@@ -29,6 +29,7 @@ use rewriter::{
 };
 
 use crate::class::TransformedClass;
+use crate::outcome::Loader;
 use crate::plugin::Plugin;
 use crate::selector::SelectableClass;
 use crate::storage::{HELPER, counts_owner};
@@ -50,6 +51,14 @@ const OF_SPANS: [(&str, &str, &str); 4] = [
     ("java/lang/Thread", "threadId", "()J"),
     ("java/lang/Double", "doubleToRawLongBits", "(D)J"),
     ("java/lang/Float", "floatToRawIntBits", "(F)I"),
+];
+
+/// Annotations of methods of `java.base` that change which Java thread a native thread runs: a call of one ends on
+/// another thread than it began on, and JVM TI must not be asked meanwhile.
+const OF_SWITCHES: [&str; 3] = [
+    "Ljdk/internal/vm/annotation/ChangesCurrentThread;",
+    "Ljdk/internal/vm/annotation/JvmtiMountTransition;",
+    "Ljdk/internal/vm/annotation/JvmtiHideEvents;",
 ];
 
 /// Methods that are left without a span, and why.
@@ -88,9 +97,8 @@ pub(crate) fn add(
         {
             continue; // see `natives`
         }
-        if is_of_spans(class, span.method) {
-            let text = "the code that records calls calls it itself";
-            left_alone.push((span.method, text.to_owned()));
+        if let Some(cause) = obstacle(transformed, span.method) {
+            left_alone.push((span.method, cause.to_owned()));
             continue;
         }
         let program = program(plugin, span);
@@ -138,6 +146,23 @@ pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
         columns: row.columns.into_iter().map(column).collect(),
         cells: row.cells,
     })
+}
+
+/// Why a method gets no span.
+fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'static str> {
+    let class = transformed.class();
+    if is_of_spans(class, method) {
+        return Some("the code that records calls calls it itself");
+    }
+    let is_of_jvm = matches!(transformed.loader(), Loader::Boot | Loader::Platform);
+    let switches = |method: Method<'_, '_>| {
+        method
+            .annotations()
+            .any(|annotation| OF_SWITCHES.iter().any(|one| annotation == *one))
+    };
+    (is_of_jvm && class.method(method).is_some_and(switches)).then_some(
+        "it changes which thread runs, so a call would end on another thread than it began on",
+    )
 }
 
 /// Whether the code of a span calls this method.
@@ -283,13 +308,20 @@ impl Weave<'_, '_, '_> {
         for found in returns.filter(|found| opcode::is_return(found.opcode)) {
             edits.push((Location::Before(found.bci), leave.clone()));
         }
-        edits.push((Location::Unwind, self.fail(&overwritten)?));
+        if !self.is_of_object() {
+            edits.push((Location::Unwind, self.fail(&overwritten)?));
+        }
         Ok(edits)
     }
 
     /// `java/lang/Object` has a constructor that calls none.
     fn is_constructor(&self) -> bool {
         self.method.name() == names::INIT && self.method.class().super_class().is_some()
+    }
+
+    /// The constructor of `java/lang/Object` may have no handler (see the rewriter's `CannotUnwind`), and nothing in it throws.
+    fn is_of_object(&self) -> bool {
+        self.method.name() == names::INIT && self.method.class().super_class().is_none()
     }
 
     fn enter(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {

@@ -30,7 +30,7 @@ mod watches;
 
 pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
 pub use counters::{Counter, Counters};
-pub use current::{Jvm, NewThread, ThreadCell};
+pub use current::{Jvm, NewThread, ThreadCell, unrecorded};
 pub use limits::{MAX_PROGRAMS, MAX_SPANS};
 pub use runtime::{Drained, Runtime};
 pub use segments::of_the_heap;

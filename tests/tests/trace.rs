@@ -3,6 +3,7 @@
 mod command;
 mod conditions;
 mod exactness;
+mod jdk_classes;
 mod live;
 mod load;
 mod native_methods;

@@ -3,6 +3,7 @@
 //! Nothing here is called from the class-file load hook.
 
 use super::jvm::Jvm;
+use super::natives;
 use super::refs::{GlobalRef, LocalRef};
 use crate::names::{decode, display_name};
 use jni::errors::{Error, Result};
@@ -109,13 +110,42 @@ fn counters<'local>(env: &mut Env<'local>, array: &CountArray) -> Result<JLongAr
 
 /// Whether the JVM finds the native methods of the first probe class by now: it looks for them in an agent's
 /// library once `Agent_OnAttach` has returned.
-pub(crate) fn natives_are_bound(jvm: Jvm<'_>) -> bool {
-    with_env(jvm, |env| {
-        let class = jni_str!("java/lang/$Classhook");
-        env.call_static_method(class, jni_str!("bound"), jni_sig!("()V"), &[])?;
-        Ok(())
-    })
-    .is_ok()
+///
+/// Each is called, so that it is bound: at its first call the JVM looks for it in Java code, which may itself be traced.
+/// `RegisterNatives` would do so too, but prints a warning for a class of `java.base`.
+pub(crate) fn bind_natives(jvm: Jvm<'_>) -> bool {
+    natives::unrecorded(jvm.local, || with_env(jvm, call_natives).is_ok())
+}
+
+fn call_natives(env: &mut Env<'_>) -> Result<()> {
+    let class = jni_str!("java/lang/$Classhook");
+    let (int, long) = (JValue::Int(0), JValue::Long(0));
+    let none = JObject::null();
+    let none = JValue::Object(&none);
+    let calls = [
+        (jni_str!("enter0"), jni_sig!("(IJ)V"), &[int, long][..]),
+        (jni_str!("exit0"), jni_sig!("(IJ)V"), &[int, long]),
+        (jni_str!("event0"), jni_sig!("(IJ)V"), &[int, long]),
+        (
+            jni_str!("fail0"),
+            jni_sig!("(Ljava/lang/Throwable;IJ)V"),
+            &[none, int, long],
+        ),
+        (
+            jni_str!("number0"),
+            jni_sig!("(JIIJ)V"),
+            &[long, int, int, long],
+        ),
+        (
+            jni_str!("object0"),
+            jni_sig!("(Ljava/lang/Object;IIJ)V"),
+            &[none, int, int, long],
+        ),
+    ];
+    for (name, signature, arguments) in calls {
+        env.call_static_method(class, name, signature, arguments)?;
+    }
+    Ok(())
 }
 
 /// The JVM's own loaders.

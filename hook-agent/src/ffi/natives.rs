@@ -14,6 +14,7 @@ use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
 use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, SpanInCode, ThreadCell};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
@@ -51,6 +52,11 @@ impl Jvm for Caller<'_> {
         thread_cell::with(self.session, body)
     }
 
+    #[inline]
+    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
+        thread_cell::with_asks(body)
+    }
+
     fn join(&self) -> Option<NewThread> {
         let local = self.local?;
         guard(None, || {
@@ -84,9 +90,14 @@ fn quietly(env: *mut JNIEnv, span: jint, body: impl FnOnce(Caller<'_>, u32)) {
     }
 }
 
-/// Does nothing: that it can be called shows that the JVM finds the others.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang__00024Classhook_bound(_: *mut JNIEnv, _: jclass) {}
+/// Runs `body`; calls that begin or end meanwhile on this thread are not recorded.
+pub(super) fn unrecorded<R>(local: Local<'_>, body: impl FnOnce() -> R) -> R {
+    let caller = Caller {
+        local: Some(local),
+        session: 0,
+    };
+    probes::spans::unrecorded(&caller, body)
+}
 
 /// A call begins.
 #[unsafe(no_mangle)]

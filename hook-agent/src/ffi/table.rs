@@ -89,7 +89,9 @@ pub(crate) struct JvmtiInterface {
     /// 17
     pub GetThreadState:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
-    _18_44: [Slot; 27],
+    /// 18
+    pub GetCurrentThread: Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut jobject) -> jint>,
+    _19_44: [Slot; 26],
     /// 45
     pub IsModifiableClass:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut u8) -> jint>,

@@ -12,7 +12,6 @@ use conditions::Step;
 use jni_sys::{_jobject, jint, jobject};
 use probes::spans::{Runtime, Seen};
 use std::ffi::CStr;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -150,20 +149,15 @@ pub(crate) struct Values {
     threads: Option<Threads>,
 }
 
-/// How the current platform thread is found.
+/// Finds the current platform thread, and its id.
 #[derive(Debug)]
 struct Threads {
-    class: GlobalRef,
-    current: NonNull<jni_sys::_jmethodID>,
+    /// The field `carrierThread` of this class, where the JVM has virtual threads.
+    virtual_ones: Option<(GlobalRef, FieldId)>,
     id: Option<FieldId>,
     /// Whether it can be asked for its id by a final method.
     has_ids: bool,
 }
-
-// SAFETY: a method ID is valid in every thread while its class is loaded; `java.lang.Thread` stays.
-unsafe impl Send for Threads {}
-// SAFETY: as above; nothing here is changed.
-unsafe impl Sync for Threads {}
 
 impl Values {
     /// Looks up the fields of the JVM's own classes.
@@ -450,7 +444,7 @@ impl Values {
     pub fn current_thread(&self, jvm: Jvm<'_>) -> Option<(Option<u64>, String)> {
         let Jvm { jvmti, live, local } = jvm;
         let threads = self.threads.as_ref()?;
-        let thread = threads.current(local)?;
+        let thread = threads.current(jvm)?;
         let id = threads.id.map(|field| {
             let id = jni!(local, v1_1.GetLongField, thread.as_raw(), field.0.as_ptr());
             id.cast_unsigned()
@@ -463,38 +457,27 @@ impl Values {
 impl Threads {
     fn resolve(local: Local<'_>) -> Option<Self> {
         let class = local.find_class(c"java/lang/Thread")?;
-        let method = |name: &CStr| {
-            let descriptor = c"()Ljava/lang/Thread;".as_ptr();
-            let found: jni_sys::jmethodID = jni!(
-                local,
-                v1_1.GetStaticMethodID,
-                class.as_raw(),
-                name.as_ptr(),
-                descriptor
-            );
-            local.clear_exception();
-            NonNull::new(found)
-        };
+        let virtual_ones = local.find_class(c"java/lang/VirtualThread");
+        let virtual_ones = virtual_ones.and_then(|class| {
+            let carrier = local.field_id(&class, c"carrierThread", c"Ljava/lang/Thread;")?;
+            Some((local.globalize(&class)?, carrier))
+        });
         Some(Self {
-            // Where there are virtual threads, the current thread may be one.
-            current: method(c"currentCarrierThread").or_else(|| method(c"currentThread"))?,
+            virtual_ones,
             has_ids: local.has_method(&class, c"threadId", c"()J"),
             id: local.field_id(&class, c"tid", c"J"),
-            class: local.globalize(&class)?,
         })
     }
 
-    fn current<'a>(&self, local: Local<'a>) -> Option<LocalRef<'a>> {
-        let none = std::ptr::null();
-        let thread: jobject = jni!(
-            local,
-            v1_1.CallStaticObjectMethodA,
-            self.class.as_raw(),
-            self.current.as_ptr(),
-            none
-        );
-        local.clear_exception();
-        local.adopt(thread)
+    /// The platform thread that runs here.
+    fn current<'a>(&self, jvm: Jvm<'a>) -> Option<LocalRef<'a>> {
+        let thread = jvm.jvmti.current_thread(jvm.live, jvm.local).ok()?;
+        match &self.virtual_ones {
+            Some((class, carrier)) if jvm.local.is_instance(&thread, class) => {
+                jvm.local.object_field(&thread, *carrier)
+            }
+            _ => Some(thread),
+        }
     }
 }
 

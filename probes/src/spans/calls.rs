@@ -10,7 +10,7 @@ use conditions::limits::MAX_STACK;
 use conditions::{Call, Datum, Path, Verdict};
 
 use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
-use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
+use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::{LENGTH_SHIFT, MOMENT, NAMED, THREW, VIRTUAL};
 use super::quick;
 use super::segments::Pushed;
@@ -53,7 +53,7 @@ fn here(jvm: &impl Jvm, thread: u64, begins: Option<u32>) -> Option<CurrentThrea
     }
 }
 
-/// A native thread's first call, or its first of another Java thread.
+/// A native thread's first call, its first of another Java thread, or one of our own work.
 #[cold]
 fn find(
     jvm: &impl Jvm,
@@ -61,6 +61,9 @@ fn find(
     thread: u64,
     begins: Option<u32>,
 ) -> Option<CurrentThread> {
+    if jvm.with_asks(Cell::get) {
+        return None;
+    }
     let mut here = here.or_else(|| join(jvm))?;
     let log = here.log;
     here.stack = if log.own.owner.load(Ordering::Relaxed) == thread {
@@ -80,7 +83,7 @@ fn find(
 
 #[cold]
 fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
-    let joining = jvm.join()?;
+    let joining = unrecorded(jvm, || jvm.join())?;
     let runtime = joining.runtime;
     let log = runtime
         .threads
@@ -234,7 +237,7 @@ fn ended(
         here.log.lost.note(|lost| &lost.sums, 1);
     }
     if left.mode == EVENTS {
-        let thrown = if failed { class() } else { None };
+        let thrown = if failed { unrecorded(jvm, class) } else { None };
         push(
             here,
             span,
@@ -286,7 +289,7 @@ fn watched(
         return lost.note(|lost| &lost.beyond_limit, 1);
     }
     let captures = with_stack(jvm, here, captures, watched.program.stack());
-    let thrown = if failed { class() } else { None };
+    let thrown = if failed { unrecorded(jvm, class) } else { None };
     push(here, span, times, captures, threw(failed), thrown);
 }
 
@@ -302,7 +305,7 @@ fn with_stack(
     };
     let mut frames = [0; MAX_STACK as usize];
     let wanted = frames.get_mut(..most.into()).unwrap_or_default();
-    let count = jvm.frames(wanted);
+    let count = unrecorded(jvm, || jvm.frames(wanted));
     let found = frames.get(..count).unwrap_or_default();
     let write = |words: &[AtomicU64]| capture::encode_stack(found, words);
     let extended = here.stack.extend(captures, write);
@@ -431,7 +434,7 @@ pub fn capture<'v>(
     if here.log.shared.mode(span) < EVENTS {
         return;
     }
-    keep(here, span, spec, read());
+    keep(here, span, spec, unrecorded(jvm, read));
 }
 
 /// As [`capture()`], of a primitive value.
@@ -464,6 +467,9 @@ pub fn capture_read_from(
     let shared = here.log.shared;
     let (Some(root), EVENTS..) = (spec.root(), shared.mode(span)) else {
         return;
+    };
+    let mut read = |spec, path: Option<&Path>, keep: &mut dyn FnMut(Seen<'_>)| {
+        unrecorded(jvm, || read(spec, path, keep));
     };
     let mut first = spec.is_first();
     if spec.is_kept() {

@@ -31,13 +31,32 @@ pub trait Jvm {
     /// Runs `body` with the cell of this native thread, which is empty at first.
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R;
 
+    /// Runs `body` with a cell of this native thread that is true while the JVM is asked for a call. What the thread calls
+    /// meanwhile is our own work.
+    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R;
+
     /// Writes the innermost frames of the current call stack, each as [`frame_word`](super::frame_word), and says how
     /// many they are.
     fn frames(&self, frames: &mut [u64]) -> usize;
 }
 
-/// What is kept of a native thread between its calls.
+/// What is kept of a native thread between its calls: empty before its first call, and while the JVM is asked for a call.
 pub type ThreadCell = Cell<Option<CurrentThread>>;
+
+/// Runs `body`, which asks the JVM; calls that this thread begins or ends meanwhile are not recorded.
+pub fn unrecorded<R>(jvm: &impl Jvm, body: impl FnOnce() -> R) -> R {
+    /// Puts back what was there, also when `body` panics.
+    struct Back<'j, J: Jvm>(&'j J, Option<CurrentThread>, bool);
+    impl<J: Jvm> Drop for Back<'_, J> {
+        fn drop(&mut self) {
+            self.0.with_cell(|cell| cell.set(self.1));
+            self.0.with_asks(|asks| asks.set(self.2));
+        }
+    }
+    let asked = jvm.with_asks(|asks| asks.replace(true));
+    let _back = Back(jvm, jvm.with_cell(Cell::take), asked);
+    body()
+}
 
 /// A native thread at its first call.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use crate::typing::type_snippet;
 use crate::typing::{
     Class, Exchange, MethodContext, PointContext, PointTypes, ProgramPoint, Type, Typed,
 };
+use jvms::names;
 
 /// A snippet at its place.
 #[derive(Debug)]
@@ -144,6 +145,9 @@ impl<'t> Analysis<'t> {
         }
         let target = ChangedMethod::new(class, &method, code, &context.known);
         let surroundings = surroundings(plan, edits(), &target, &context, &points)?;
+        if unwinds && method.name() == names::INIT && class.super_class().is_none() {
+            return Err(SkipReason::CannotUnwind { reason: OF_OBJECT });
+        }
         let covered = if unwinds {
             covered(&context, &points)?
         } else {
@@ -224,6 +228,11 @@ fn surrounding<'t>(
         exchange,
     }
 }
+
+/// It returns by an instruction of its own, `_return_register_finalizer`, which may throw; for that C2 takes the first of the
+/// handlers without their ranges, and fails to find the class that one for everything catches.
+const OF_OBJECT: &str =
+    "HotSpot crashes when it compiles the constructor of java.lang.Object with a handler";
 
 /// What a handler of everything may cover.
 fn covered(

@@ -111,6 +111,13 @@ impl Jvmti {
         Ok(found.filter_map(|thread| local.adopt(thread)).collect())
     }
 
+    /// The current thread, a virtual one if it runs one.
+    pub fn current_thread<'a>(self, _: Live, local: Local<'a>) -> Result<LocalRef<'a>, JvmtiError> {
+        let mut thread: jobject = null_mut();
+        call!(self.GetCurrentThread(&raw mut thread))?;
+        local.adopt(thread).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
     /// The frames of a thread, or of the current one, a virtual one if it runs one: the innermost first, `most` at most.
     pub fn stack(
         self,

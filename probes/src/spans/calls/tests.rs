@@ -8,6 +8,7 @@ use crate::spans::{Drained, NewThread, Runtime, SpanTable, ThreadCell, frame_wor
 
 thread_local! {
     static THREAD: ThreadCell = const { ThreadCell::new(None) };
+    static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A JVM whose threads and clock the test decides.
@@ -63,6 +64,10 @@ impl Jvm for Fake {
 
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R {
         THREAD.with(body)
+    }
+
+    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
+        ASKS.with(body)
     }
 
     fn frames(&self, frames: &mut [u64]) -> usize {

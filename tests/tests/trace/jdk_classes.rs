@@ -1,0 +1,132 @@
+//! Classes of the JDK, each traced alone: those that a program runs on, and that the code of a span could itself come into.
+
+use crate::support::command::classhook;
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::servant::Servant;
+use e2e_tests::{javac, rotation, scratch, workspace};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Packages whose classes are traced.
+const PACKAGES: [&str; 3] = ["java.lang.", "java.util.", "jdk.internal."];
+/// Classes that each run tries, with all code compiled soon: JVMs come into them while they link a native method, and have
+/// code of their own for the constructor of `Object`.
+const ALWAYS: [&str; 4] = [
+    "java.lang.Object",
+    "java.lang.ClassLoader",
+    "java.lang.ClassLoader$NativeLibrary",
+    "java.util.concurrent.ConcurrentHashMap",
+];
+const COMPILED_SOON: [&str; 3] = [
+    "-XX:-TieredCompilation",
+    "-XX:CompileThreshold=300",
+    "-Xbatch",
+];
+/// Of all others each run tries one of so many: at the start of a JVM, and in one that runs.
+const PARTS_AT_START: usize = 400;
+const PARTS_ATTACHED: usize = 60;
+
+/// Every release from 8 on.
+fn releases() -> Vec<Jdk> {
+    let newer = jdks::all().iter().cloned();
+    jdks::eight().into_iter().chain(newer).collect()
+}
+
+fn compiled(folder: &Path) -> PathBuf {
+    let jdk = jdks::release(17).expect("the JDK that the tests need");
+    let source = workspace::test_file("java/jdk_classes/JdkWork.java");
+    javac::compile(&jdk, &[&source], folder, &["--release", "8"])
+}
+
+fn java(jdk: &Jdk, classes: &Path) -> Java {
+    Java::new(jdk).class_path(&[classes]).main("JdkWork")
+}
+
+/// The classes that the program has loaded, and what it prints.
+fn loaded(jdk: &Jdk, classes: &Path) -> (Vec<String>, String) {
+    let plain = java(jdk, classes).argument("once").run();
+    plain.assert_success();
+    let verbose = java(jdk, classes)
+        .option("-verbose:class")
+        .argument("once")
+        .run();
+    verbose.assert_success();
+    let words = verbose.stdout.lines().flat_map(str::split_whitespace);
+    let names = words.filter(|word| PACKAGES.iter().any(|package| word.starts_with(package)));
+    // What is made while the program runs has no name that stays.
+    let named = names.filter(|name| !name.contains(['/', '+']) && !name.contains("Lambda"));
+    let named: BTreeSet<String> = named.map(str::to_owned).collect();
+    assert!(named.len() > 300, "{}", verbose.report());
+    (named.into_iter().collect(), plain.stdout)
+}
+
+/// Those that are this run's.
+fn chosen(jdk: &Jdk, how: &str, classes: Vec<String>, parts: usize) -> Vec<String> {
+    let set = format!("{how} {}", jdk.feature);
+    let classes = classes.into_iter().enumerate();
+    let chosen = classes.filter(|(place, class)| {
+        ALWAYS.contains(&class.as_str()) || rotation::is_turn_of(&set, *place, parts)
+    });
+    chosen.map(|(_, class)| class).collect()
+}
+
+fn settings(class: &str) -> String {
+    format!(r#"{{"methods": ["{class}.*"], "mode": "aggregate"}}"#)
+}
+
+#[test]
+fn each_class_of_the_jdk_is_traced_from_the_start_and_the_program_does_the_same() {
+    for jdk in releases() {
+        let folder = scratch();
+        let classes = compiled(folder.path());
+        let (all, expected) = loaded(&jdk, &classes);
+        for class in chosen(&jdk, "start", all, PARTS_AT_START) {
+            let output = folder.path().join("out");
+            let file = folder.path().join("trace.toml");
+            let text = format!(
+                "[agent]\noutput = {output:?}\n[[plugin]]\nuse = \"trace\"\nselect = [{class:?}]\n\
+                 grant = [\"probes\", \"boot\", \"natives\"]\n[plugin.config]\nmethods = [\"{class}.*\"]\nmode = \"aggregate\"\n"
+            );
+            std::fs::write(&file, text).expect("written");
+            let always = ALWAYS.contains(&class.as_str());
+            let options = if always { &COMPILED_SOON[..] } else { &[] };
+            let run = java(&jdk, &classes)
+                .options(options)
+                .agent(Some(&format!("config={}", file.display())))
+                .argument("once")
+                .run();
+            run.assert_success();
+            assert_eq!(run.stdout, expected, "{class} on {jdk}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn each_class_of_the_jdk_is_traced_in_a_running_program_which_does_the_same() {
+    for jdk in releases() {
+        let folder = scratch();
+        let classes = compiled(folder.path());
+        let (all, expected) = loaded(&jdk, &classes);
+        let mut running = Servant::of(&java(&jdk, &classes));
+        let pid = running.pid().to_string();
+        assert_eq!(running.ask("work"), expected.trim_end());
+        let output = folder.path().join("out").display().to_string();
+        let attach = ["attach", &pid, "--plugin", "trace", "--select", "none.*"];
+        let nothing = ["--plugin-settings", r#"{"methods": ["none.*"]}"#];
+        classhook(&[&attach[..], &nothing, &["-o", &output]].concat()).assert_success();
+        for class in chosen(&jdk, "attached", all, PARTS_ATTACHED) {
+            let settings = settings(&class);
+            let enable = ["enable", &pid, "trace", "--grant", "probes,boot"];
+            let what = ["--select", &class, "--plugin-settings", &settings];
+            classhook(&[&enable[..], &what].concat()).assert_success();
+            for _ in 0..3 {
+                assert_eq!(running.ask("work"), expected.trim_end(), "{class} on {jdk}");
+            }
+        }
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(running.ask("work"), expected.trim_end());
+        let left = running.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+    }
+}
