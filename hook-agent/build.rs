@@ -4,7 +4,9 @@
 //! name, so a class file is cut at the name: `….head` ends before the `length` of the
 //! `CONSTANT_Utf8_info` that holds it, `….tail` begins after its last byte.
 
-use ristretto_classfile::attributes::{ArrayType, Attribute, Instruction};
+use ristretto_classfile::attributes::{
+    ArrayType, Attribute, ExceptionTableEntry, Instruction, StackFrame, VerificationType,
+};
 use ristretto_classfile::{
     BaseType, ClassAccessFlags, ClassFile, ConstantPool, Field, FieldAccessFlags, FieldType,
     Method, MethodAccessFlags, Version,
@@ -81,6 +83,27 @@ fn write(name: &str, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The code of a method.
+struct Body {
+    max_stack: u16,
+    max_locals: u16,
+    code: Vec<Instruction>,
+    handlers: Vec<ExceptionTableEntry>,
+    attributes: Vec<Attribute>,
+}
+
+impl Body {
+    fn new(max_stack: u16, max_locals: u16, code: Vec<Instruction>) -> Self {
+        Self {
+            max_stack,
+            max_locals,
+            code,
+            handlers: Vec::new(),
+            attributes: Vec::new(),
+        }
+    }
+}
+
 /// A probe class while it is built.
 struct ProbeClass {
     pool: ConstantPool<'static>,
@@ -109,6 +132,7 @@ impl ProbeClass {
             class.hits(array)?;
         }
         if let Some(ids) = calls {
+            class.unwound()?;
             for (name, parameters) in CALLS {
                 class.call(name, parameters, ids)?;
             }
@@ -148,9 +172,23 @@ impl ProbeClass {
             "<clinit>",
             "()V",
             MethodAccessFlags::STATIC,
-            Some((1, 0, code)),
+            Some(Body::new(1, 0, code)),
         )?;
         Ok(array)
+    }
+
+    /// `public static int unwound`, which instrumented code increments when an exception leaves a call.
+    fn unwound(&mut self) -> Result<(), Box<dyn Error>> {
+        self.fields.push(Field {
+            access_flags: FieldAccessFlags::PUBLIC
+                | FieldAccessFlags::STATIC
+                | FieldAccessFlags::SYNTHETIC,
+            name_index: self.pool.add_utf8("unwound")?,
+            descriptor_index: self.pool.add_utf8("I")?,
+            field_type: FieldType::Base(BaseType::Int),
+            attributes: Vec::new(),
+        });
+        Ok(())
     }
 
     /// `public static void hit2(int low) { hits[low + 640] = 1; }`, where `low` is -128 to 127, and others like it.
@@ -168,7 +206,7 @@ impl ProbeClass {
             ];
             let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
             let name = format!("hit{number}");
-            self.method(&name, "(I)V", flags, Some((3, 1, code)))?;
+            self.method(&name, "(I)V", flags, Some(Body::new(3, 1, code)))?;
         }
         Ok(())
     }
@@ -213,10 +251,43 @@ impl ProbeClass {
             code.push(Instruction::Lconst_0);
         }
         code.extend([Instruction::Invokestatic(target), Instruction::Return]);
-        let (stack, locals) = (u16::from(slots) + 2, u16::from(slots));
+        let mut body = Body::new(u16::from(slots) + 2, u16::from(slots), code);
+        if name == "enter" {
+            self.fail_on_return(&mut body)?;
+        }
         let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
         let descriptor = format!("({parameters})V");
-        self.method(name, &descriptor, flags, Some((stack, locals, code)))
+        self.method(name, &descriptor, flags, Some(body))
+    }
+
+    /// A handler of the last instruction, at which an exception of another thread may arrive (`Thread.stop`): the call has
+    /// begun by then, and its own handler does not cover that yet.
+    fn fail_on_return(&mut self, body: &mut Body) -> Result<(), Box<dyn Error>> {
+        let handler = u16::try_from(body.code.len())?;
+        let fail = ("fail", "(Ljava/lang/Throwable;I)V");
+        let fail = self.pool.add_method_ref(self.this_class, fail.0, fail.1)?;
+        body.code.extend([
+            Instruction::Dup,                // Stack: throwable, throwable
+            Instruction::Iload_0,            // Stack: throwable, throwable, span
+            Instruction::Invokestatic(fail), // Stack: throwable
+            Instruction::Athrow,
+        ]);
+        body.handlers.push(ExceptionTableEntry {
+            range_pc: handler - 1..handler,
+            handler_pc: handler,
+            catch_type: 0,
+        });
+        let throwable = self.pool.add_class("java/lang/Throwable")?;
+        body.attributes.push(Attribute::StackMapTable {
+            name_index: self.pool.add_utf8("StackMapTable")?,
+            frames: vec![StackFrame::SameLocals1StackItemFrame {
+                frame_type: 64 + u8::try_from(handler)?,
+                stack: vec![VerificationType::Object {
+                    cpool_index: throwable,
+                }],
+            }],
+        });
+        Ok(())
     }
 
     fn native(&mut self, name: &str, descriptor: &str) -> Result<(), Box<dyn Error>> {
@@ -229,17 +300,17 @@ impl ProbeClass {
         name: &str,
         descriptor: &str,
         access_flags: MethodAccessFlags,
-        code: Option<(u16, u16, Vec<Instruction>)>,
+        body: Option<Body>,
     ) -> Result<(), Box<dyn Error>> {
         let mut attributes = Vec::new();
-        if let Some((max_stack, max_locals, code)) = code {
+        if let Some(body) = body {
             attributes.push(Attribute::Code {
                 name_index: self.pool.add_utf8("Code")?,
-                max_stack,
-                max_locals,
-                code,
-                exception_table: Vec::new(),
-                attributes: Vec::new(),
+                max_stack: body.max_stack,
+                max_locals: body.max_locals,
+                code: body.code,
+                exception_table: body.handlers,
+                attributes: body.attributes,
             });
         }
         self.methods.push(Method {

@@ -11,6 +11,7 @@ use crate::ffi::live;
 use crate::ffi::observed::{Observed, ObservedOfJvm};
 use crate::ffi::phases::{Live, OnLoad};
 use crate::ffi::refs::{Local, LocalRef};
+use crate::ffi::stack;
 use crate::ffi::vm::Vm;
 use crate::names::internal_name;
 use crate::spans::runtime;
@@ -19,7 +20,8 @@ use crate::{
 };
 use conditions::Step;
 use jni_sys::jint;
-use probes::spans::{NewThread, Seen};
+use probes::spans::{MethodName, NewThread, Seen};
+use std::collections::HashMap;
 
 /// The handlers of this library: those of the agent that is installed, if any.
 struct Events;
@@ -140,6 +142,14 @@ impl Handlers for Events {
                 test_runs::end(agent, jvm, &id);
             }
         });
+    }
+
+    fn unwound(&self, local: Local<'_>) -> u64 {
+        runtime::unwound(local)
+    }
+
+    fn running(&self, live: Live, local: Local<'_>) -> Option<HashMap<MethodName, u64>> {
+        stack::running(current::get()?.jvm(live, local))
     }
 
     fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize {

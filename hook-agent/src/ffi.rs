@@ -23,6 +23,7 @@ pub(crate) mod installed;
 pub(crate) mod jvm;
 pub(crate) mod jvmti;
 pub(crate) mod live;
+pub(crate) mod native_stack;
 mod natives;
 pub(crate) mod observed;
 pub(crate) mod observer;

@@ -28,6 +28,7 @@ pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 
 fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     begin_session(agent.table, 0, agent.sessions.own());
+    runtime::resolve_unwound(jvm.local);
     let is_held = !live::bind_natives(jvm);
     let all = agent.table.all_spans();
     all.for_each(|spans| spans.hold(is_held));

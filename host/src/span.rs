@@ -3,7 +3,7 @@
 //! ```text
 //! entry    (each captured argument → $Classhook.number | object)  $Classhook.enter(id)
 //! return   (the value → number | object)                          $Classhook.exit(id)
-//! unwind   $Classhook.fail(throwable, id)
+//! unwind   $Classhook.unwound++  $Classhook.fail(throwable, id)
 //! ```
 //!
 //! Where the condition of a plugin, or its list of what is shown, reads from an argument, from `this`, from what is
@@ -40,6 +40,8 @@ const ENTER: (&str, &str) = ("enter", "(I)V");
 const EXIT: (&str, &str) = ("exit", "(I)V");
 /// Method of the helper: a call is left by an exception.
 const FAIL: (&str, &str) = ("fail", "(Ljava/lang/Throwable;I)V");
+/// Field of the helper: how often exceptions have left calls.
+const UNWOUND: &str = "unwound";
 /// Method of the helper: a primitive value, its bits as a `long`.
 pub(crate) const NUMBER: (&str, &str) = ("number", "(JII)V");
 /// Method of the helper: a reference.
@@ -148,7 +150,7 @@ pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
     })
 }
 
-/// Why a method gets no span.
+/// The reason for which a method gets no span.
 fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'static str> {
     let class = transformed.class();
     if is_of_spans(class, method) {
@@ -413,6 +415,7 @@ impl Weave<'_, '_, '_> {
 
     fn fail(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
+        count_unwinding(&mut code)?;
         // A constructor may be left before there is an object.
         let has_this = !self.is_constructor() && self.this(&mut code, overwritten, true)?;
         if self.takes(Root::Thrown) {
@@ -470,6 +473,20 @@ impl Weave<'_, '_, '_> {
         code.push_int(self.id)?;
         call(code, NUMBER)
     }
+}
+
+/// Counts that an exception leaves a call, which takes no stack: there may be none left to tell the helper of it.
+fn count_unwinding(code: &mut Snippet) -> Result<(), SnippetError> {
+    let count = MemberName {
+        owner: HELPER.to_owned(),
+        name: UNWOUND.to_owned(),
+        descriptor: "I".to_owned(),
+        interface: false,
+    };
+    code.field(opcode::GETSTATIC, count.clone())?; // count
+    code.push_int(1)?; // count, 1
+    code.op(opcode::IADD, 0)?; // count
+    code.field(opcode::PUTSTATIC, count) //
 }
 
 /// Makes the primitive value on the stack a `long` of its bits.

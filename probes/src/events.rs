@@ -281,7 +281,7 @@ pub struct Lost {
     pub sums: u64,
     /// Values that found no room; their calls are kept.
     pub captures: u64,
-    /// Calls whose end was never seen, because the JVM had no stack left to report it.
+    /// Calls whose end was never seen, because the JVM had no stack left to report it; in files of older versions alone.
     pub unended: u64,
     /// Calls that are left out of the events because they do not match the condition of their span; no loss.
     #[serde(skip_serializing_if = "is_zero")]

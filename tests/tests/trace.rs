@@ -9,6 +9,7 @@ mod load;
 mod native_methods;
 mod otlp;
 mod outputs;
+mod overflow;
 mod selection;
 mod sessions;
 mod size_limit;

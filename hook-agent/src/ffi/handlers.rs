@@ -14,7 +14,8 @@ use super::refs::{Local, LocalRef};
 use super::vm::Vm;
 use conditions::Step;
 use jni_sys::jint;
-use probes::spans::{NewThread, Seen};
+use probes::spans::{MethodName, NewThread, Seen};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// One function for each way in which the JVM calls the agent. None of them lets a panic out: they run
@@ -84,6 +85,12 @@ pub(crate) trait Handlers: Sync {
 
     /// The test with this id ends.
     fn test_ends(&self, live: Live, local: Local<'_>, id: &LocalRef<'_>);
+
+    /// Says how often exceptions have left calls of spans so far.
+    fn unwound(&self, local: Local<'_>) -> u64;
+
+    /// Counts the calls of each method that the current thread is in.
+    fn running(&self, live: Live, local: Local<'_>) -> Option<HashMap<MethodName, u64>>;
 
     /// Writes the innermost frames of the current call stack and says how many they are.
     fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize;

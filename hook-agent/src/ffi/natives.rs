@@ -6,6 +6,7 @@
 use super::clock;
 use super::guard::guard;
 use super::handlers;
+use super::native_stack;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::thread_cell;
@@ -13,8 +14,11 @@ use super::values::read_text;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
-use probes::spans::{CaptureSpec, Jvm, MAX_TEXT, NewThread, Seen, SpanInCode, ThreadCell};
+use probes::spans::{
+    CaptureSpec, Jvm, MAX_TEXT, MethodName, NewThread, Seen, SpanInCode, ThreadCell,
+};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
@@ -62,6 +66,21 @@ impl Jvm for Caller<'_> {
         guard(None, || {
             handlers::get()?.first_span(Live::entered(), local, self.session)
         })
+    }
+
+    #[inline(always)]
+    fn stack_pointer(&self) -> u64 {
+        native_stack::pointer()
+    }
+
+    fn unwound(&self) -> u64 {
+        let local = self.0.zip(handlers::get());
+        local.map_or(0, |(local, handlers)| handlers.unwound(local))
+    }
+
+    fn running(&self) -> Option<HashMap<MethodName, u64>> {
+        let local = self.0?;
+        guard(None, || handlers::get()?.running(Live::entered(), local))
     }
 
     fn frames(&self, frames: &mut [u64]) -> usize {

@@ -51,6 +51,38 @@ unsafe impl Send for FieldId {}
 // SAFETY: as above.
 unsafe impl Sync for FieldId {}
 
+/// A static field of type `int`.
+#[derive(Debug)]
+pub(crate) struct StaticInt {
+    class: GlobalRef,
+    field: FieldId,
+}
+
+impl StaticInt {
+    /// A field of a class of the bootstrap loader, which is initialised if it is not yet; a failure leaves no exception behind.
+    pub fn find(local: Local<'_>, class: &CStr, name: &CStr) -> Option<Self> {
+        let class = local.find_class(class)?;
+        let raw: jfieldID = jni!(
+            local,
+            v1_1.GetStaticFieldID,
+            class.as_raw(),
+            name.as_ptr(),
+            c"I".as_ptr()
+        );
+        local.clear_exception();
+        Some(Self {
+            field: FieldId(NonNull::new(raw)?),
+            class: local.globalize(&class)?,
+        })
+    }
+
+    /// Its value.
+    pub fn get(&self, local: Local<'_>) -> jint {
+        let (class, field) = (self.class.as_raw(), self.field.0.as_ptr());
+        jni!(local, v1_1.GetStaticIntField, class, field)
+    }
+}
+
 /// Calls one JNI function of the environment.
 macro_rules! jni {
     ($local:expr, $version:ident . $function:ident $(, $argument:expr)*) => {{

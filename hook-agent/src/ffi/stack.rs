@@ -2,9 +2,11 @@
 
 use super::error::JvmtiError;
 use super::jvm::Jvm;
-use super::jvmti::StackFrame;
+use super::jvmti::{MethodId, StackFrame};
 use super::table::{CAN_GET_LINE_NUMBERS, Capabilities};
 use crate::names::{decode, internal_name};
+use probes::spans::MethodName;
+use std::collections::HashMap;
 
 /// The class whose methods instrumented code calls, and whose frames are left out.
 const HELPER: &str = "java/lang/$Classhook";
@@ -13,6 +15,31 @@ const OURS: usize = 3;
 
 /// A frame: internal name of the class, name of the method, line (0 if not known).
 pub(crate) type Frame = (String, String, u16);
+
+/// Counts the calls of each method that the current thread is in; none if the JVM does not say.
+pub(crate) fn running(jvm: Jvm<'_>) -> Option<HashMap<MethodName, u64>> {
+    let depth = jvm.jvmti.frame_count(jvm.live).ok()?;
+    let mut calls: HashMap<u64, (MethodId, u64)> = HashMap::new();
+    for frame in jvm.jvmti.stack(jvm.live, None, depth).ok()? {
+        let (_, calls) = calls
+            .entry(frame.method.number())
+            .or_insert((frame.method, 0));
+        *calls += 1;
+    }
+    let mut running = HashMap::new();
+    for (method, calls) in calls.into_values() {
+        let class = jvm.jvmti.declaring_class(jvm.local, method).ok()?;
+        let signature = jvm.jvmti.class_signature(&class).ok()?;
+        let (name, descriptor) = jvm.jvmti.method_name(method).ok()?;
+        let method = MethodName {
+            class: decode(internal_name(&signature).unwrap_or(&signature)),
+            name: decode(&name),
+            descriptor: decode(&descriptor),
+        };
+        *running.entry(method).or_default() += calls;
+    }
+    Some(running)
+}
 
 /// The innermost `most` frames of the current thread, below those of the agent's own class.
 pub(crate) fn current(jvm: Jvm<'_>, most: usize) -> Vec<Frame> {

@@ -85,7 +85,9 @@ pub(crate) struct JvmtiInterface {
             jint,
         ) -> jint,
     >,
-    _13_16: [Slot; 4],
+    _13_15: [Slot; 3],
+    /// 16
+    pub GetFrameCount: Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,
     /// 17
     pub GetThreadState:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jobject, *mut jint) -> jint>,

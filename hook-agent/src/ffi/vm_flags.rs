@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 100_000;
 /// Flags that are looked at; HotSpot 25 has some 1,400.
 const MAX_FLAGS: usize = 100_000;
 
-/// A flag of HotSpot that is a `bool`.
+/// A flag of HotSpot, a `bool` or a number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VmFlag {
     /// Where HotSpot has its value: static memory of the library, which is never unloaded.
@@ -60,6 +60,12 @@ impl VmFlag {
         // SAFETY: the address is that of a `bool` in the library's static memory; HotSpot reads and writes it as a byte.
         let value = unsafe { (self.address as *const u8).read_volatile() };
         value != 0
+    }
+
+    /// Its value now, of one that is a number of 64 bits.
+    pub fn number(self) -> usize {
+        // SAFETY: the address is that of an `intx` in the library's static memory.
+        unsafe { (self.address as *const usize).read_volatile() }
     }
 
     /// Another value from now on; HotSpot reads it whenever it needs it.

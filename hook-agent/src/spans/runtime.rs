@@ -3,8 +3,9 @@
 use crate::ffi::clock::Start;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
+use crate::ffi::native_stack;
 use crate::ffi::process;
-use crate::ffi::refs::{Local, LocalRef};
+use crate::ffi::refs::{Local, LocalRef, StaticInt};
 use crate::ffi::stack;
 use crate::ffi::thread_cell;
 use crate::ffi::values::Values;
@@ -23,6 +24,9 @@ static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new(table().spans(), START.nanos_per_tick(), process::pages));
 /// The runtimes of the other sessions.
 static OTHERS: [OnceLock<Runtime>; SESSIONS - 1] = [const { OnceLock::new() }; SESSIONS - 1];
+
+/// The field in which instrumented code counts how often exceptions leave calls.
+static UNWOUND: OnceLock<Option<StaticInt>> = OnceLock::new();
 
 /// Begins to compare the clocks: the earlier, the better.
 pub(crate) fn start_clock() {
@@ -68,6 +72,7 @@ pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
     Some(NewThread {
         runtime: made(session)?,
         owner: if values.has_thread_ids() { id? } else { 0 },
+        scarce_below: native_stack::scarce_below(),
         clear: thread_cell::clear,
         thread: ThreadInfo {
             id: id.unwrap_or(0),
@@ -75,6 +80,17 @@ pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
             is_virtual: false,
         },
     })
+}
+
+/// Looks up where instrumented code counts how often exceptions leave calls, once the class is defined.
+pub(crate) fn resolve_unwound(local: Local<'_>) {
+    UNWOUND.get_or_init(|| StaticInt::find(local, c"java/lang/$Classhook", c"unwound"));
+}
+
+/// Reads how often exceptions have left calls of spans so far.
+pub(crate) fn unwound(local: Local<'_>) -> u64 {
+    let field = UNWOUND.get().and_then(Option::as_ref);
+    field.map_or(0, |field| field.get(local).cast_unsigned().into())
 }
 
 /// The number of the class of an object.

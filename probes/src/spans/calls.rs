@@ -12,12 +12,12 @@ use conditions::{Call, Datum, Path, Verdict};
 use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::{LENGTH_SHIFT, MOMENT, NAMED, THREW, VIRTUAL};
-use super::quick;
 use super::segments::Pushed;
-use super::stack::Left;
+use super::stack::{Begin, Left};
 use super::sums::Timed;
 use super::table::WATCHED;
 use super::threads::ThreadLog;
+use super::{lost_ends, quick};
 
 /// Marks the logs of a native thread, one for each session, as ended when the thread ends.
 struct ExitGuard(RefCell<Vec<Exit>>);
@@ -84,17 +84,12 @@ fn find(
 #[cold]
 fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
     let joining = unrecorded(jvm, || jvm.join())?;
-    let runtime = joining.runtime;
-    let log = runtime
-        .threads
-        .join(&runtime.shared, joining.thread, joining.owner);
+    let (runtime, clear) = (joining.runtime, joining.clear);
+    let log = runtime.threads.join(&runtime.shared, joining);
     // Fails if the thread is ending: its end could not be noticed any more.
     EXIT_GUARD
         .try_with(|guard| {
-            guard.0.borrow_mut().push(Exit {
-                log,
-                clear: joining.clear,
-            });
+            guard.0.borrow_mut().push(Exit { log, clear });
         })
         .ok()?;
     let stack = &log.own;
@@ -104,21 +99,34 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
 /// A call of `span` begins on the Java thread `thread`.
 #[inline(always)]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
-    if quick::enter(jvm, thread, span).is_none() {
-        enter_any(jvm, thread, span);
+    let pointer = jvm.stack_pointer();
+    if quick::enter(jvm, thread, span, pointer).is_none() {
+        enter_any(jvm, thread, span, pointer);
     }
 }
 
 /// [`enter`] in every case.
 #[inline(never)]
-fn enter_any(jvm: &impl Jvm, thread: u64, span: u32) {
+fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
     let shared = here.log.shared;
     let mode = shared.mode(span);
     let now = || here.stack.moment(jvm.ticks(), shared.apart());
-    if !here.stack.enter(span, mode, shared.base(), now) && mode >= AGGREGATE {
+    let lost = |span, left| ended_unseen(jvm, here, span, left);
+    lost_ends::before_entry(jvm, here, span, pointer, lost);
+    let scarce = pointer < here.log.scarce_below.load(Ordering::Relaxed);
+    if scarce && here.stack.top().is_none_or(|(_, scarce)| !scarce) {
+        lost_ends::begin_to_count(jvm, here);
+    }
+    let begin = Begin {
+        mode,
+        base: shared.base(),
+        pointer,
+        scarce,
+    };
+    if !here.stack.enter(span, begin, now) && mode >= AGGREGATE {
         here.log.lost.note(|lost| &lost.untracked, 1);
     }
 }
@@ -155,6 +163,8 @@ fn leave(
     let Some(here) = here(jvm, thread, None) else {
         return;
     };
+    let lost = |span, left| ended_unseen(jvm, here, span, left);
+    lost_ends::before_end(jvm, here, span, failed, lost);
     let Some(left) = here.stack.leave(span) else {
         return;
     };
@@ -163,10 +173,16 @@ fn leave(
         let end = here.stack.moment(jvm.ticks(), apart);
         ended(jvm, here, span, left, end, failed, class);
     }
-    if left.unended > 0 {
-        here.log.lost.note(|lost| &lost.unended, left.unended);
-    }
     give_back(here);
+}
+
+/// Records a call that ended before, by an exception that is not known.
+#[cold]
+fn ended_unseen(jvm: &impl Jvm, here: CurrentThread, span: u32, left: Left) {
+    if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
+        let end = here.stack.moment(jvm.ticks(), here.log.shared.apart());
+        ended(jvm, here, span, left, end, true, || None);
+    }
 }
 
 /// A virtual thread without open calls needs no stack.
@@ -434,7 +450,9 @@ pub fn capture<'v>(
     if here.log.shared.mode(span) < EVENTS {
         return;
     }
-    keep(here, span, spec, unrecorded(jvm, read));
+    settle(jvm, here, span, spec);
+    let value = unrecorded(jvm, read);
+    keep(here, span, spec.is_of_entry(), spec, value);
 }
 
 /// As [`capture()`], of a primitive value.
@@ -471,9 +489,12 @@ pub fn capture_read_from(
     let mut read = |spec, path: Option<&Path>, keep: &mut dyn FnMut(Seen<'_>)| {
         unrecorded(jvm, || read(spec, path, keep));
     };
-    let mut first = spec.is_first();
+    settle(jvm, here, span, spec);
+    let (mut first, of_entry) = (spec.is_first(), spec.is_of_entry());
     if spec.is_kept() {
-        read(spec, None, &mut |value| keep(here, span, spec, value));
+        read(spec, None, &mut |value| {
+            keep(here, span, of_entry, spec, value);
+        });
         first = false;
     }
     let Some((watched, _)) = shared.watches.of(span) else {
@@ -482,19 +503,28 @@ pub fn capture_read_from(
     for (number, slot) in watched.program.slots_of(root) {
         let spec = spec.of_slot(number, slot.is_compared, first);
         read(spec, Some(&slot.path), &mut |value| {
-            keep(here, span, spec, value)
+            keep(here, span, of_entry, spec, value)
         });
         first = false;
     }
 }
 
-/// Writes a value to the captures that are staged.
-fn keep(here: CurrentThread, span: u32, spec: CaptureSpec, value: Seen<'_>) {
+/// Ends calls whose end was lost before the first value of one that is entered or left.
+#[inline(always)]
+fn settle(jvm: &impl Jvm, here: CurrentThread, span: u32, spec: CaptureSpec) {
+    if spec.is_first() && (spec.is_of_entry() || spec.is_of_end()) {
+        let lost = |span, left| ended_unseen(jvm, here, span, left);
+        lost_ends::before_value(jvm, here, span, spec.is_of_entry(), lost);
+    }
+}
+
+/// Writes a value to the captures that are staged, of a call that is about to be entered if `of_entry`.
+fn keep(here: CurrentThread, span: u32, of_entry: bool, spec: CaptureSpec, value: Seen<'_>) {
     let stack = here.stack;
-    let first = spec.is_first();
-    if !stack.stage(span, first, |words| capture::encode(spec, value, words)) {
+    let when = (of_entry, spec.is_first());
+    if !stack.stage(span, when, |words| capture::encode(spec, value, words)) {
         here.log.lost.note(|lost| &lost.captures, 1);
-        stack.stage(span, false, |words| {
+        stack.stage(span, (of_entry, false), |words| {
             let word = capture::missing(spec);
             words
                 .first()

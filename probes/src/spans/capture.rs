@@ -81,6 +81,21 @@ impl CaptureSpec {
         self.bits() & NOT_KEPT == 0
     }
 
+    /// Says that the value is one of a call that is about to be entered.
+    #[must_use]
+    pub fn is_of_entry(self) -> bool {
+        self.bits() >> PLACE & 3 == 0 && self.which() != RETURNED
+    }
+
+    /// Says that the value is one of a call that is about to be left.
+    #[must_use]
+    pub fn is_of_end(self) -> bool {
+        match self.bits() >> PLACE & 3 {
+            0 => self.which() == RETURNED,
+            place => place != OF_SLOT,
+        }
+    }
+
     /// The same for the value in a slot; `is_whole` says whether as much text as possible is kept.
     #[must_use]
     pub fn of_slot(self, slot: u8, is_whole: bool, first: bool) -> Self {

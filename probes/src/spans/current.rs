@@ -1,8 +1,10 @@
 //! The thread that calls a span: what is asked of the JVM about it, and what is kept of it between its calls.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 
+use super::method_name::MethodName;
 use super::runtime::Runtime;
 use super::stack::ThreadStack;
 use super::threads::ThreadLog;
@@ -34,6 +36,16 @@ pub trait Jvm {
     /// Runs `body` with a cell of this native thread that is true while the JVM is asked for a call. What the thread calls
     /// meanwhile is our own work.
     fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R;
+
+    /// The stack pointer of this native thread: the longer the stack, the smaller it is.
+    fn stack_pointer(&self) -> u64;
+
+    /// Counts the exceptions that have left calls of all threads so far. Those of two threads at the same moment may
+    /// count once.
+    fn unwound(&self) -> u64;
+
+    /// Counts the calls of each method that the current thread is in; none if that cannot be known.
+    fn running(&self) -> Option<HashMap<MethodName, u64>>;
 
     /// Writes the innermost frames of the current call stack, each as [`frame_word`](super::frame_word), and says how
     /// many they are.
@@ -67,6 +79,8 @@ pub struct NewThread {
     pub thread: ThreadInfo,
     /// The id that calls of the platform thread itself name.
     pub owner: u64,
+    /// The stack pointer below which little stack is left.
+    pub scarce_below: u64,
     /// Empties the cell of a thread that ends.
     pub clear: fn(),
 }

@@ -25,15 +25,15 @@ fn here(jvm: &impl Jvm, thread: u64) -> Option<CurrentThread> {
 
 /// A call begins.
 #[inline(always)]
-pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
+pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) -> Option<()> {
     let CurrentThread { log, stack } = here(jvm, thread)?;
     let mode = log.shared.mode(span);
-    if mode < AGGREGATE {
+    if mode < AGGREGATE || pointer < log.scarce_below.load(Ordering::Relaxed) {
         return None;
     }
     let apart = log.shared.apart();
     let now = || stack.moment(jvm.counter(), apart);
-    stack.enter_quickly(span, mode, now)
+    stack.enter_quickly(span, mode, pointer, now)
 }
 
 /// A call returns, on a platform thread.
@@ -83,10 +83,10 @@ pub(super) fn number(
     bits: u64,
 ) -> Option<()> {
     let CurrentThread { log, stack } = here(jvm, thread)?;
-    if log.shared.mode(span) < EVENTS {
+    if log.shared.mode(span) < EVENTS || !stack.is_plain(span, spec.is_of_end()) {
         return None;
     }
     let value = Seen::Number(spec.kind(), bits);
     let write = |words: &_| capture::encode(spec, value, words);
-    stack.stage_quickly(span, spec.is_first(), write)
+    stack.stage_quickly(span, (spec.is_of_entry(), spec.is_first()), write)
 }

@@ -18,6 +18,8 @@ const MAX_CLASSES: u32 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Shared {
     modes: &'static [AtomicU8],
+    /// The spans themselves.
+    pub table: &'static SpanTable,
     /// What is asked of the calls of some spans.
     pub watches: &'static Watches,
     /// How many of an event are kept in a second.
@@ -79,6 +81,7 @@ impl Shared {
     pub fn new(table: &'static SpanTable, nanos_per_tick: u64, limits: Limits) -> Self {
         Self {
             modes: table.modes(),
+            table,
             watches: table.watches(),
             rates: table.rates(),
             nanos_per_tick,

@@ -10,7 +10,7 @@ use crate::events::SpanMode;
 
 /// Frames of the first chunk, which lies in the stack itself; each further one has twice as many.
 const FIRST: usize = 16;
-const CHUNKS: usize = 13;
+const CHUNKS: usize = 17;
 /// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
 pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 
@@ -18,6 +18,13 @@ pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 const TIMED: u8 = SpanMode::Aggregate as u8;
 /// There are no staged captures.
 const NO_SPAN: u64 = u64::MAX;
+/// Staged captures are of a call that is about to be entered, not left.
+const OF_ENTRY: u64 = 1 << 32;
+/// Most times that a shorter stack is not looked into, after it was in vain.
+const MAX_PATIENCE: u64 = 1_023;
+/// By how many bytes the stack may be shorter than at the begin of a call within which another begins: compiled frames
+/// are smaller than interpreted ones.
+const SLACK: u64 = 128;
 
 /// One open call.
 #[derive(Debug, Default)]
@@ -28,8 +35,11 @@ pub(crate) struct Frame {
     start: AtomicU64,
     /// Time of the spans within it, so far.
     within: AtomicU64,
-    /// A bit for the span of each call from here outwards that is the outermost one of its span.
+    /// A bit for the span of each call from here outwards that is the outermost one of its span; all bits where little
+    /// stack was left.
     spans: AtomicU64,
+    /// The highest stack pointer with which a call within it may begin.
+    mark: AtomicU64,
 }
 
 impl Frame {
@@ -50,10 +60,12 @@ const ARENA_SHIFT: u32 = 28;
 const OUTERMOST_SHIFT: u32 = 40;
 const SPAN_MASK: u64 = (1 << MODE_SHIFT) - 1;
 const MODE_MASK: u64 = (1 << (ARENA_SHIFT - MODE_SHIFT)) - 1;
+/// Beside the mode: little stack was left.
+const SCARCE: u8 = 1 << (ARENA_SHIFT - MODE_SHIFT - 1);
 const ARENA_MASK: u64 = (1 << (OUTERMOST_SHIFT - ARENA_SHIFT)) - 1;
 const _: () = assert!(
     MAX_SPANS as u64 <= SPAN_MASK
-        && WATCHED as u64 <= MODE_MASK
+        && WATCHED < SCARCE
         && ARENA as u64 <= ARENA_MASK
         && MAX_DEPTH <= u64::MAX >> OUTERMOST_SHIFT
 );
@@ -72,6 +84,16 @@ impl Head {
 
     #[inline(always)]
     fn mode(self) -> u8 {
+        self.mode_and_scarcity() & !SCARCE
+    }
+
+    #[inline(always)]
+    fn is_scarce(self) -> bool {
+        self.mode_and_scarcity() & SCARCE != 0
+    }
+
+    #[inline(always)]
+    fn mode_and_scarcity(self) -> u8 {
         (self.0 >> MODE_SHIFT & MODE_MASK) as u8
     }
 
@@ -97,16 +119,27 @@ pub(crate) struct Left {
     pub within: u64,
     /// Its captures: words of the arena.
     pub captures: (u64, u64),
-    /// Calls within it whose end was never seen.
-    pub unended: u64,
     /// Whether no other call of this span is open around it.
     pub outermost: bool,
+}
+
+/// The begin of a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begin {
+    /// The mode in force.
+    pub mode: u8,
+    /// Calls entered before are not of this trace.
+    pub base: u64,
+    /// The stack pointer.
+    pub pointer: u64,
+    /// Little stack is left, so its end may be lost.
+    pub scarce: bool,
 }
 
 /// An open call that can be left without the call of another function.
 #[derive(Debug)]
 pub(crate) struct Plain<'s> {
-    /// The mode in force when it was entered.
+    /// The mode in force when it was entered; another number where little stack was left.
     pub mode: u8,
     /// When it was entered.
     pub start: u64,
@@ -141,8 +174,15 @@ pub(crate) struct ThreadStack {
     top: AtomicU64,
     /// End of the captures staged for a call that is about to be entered or left.
     staged: AtomicU64,
-    /// The span they belong to.
+    /// The span they belong to, and whether it is about to be entered.
     staged_for: AtomicU64,
+    /// All bits where stack pointers say nothing: a virtual thread goes on upon the stack of another native thread.
+    mark_mask: AtomicU64,
+    /// Exceptions that had left calls when this was last asked; kept while little stack is left.
+    unwound: AtomicU64,
+    /// Times that a shorter stack is not looked into from now on, and after the next look.
+    patience: AtomicU64,
+    next_patience: AtomicU64,
 }
 
 #[inline(always)]
@@ -195,10 +235,9 @@ impl ThreadStack {
     }
 
     /// A call begins; false if it is nested too deeply to be followed. It is counted all the same, so that its end
-    /// is not taken for another's. Calls entered before `base` are not of this trace. `now` reads the clock,
-    /// last, and only for a mode that keeps times.
+    /// is not taken for another's. `now` reads the clock, last, and only for a mode that keeps times.
     #[inline(always)]
-    pub fn enter(&self, span: u32, mode: u8, base: u64, now: impl FnOnce() -> u64) -> bool {
+    pub fn enter(&self, span: u32, begin: Begin, now: impl FnOnce() -> u64) -> bool {
         let depth = get(&self.depth);
         set(&self.depth, depth + 1);
         let Some(frame) = self.frame(depth, true) else {
@@ -206,39 +245,54 @@ impl ThreadStack {
         };
         let (mut outermost, mut spans) = self.outermost_below(depth);
         let bit = 1 << (span % u64::BITS);
+        let mut mode = begin.mode;
         // A bit may stand for another span, too.
-        if mode >= TIMED && !(spans & bit != 0 && self.is_open(span, outermost, base)) {
+        if mode >= TIMED && !(spans & bit != 0 && self.is_open(span, outermost, begin.base)) {
             outermost = depth + 1;
             spans |= bit;
+        }
+        let start_is_kept = mode >= TIMED;
+        if begin.scarce {
+            // So the quick ways leave it, and the calls within it, to the general ones.
+            mode |= SCARCE;
+            spans = u64::MAX;
         }
         let head = Head::new(span, mode, get(&self.top), outermost);
         set(&frame.head, head.0);
         set(&frame.within, 0);
         set(&frame.spans, spans);
-        if get(&self.staged_for) == u64::from(span) {
+        set(&frame.mark, self.mark_at(begin.pointer));
+        if get(&self.staged_for) == u64::from(span) | OF_ENTRY {
             set(&self.top, get(&self.staged));
             set(&self.staged_for, NO_SPAN);
         }
-        let start = match mode {
-            TIMED.. => now(),
-            _ => 0,
-        };
-        set(&frame.start, start);
+        set(&frame.start, if start_is_kept { now() } else { 0 });
         true
     }
 
-    /// Does what [`enter`](Self::enter) does for a mode that keeps times, where that takes no call of another function;
-    /// else nothing.
     #[inline(always)]
-    pub fn enter_quickly(&self, span: u32, mode: u8, now: impl FnOnce() -> u64) -> Option<()> {
+    fn mark_at(&self, pointer: u64) -> u64 {
+        pointer.saturating_add(SLACK) | get(&self.mark_mask)
+    }
+
+    /// Does what [`enter`](Self::enter) does for a mode that keeps times, where that takes no call of another function
+    /// and no end of a call can have been lost; else nothing.
+    #[inline(always)]
+    pub fn enter_quickly(
+        &self,
+        span: u32,
+        mode: u8,
+        pointer: u64,
+        now: impl FnOnce() -> u64,
+    ) -> Option<()> {
         let depth = get(&self.depth);
         let (around, frame) = self.innermost(depth)?;
         let (spans, bit) = (get(&around.spans), 1 << (span % u64::BITS));
-        if spans & bit != 0 {
+        if spans & bit != 0 || pointer > get(&around.mark) {
             return None;
         }
         let top = get(&self.top);
-        if get(&self.staged_for) == u64::from(span) {
+        if get(&self.staged_for) == u64::from(span) | OF_ENTRY {
             set(&self.top, get(&self.staged));
             set(&self.staged_for, NO_SPAN);
         }
@@ -246,6 +300,7 @@ impl ThreadStack {
         set(&frame.head, Head::new(span, mode, top, depth + 1).0);
         set(&frame.within, 0);
         set(&frame.spans, spans | bit);
+        set(&frame.mark, self.mark_at(pointer));
         set(&frame.start, now());
         Some(())
     }
@@ -275,7 +330,7 @@ impl ThreadStack {
             self.arena.get()?.get(arena as usize..end as usize)?
         };
         Some(Plain {
-            mode: head.mode(),
+            mode: head.mode_and_scarcity(),
             captures,
             has_staged,
             arena: (top != arena).then_some(arena),
@@ -329,7 +384,7 @@ impl ThreadStack {
         false
     }
 
-    /// A call ends; none if its begin is not known.
+    /// The innermost open call ends; none if it is of another span, or nested too deeply.
     #[inline(always)]
     pub fn leave(&self, span: u32) -> Option<Left> {
         let depth = get(&self.depth).checked_sub(1)?;
@@ -338,46 +393,112 @@ impl ThreadStack {
             return None;
         }
         let frame = self.frame(depth, false)?;
-        if frame.head().span() == span {
-            return Some(self.pop(span, depth, frame, 0));
+        if frame.head().span() != span {
+            return None;
         }
-        self.leave_outer(span, depth)
-    }
-
-    /// The innermost call is another one: its end was not seen, because the JVM had no stack left to report it.
-    #[cold]
-    fn leave_outer(&self, span: u32, depth: u64) -> Option<Left> {
-        let outer = |at: &u64| {
-            self.frame(*at, false)
-                .is_some_and(|frame| frame.head().span() == span)
-        };
-        let at = (0..depth).rev().find(outer)?;
-        let frame = self.frame(at, false)?;
-        Some(self.pop(span, at, frame, depth - at))
-    }
-
-    #[inline(always)]
-    fn pop(&self, span: u32, depth: u64, frame: &Frame, unended: u64) -> Left {
-        let head = frame.head();
-        let (arena, top) = (head.arena(), get(&self.top));
         let end = if get(&self.staged_for) == u64::from(span) {
             set(&self.staged_for, NO_SPAN);
             get(&self.staged)
         } else {
-            top
+            get(&self.top)
         };
-        if top != arena {
-            set(&self.top, arena);
+        let left = self.pop(depth, frame, end);
+        set(&self.top, left.captures.0);
+        Some(left)
+    }
+
+    /// Ends the innermost open call, whose end was lost, and gives its span; captures that are staged stay so.
+    #[cold]
+    pub fn abandon(&self) -> Option<(u32, Left)> {
+        let depth = get(&self.depth).checked_sub(1)?;
+        let frame = self.frame(depth, false)?;
+        let left = self.pop(depth, frame, get(&self.top));
+        if get(&self.staged_for) == NO_SPAN {
+            set(&self.top, left.captures.0);
         }
+        Some((frame.head().span(), left))
+    }
+
+    #[inline(always)]
+    fn pop(&self, depth: u64, frame: &Frame, end: u64) -> Left {
+        let head = frame.head();
         set(&self.depth, depth);
         Left {
             mode: head.mode(),
             start: get(&frame.start),
             within: get(&frame.within),
-            captures: (arena, end),
-            unended,
+            captures: (head.arena(), end),
             outermost: head.outermost() == depth + 1,
         }
+    }
+
+    /// The innermost open call: its span, and whether little stack was left. None if it is nested too deeply.
+    #[inline(always)]
+    pub fn top(&self) -> Option<(u32, bool)> {
+        let depth = get(&self.depth).checked_sub(1)?;
+        let head = self.frame(depth, false)?.head();
+        Some((head.span(), head.is_scarce()))
+    }
+
+    /// Says that the innermost call lies in the first chunk, and no end within it can have been lost. If this span is to be
+    /// left, the call is of it.
+    #[inline(always)]
+    pub fn is_plain(&self, span: u32, leaves: bool) -> bool {
+        let frame = self.first.get(get(&self.depth) as usize);
+        frame.is_some_and(|frame| {
+            get(&frame.spans) != u64::MAX && !(leaves && frame.head().span() != span)
+        })
+    }
+
+    /// Counts the calls that are open within the innermost one of this span; none if it has none.
+    #[cold]
+    pub fn within(&self, span: u32) -> Option<u64> {
+        let depth = get(&self.depth);
+        let is = |at: &u64| {
+            self.frame(*at, false)
+                .is_some_and(|frame| frame.head().span() == span)
+        };
+        let at = (0..depth).rev().find(is)?;
+        Some(depth - 1 - at)
+    }
+
+    /// Says that the stack is shorter than that of a call within the innermost one, and it is time to look into it.
+    #[inline(always)]
+    pub fn is_shorter(&self, pointer: u64) -> bool {
+        let frame = get(&self.depth).checked_sub(1);
+        let frame = frame.and_then(|depth| self.frame(depth, false));
+        frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.is_impatient()
+    }
+
+    #[cold]
+    fn is_impatient(&self) -> bool {
+        let patience = get(&self.patience);
+        set(&self.patience, patience.saturating_sub(1));
+        patience == 0
+    }
+
+    /// It was looked into: the innermost call is still open, so its frame has become smaller, if nothing was `found`.
+    #[cold]
+    pub fn looked_into(&self, pointer: u64, found: bool) {
+        let next = if found {
+            0
+        } else {
+            get(&self.next_patience) * 2 + 1
+        };
+        set(&self.next_patience, next.min(MAX_PATIENCE));
+        set(&self.patience, next.min(MAX_PATIENCE));
+        let frame = get(&self.depth).checked_sub(1);
+        if let Some(frame) = frame.and_then(|depth| self.frame(depth, false)) {
+            let mark = get(&frame.mark).max(self.mark_at(pointer));
+            set(&frame.mark, mark);
+        }
+    }
+
+    /// Notes how many exceptions have left calls, and gives what was noted before.
+    pub fn replace_unwound(&self, now: u64) -> u64 {
+        let before = get(&self.unwound);
+        set(&self.unwound, now);
+        before
     }
 
     /// Time that a span within the innermost open call took.
@@ -391,9 +512,10 @@ impl ThreadStack {
         }
     }
 
-    /// Becomes the stack of another thread.
+    /// Becomes the stack of another virtual thread.
     pub fn begin(&self, owner: u64) {
         self.clear();
+        set(&self.mark_mask, u64::MAX);
         set(&self.last, 0);
         set(&self.owner, owner);
     }
@@ -403,19 +525,24 @@ impl ThreadStack {
         set(&self.depth, 0);
         set(&self.top, 0);
         set(&self.staged_for, NO_SPAN);
+        set(&self.patience, 0);
+        set(&self.next_patience, 0);
+        let [around, ..] = &self.first;
+        set(&around.mark, u64::MAX);
     }
 
-    /// Calls `write` with the words behind the captures staged for `span`, all those before being forgotten if
-    /// `first`; `write` says how many it used, none if it had no room.
+    /// Calls `write` with the words behind the captures staged for `span`, whose call is about to be entered if
+    /// `of_entry`, all those before being forgotten if `first`; `write` says how many it used, none if it had no room.
     pub fn stage(
         &self,
         span: u32,
-        first: bool,
+        (of_entry, first): (bool, bool),
         write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
     ) -> bool {
-        if first || get(&self.staged_for) != u64::from(span) {
+        let staged_for = u64::from(span) | if of_entry { OF_ENTRY } else { 0 };
+        if first || get(&self.staged_for) != staged_for {
             set(&self.staged, get(&self.top));
-            set(&self.staged_for, u64::from(span));
+            set(&self.staged_for, staged_for);
         }
         let staged = get(&self.staged);
         let used = self.arena().get(staged as usize..).and_then(write);
@@ -423,7 +550,7 @@ impl ThreadStack {
         used.is_some()
     }
 
-    /// The captures staged for `span`, as words of the arena; they are staged no more.
+    /// The captures staged for the event `span`, as words of the arena; they are staged no more.
     pub fn take_staged(&self, span: u32) -> (u64, u64) {
         let top = get(&self.top);
         if get(&self.staged_for) != u64::from(span) {
@@ -438,15 +565,16 @@ impl ThreadStack {
     pub fn stage_quickly(
         &self,
         span: u32,
-        first: bool,
+        (of_entry, first): (bool, bool),
         write: impl FnOnce(&[AtomicU64]) -> Option<usize>,
     ) -> Option<()> {
-        let is_new = first || get(&self.staged_for) != u64::from(span);
+        let staged_for = u64::from(span) | if of_entry { OF_ENTRY } else { 0 };
+        let is_new = first || get(&self.staged_for) != staged_for;
         let staged = get(if is_new { &self.top } else { &self.staged });
         let used = write(self.arena.get()?.get(staged as usize..)?)?;
         set(&self.staged, staged + used as u64);
         if is_new {
-            set(&self.staged_for, u64::from(span));
+            set(&self.staged_for, staged_for);
         }
         Some(())
     }
@@ -503,6 +631,16 @@ impl ThreadStack {
 mod tests {
     use super::*;
 
+    /// A call of this mode that begins with plenty of stack.
+    fn begin(mode: u8, base: u64) -> Begin {
+        Begin {
+            mode,
+            base,
+            pointer: 1 << 20,
+            scarce: false,
+        }
+    }
+
     fn stack() -> ThreadStack {
         let stack = ThreadStack::default();
         stack.clear();
@@ -513,11 +651,11 @@ mod tests {
     fn calls_end_in_the_reverse_order_of_their_begin() {
         let stack = stack();
         for depth in 0..1_000 {
-            assert!(stack.enter(depth % 7, TIMED, 0, || u64::from(depth)));
+            assert!(stack.enter(depth % 7, begin(TIMED, 0), || u64::from(depth)));
         }
         for depth in (0..1_000).rev() {
             let left = stack.leave(depth % 7).unwrap();
-            assert_eq!((left.start, left.unended), (u64::from(depth), 0));
+            assert_eq!(left.start, u64::from(depth));
         }
         assert!(stack.is_idle());
         assert_eq!(stack.leave(1), None);
@@ -527,7 +665,7 @@ mod tests {
     fn outermost_call_of_a_span_is_the_one_without_another_around_it() {
         let stack = stack();
         let mode = SpanMode::Aggregate as u8;
-        let enter = |span: u32| stack.enter(span, mode, 5, || 10);
+        let enter = |span: u32| stack.enter(span, begin(mode, 5), || 10);
         let leave = |span: u32| stack.leave(span).unwrap().outermost;
         // 65 and 129 have the bit of 1.
         let spans = [1, 65, 2, 1, 65, 129, 2, 129];
@@ -541,34 +679,80 @@ mod tests {
     fn call_that_keeps_no_times_or_belongs_to_an_earlier_trace_is_around_no_other() {
         let stack = stack();
         let (off, mode) = (SpanMode::Off as u8, SpanMode::Aggregate as u8);
-        stack.enter(1, off, 5, || 0);
-        stack.enter(1, mode, 0, || 4);
-        stack.enter(1, mode, 5, || 6);
-        stack.enter(1, mode, 5, || 7);
+        stack.enter(1, begin(off, 5), || 0);
+        stack.enter(1, begin(mode, 0), || 4);
+        stack.enter(1, begin(mode, 5), || 6);
+        stack.enter(1, begin(mode, 5), || 7);
         let found: Vec<bool> = (0..4).map(|_| stack.leave(1).unwrap().outermost).collect();
         assert_eq!(found, [false, true, true, false]);
     }
 
     #[test]
-    fn end_that_was_not_seen_does_not_shift_the_others() {
+    fn calls_within_one_that_ends_are_abandoned_and_shift_no_others() {
         let stack = stack();
         for span in 0..4 {
-            stack.enter(span, TIMED, 0, || u64::from(span));
+            stack.enter(span, begin(TIMED, 0), || u64::from(span));
         }
-        let left = stack.leave(1).unwrap();
-        assert_eq!((left.start, left.unended), (1, 2));
-        assert_eq!(stack.leave(7), None);
-        assert_eq!(stack.leave(0).unwrap().unended, 0);
+        assert_eq!((stack.within(1), stack.within(7)), (Some(2), None));
+        assert_eq!(stack.leave(1), None, "the innermost is of another span");
+        let abandoned = [3, 2].map(|_| stack.abandon().map(|(span, left)| (span, left.start)));
+        assert_eq!(abandoned, [Some((3, 3)), Some((2, 2))]);
+        assert_eq!(stack.leave(1).unwrap().start, 1);
+        assert_eq!(stack.leave(0).unwrap().start, 0);
+        assert!(stack.abandon().is_none());
+    }
+
+    #[test]
+    fn call_with_a_shorter_stack_than_one_within_the_innermost_is_noticed() {
+        let stack = stack();
+        let at = |pointer| Begin {
+            pointer,
+            ..begin(TIMED, 0)
+        };
+        assert!(!stack.is_shorter(u64::MAX), "no call is open");
+        stack.enter(1, at(1_000), || 0);
+        assert!(!stack.is_shorter(900) && !stack.is_shorter(1_000 + SLACK));
+        assert!(stack.enter_quickly(2, TIMED, 2_000, || 1).is_none());
+        assert!(stack.is_shorter(2_000));
+        stack.looked_into(2_000, false);
+        assert!(!stack.is_shorter(2_000), "its frame has become smaller");
+        let looks = (0..100).filter(|step| {
+            let pointer = 3_000 + step * 1_000;
+            let looks = stack.is_shorter(pointer);
+            if looks {
+                stack.looked_into(pointer, false);
+            }
+            looks
+        });
+        assert!(
+            looks.count() < 10,
+            "what is in vain again and again gets rare"
+        );
+    }
+
+    #[test]
+    fn nothing_within_a_call_with_scarce_stack_goes_the_quick_way() {
+        let stack = stack();
+        let scarce = Begin {
+            scarce: true,
+            ..begin(TIMED, 0)
+        };
+        stack.enter(1, scarce, || 0);
+        assert_eq!(stack.top(), Some((1, true)));
+        assert!(stack.enter_quickly(2, TIMED, 0, || 1).is_none());
+        assert!(!stack.is_plain(1, true));
+        assert_ne!(stack.plain(1).unwrap().mode, TIMED);
+        assert_eq!(stack.leave(1).unwrap().mode, TIMED);
     }
 
     #[test]
     fn depth_beyond_the_limit_is_counted_and_left_again() {
         let stack = stack();
         for _ in 0..MAX_DEPTH {
-            assert!(stack.enter(1, TIMED, 0, || 5));
+            assert!(stack.enter(1, begin(TIMED, 0), || 5));
         }
-        assert!(!stack.enter(2, TIMED, 0, || 6));
-        assert!(!stack.enter(1, TIMED, 0, || 6));
+        assert!(!stack.enter(2, begin(TIMED, 0), || 6));
+        assert!(!stack.enter(1, begin(TIMED, 0), || 6));
         assert_eq!(stack.leave(1), None);
         assert_eq!(stack.leave(2), None);
         assert_eq!(stack.leave(1).unwrap().start, 5);
@@ -577,32 +761,37 @@ mod tests {
     #[test]
     fn captures_belong_to_the_call_they_were_staged_for() {
         let stack = stack();
-        let put = |span, first, word| {
-            stack.stage(span, first, |words| {
+        let put = |span, when, word| {
+            stack.stage(span, when, |words| {
                 words[0].store(word, Ordering::Relaxed);
                 Some(1)
             })
         };
         let words =
             |left: Left| -> Vec<u64> { stack.words(left.captures).iter().map(get).collect() };
-        put(9, true, 99); // its call is never entered: no stack was left
-        put(1, true, 11);
-        put(1, false, 12);
-        stack.enter(1, 3, 0, || 0);
-        stack.enter(2, 3, 0, || 1); // has no captures at entry
-        put(2, true, 21);
+        put(9, (true, true), 99); // its call is never entered: no stack was left
+        put(1, (true, true), 11);
+        put(1, (true, false), 12);
+        stack.enter(1, begin(3, 0), || 0);
+        stack.enter(2, begin(3, 0), || 1); // has no captures at entry
+        put(2, (false, true), 21);
         assert_eq!(words(stack.leave(2).unwrap()), [21]);
-        put(1, true, 13);
+        put(1, (true, true), 99); // its call is never entered, either
+        put(1, (false, true), 13);
         assert_eq!(words(stack.leave(1).unwrap()), [11, 12, 13]);
-        stack.enter(1, 3, 0, || 2);
+        stack.enter(1, begin(3, 0), || 2);
+        put(1, (true, true), 99);
         assert!(words(stack.leave(1).unwrap()).is_empty());
     }
 
     #[test]
     fn full_arena_refuses_a_capture_and_keeps_the_others() {
         let stack = stack();
-        let put =
-            |count: usize| stack.stage(1, false, |words| (count <= words.len()).then_some(count));
+        let put = |count: usize| {
+            stack.stage(1, (true, false), |words| {
+                (count <= words.len()).then_some(count)
+            })
+        };
         assert!(put(ARENA - 1) && !put(2) && put(1) && !put(1));
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use conditions::Program;
 
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
+use super::method_name::MethodName;
 use super::rates::Rates;
 use super::sessions::SpanInCode;
 use super::watches::Watches;
@@ -184,6 +185,18 @@ impl SpanTable {
             self.switch(&mut state, *id, mode);
         }
         picked.len()
+    }
+
+    /// The method of a span.
+    #[must_use]
+    pub fn method(&self, span: u32) -> Option<MethodName> {
+        let state = self.state();
+        let found = state.spans.get(span as usize)?;
+        Some(MethodName {
+            class: found.class.clone(),
+            name: found.method.clone(),
+            descriptor: found.descriptor.clone(),
+        })
     }
 
     /// Every span.

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::current::NewThread;
 use super::segments::Queue;
 use super::shared::Shared;
 use super::stack::ThreadStack;
@@ -18,6 +19,8 @@ pub(crate) struct ThreadLog {
     pub own: ThreadStack,
     /// Java's id of the platform thread.
     pub id: AtomicU64,
+    /// The stack pointer below which little of the native thread's stack is left.
+    pub scarce_below: AtomicU64,
     /// Who it is.
     info: Mutex<ThreadInfo>,
     /// Calls with their captures.
@@ -40,6 +43,7 @@ impl ThreadLog {
             shared,
             own: ThreadStack::default(),
             id: AtomicU64::default(),
+            scarce_below: AtomicU64::default(),
             info: Mutex::default(),
             queue: Queue::default(),
             sums: Sums::default(),
@@ -56,7 +60,6 @@ pub(crate) struct Losses {
     pub untracked: AtomicU64,
     pub sums: AtomicU64,
     pub captures: AtomicU64,
-    pub unended: AtomicU64,
     pub filtered: AtomicU64,
     pub undecided: AtomicU64,
     pub beyond_limit: AtomicU64,
@@ -77,7 +80,6 @@ impl Losses {
         out.untracked += read(&self.untracked);
         out.sums += read(&self.sums);
         out.captures += read(&self.captures);
-        out.unended += read(&self.unended);
         out.filtered += read(&self.filtered);
         out.undecided += read(&self.undecided);
         out.beyond_limit += read(&self.beyond_limit);
@@ -101,13 +103,9 @@ struct State {
 }
 
 impl Threads {
-    /// Gives a thread its log. `owner` is the id by which its calls name it.
-    pub fn join(
-        &self,
-        shared: &'static Shared,
-        thread: ThreadInfo,
-        owner: u64,
-    ) -> &'static ThreadLog {
+    /// Gives a thread its log.
+    pub fn join(&self, shared: &'static Shared, joining: NewThread) -> &'static ThreadLog {
+        let NewThread { thread, owner, .. } = joining;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let log = match state.free.pop() {
             Some(log) => log,
@@ -120,6 +118,8 @@ impl Threads {
         log.own.clear();
         log.own.owner.store(owner, Ordering::Relaxed);
         log.id.store(thread.id, Ordering::Relaxed);
+        log.scarce_below
+            .store(joining.scarce_below, Ordering::Relaxed);
         log.ended.store(false, Ordering::Release);
         *log.info.lock().unwrap_or_else(PoisonError::into_inner) = thread.clone();
         state.joined.push(thread);

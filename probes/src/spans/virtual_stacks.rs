@@ -142,7 +142,17 @@ impl VirtualStacks {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stack::Begin;
     use super::*;
+
+    fn begin() -> Begin {
+        Begin {
+            mode: 2,
+            base: 0,
+            pointer: 0,
+            scarce: false,
+        }
+    }
 
     #[test]
     fn virtual_threads_of_one_group_find_their_own_stacks_until_it_is_full() {
@@ -152,7 +162,7 @@ mod tests {
             stacks
                 .claim(*id)
                 .expect("a free stack")
-                .enter(1, 2, 0, || *id);
+                .enter(1, begin(), || *id);
         }
         assert!(stacks.claim(ids[GROUP]).is_none());
         for id in &ids[..GROUP] {
@@ -180,7 +190,7 @@ mod tests {
                     for round in 0..20_000 {
                         let id = 1 + round * 4 + carrier;
                         let stack = stacks.claim(id).expect("a free stack");
-                        stack.enter(1, 2, 0, || id);
+                        stack.enter(1, begin(), || id);
                         let found = stacks.find(id).expect("its stack");
                         assert!(std::ptr::eq(found, stack));
                         assert_eq!(found.leave(1).unwrap().start, id);

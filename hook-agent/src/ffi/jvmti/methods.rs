@@ -118,6 +118,13 @@ impl Jvmti {
         local.adopt(thread).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
+    /// Counts the frames of the current thread, a virtual one if it runs one.
+    pub fn frame_count(self, _: Live) -> Result<usize, JvmtiError> {
+        let mut count = 0;
+        call!(self.GetFrameCount(null_mut(), &raw mut count))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
     /// The frames of a thread, or of the current one, a virtual one if it runs one: the innermost first, `most` at most.
     pub fn stack(
         self,

@@ -1,10 +1,12 @@
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::{Barrier, Mutex};
 
 use super::*;
 use crate::Meta;
 use crate::events::{EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which};
 use crate::spans::segments::Limits;
-use crate::spans::{Drained, NewThread, Runtime, SpanTable, ThreadCell, frame_word};
+use crate::spans::{Drained, MethodName, NewThread, Runtime, SpanTable, ThreadCell, frame_word};
 
 thread_local! {
     static THREAD: ThreadCell = const { ThreadCell::new(None) };
@@ -19,7 +21,15 @@ struct Fake {
     has_counter: bool,
     /// Ticks between two readings of the clock.
     step: u64,
+    pointer: Cell<u64>,
+    /// Exceptions that have left calls.
+    unwound: Cell<u64>,
+    /// The spans of the methods that have a frame.
+    running: RefCell<Vec<u32>>,
 }
+
+/// The stack pointer below which little stack is left.
+const SCARCE_BELOW: u64 = 1_000;
 
 impl Fake {
     fn new(runtime: &'static Runtime, thread: u64, now: u64) -> Self {
@@ -29,6 +39,9 @@ impl Fake {
             now: Cell::new(now),
             has_counter: true,
             step: 10,
+            pointer: Cell::new(1 << 20),
+            unwound: Cell::new(0),
+            running: RefCell::default(),
         }
     }
 }
@@ -58,6 +71,7 @@ impl Jvm for Fake {
                 is_virtual: false,
             },
             owner: self.thread,
+            scarce_below: SCARCE_BELOW,
             clear: || THREAD.with(|place| place.set(None)),
         })
     }
@@ -68,6 +82,23 @@ impl Jvm for Fake {
 
     fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
         ASKS.with(body)
+    }
+
+    fn stack_pointer(&self) -> u64 {
+        self.pointer.get()
+    }
+
+    fn unwound(&self) -> u64 {
+        self.unwound.get()
+    }
+
+    fn running(&self) -> Option<HashMap<MethodName, u64>> {
+        let mut running = HashMap::new();
+        for span in self.running.borrow().iter() {
+            let method = self.runtime.shared.table.method(*span)?;
+            *running.entry(method).or_default() += 1;
+        }
+        Some(running)
     }
 
     fn frames(&self, frames: &mut [u64]) -> usize {
@@ -148,6 +179,7 @@ impl Bench {
     }
 }
 
+mod lost_ends;
 mod moments;
 mod quick;
 mod watched;

@@ -1,0 +1,195 @@
+//! Calls whose end nobody was told of.
+
+use super::*;
+
+/// A program on one thread: what it does is done to its frames, and told as the JVM would.
+struct Program<'f> {
+    jvm: &'f Fake,
+    thread: u64,
+    /// Whether a frame has an open call: not if it began before its method was instrumented.
+    frames: Vec<(u32, bool)>,
+}
+
+/// The stack that a frame takes.
+const FRAME: u64 = 100;
+/// The stack pointer without a frame.
+const WHOLE: u64 = 3_000;
+
+impl<'f> Program<'f> {
+    fn new(jvm: &'f Fake, thread: u64) -> Self {
+        Self {
+            jvm,
+            thread,
+            frames: Vec::new(),
+        }
+    }
+
+    fn show(&self) {
+        let frames = self.frames.iter().map(|(span, _)| *span);
+        *self.jvm.running.borrow_mut() = frames.collect();
+        let length = self.frames.len() as u64 * FRAME;
+        self.jvm.pointer.set(WHOLE.saturating_sub(length));
+    }
+
+    fn enter(&mut self, span: u32) {
+        self.frames.push((span, true));
+        self.show();
+        enter(self.jvm, self.thread, span);
+    }
+
+    fn exit(&mut self) {
+        self.show();
+        if let Some((span, true)) = self.frames.pop() {
+            exit(self.jvm, self.thread, span);
+        }
+    }
+
+    /// An exception leaves the innermost call.
+    fn fail(&mut self, is_told: bool) {
+        self.show();
+        if let Some((span, true)) = self.frames.pop() {
+            self.jvm.unwound.set(self.jvm.unwound.get() + 1);
+            if is_told {
+                fail(self.jvm, self.thread, span, || None);
+            }
+        }
+    }
+}
+
+fn counts(trace: &Trace) -> Vec<(u64, u64)> {
+    let sums = trace.aggregates.values();
+    sums.map(|sum| (sum.count, sum.errors)).collect()
+}
+
+#[test]
+fn recursion_that_overflows_leaves_no_call_open() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        for round in 0..3 {
+            (0..30).for_each(|_| program.enter(1));
+            (0..30).for_each(|depth| program.fail(depth >= 5 + round));
+        }
+        program.enter(0);
+        program.exit();
+    });
+    let trace = bench.drain();
+    assert_eq!(counts(&trace), [(1, 0), (90, 90)]);
+    assert!(trace.lost.is_none());
+    assert!(trace.calls.iter().all(|call| call.span == 0));
+}
+
+#[test]
+fn call_after_an_overflow_without_a_single_end_is_at_no_depth() {
+    let mut bench = Bench::watched("depth == 0", None, (None, None));
+    let recursive = SpanInfo {
+        method: "g".to_owned(),
+        mode: SpanMode::Aggregate,
+        ..SpanInfo::default()
+    };
+    assert_eq!(bench.table.register(&recursive), Ok(1));
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        (0..30).for_each(|_| program.enter(1));
+        (0..30).for_each(|_| program.fail(false));
+        program.enter(0);
+        program.exit();
+    });
+    let trace = bench.drain();
+    assert_eq!(trace.calls.len(), 1);
+    assert_eq!(counts(&trace), [(1, 0), (30, 30)]);
+}
+
+#[test]
+fn end_that_does_not_match_ends_the_calls_within_its_own() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        program.enter(1);
+        program.enter(0);
+        program.enter(0);
+        program.frames.truncate(1); // nobody is told, and no exception was counted
+        program.exit();
+        program.enter(0);
+        program.exit();
+    });
+    let trace = bench.drain();
+    assert_eq!(counts(&trace), [(3, 2), (1, 0)]);
+}
+
+#[test]
+fn call_with_a_shorter_stack_than_those_within_the_last_one_ends_it() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        (0..8).for_each(|_| program.enter(1));
+        program.frames.truncate(2);
+        program.enter(0);
+        program.exit();
+        program.exit();
+        program.exit();
+    });
+    let trace = bench.drain();
+    assert_eq!(counts(&trace), [(1, 0), (8, 6)]);
+}
+
+#[test]
+fn frames_from_before_a_method_was_traced_end_no_call() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        program.frames = vec![(1, false); 3];
+        (0..20).for_each(|_| program.enter(1));
+        (0..20).for_each(|depth| program.fail(depth >= 4));
+        program.frames.clear();
+        program.enter(0);
+        program.exit();
+    });
+    let trace = bench.drain();
+    assert_eq!(counts(&trace), [(1, 0), (20, 20)]);
+}
+
+/// A program that calls, returns, throws and catches at random, where the ends of some calls with little stack get lost.
+#[test]
+fn random_overflows_lose_no_call_and_leave_none_open() {
+    let mut bench = Bench::new(&[SpanMode::Aggregate; 4]);
+    let mut entered = [0_u64; 4];
+    let entered_by_program = &mut entered;
+    bench.thread(5, move |jvm| {
+        let mut program = Program::new(jvm, 5);
+        let mut state = 17_u64;
+        let mut next = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for _ in 0..1_000 {
+            let depth = 22 + next(8);
+            while (program.frames.len() as u64) < depth {
+                let span = next(3) as u32;
+                entered_by_program[span as usize] += 1;
+                program.enter(span);
+                if next(4) == 0 {
+                    program.exit();
+                }
+            }
+            // Overflows, and is caught somewhere.
+            let (lost, left) = (next(9), next(20));
+            for unwound in 0.. {
+                if program.frames.len() as u64 <= left {
+                    break;
+                }
+                program.fail(unwound >= lost);
+            }
+        }
+        (0..program.frames.len()).for_each(|_| program.exit());
+        entered_by_program[3] += 1;
+        program.enter(3);
+        program.exit();
+        jvm.with_cell(|cell| assert!(cell.get().is_some_and(|here| here.stack.is_idle())));
+    });
+    let trace = bench.drain();
+    let counted: Vec<u64> = counts(&trace).iter().map(|(count, _)| *count).collect();
+    assert_eq!(counted, entered);
+}

@@ -1,0 +1,12 @@
+//! The method of a span, or of a frame.
+
+/// A method, by names as in its class file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MethodName {
+    /// The internal name of its class.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+}
