@@ -13,6 +13,7 @@ mod file;
 mod frames;
 mod identity;
 mod inbox;
+mod locks;
 mod paths;
 mod plugin;
 mod reader;
@@ -35,7 +36,8 @@ use crate::messages::{self, Code};
 use file::File;
 use host::Observer;
 use inbox::Inbox;
-use observations::{Subscription, Wish};
+use locks::Locks;
+use observations::{Group, Subscription, Wish};
 use plugin::Listening;
 use reader::Reader;
 use std::path::PathBuf;
@@ -160,6 +162,9 @@ fn start(
     body: impl FnOnce(Jvm<'_>, &Running) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
     let jvmti = running.jvmti;
+    if running.wish(Group::Monitors).is_some() && running.listener == Listener::Recording {
+        running.set_lock_fields(locks::find_fields(jvm));
+    }
     let enabled = match at_once {
         true => environment::enable(jvm.live, &running),
         false => Ok(()), // the thread does it when it is time
@@ -249,12 +254,16 @@ fn record(
     let mut reader = Reader::new(agent, subscription);
     let mut inbox = Inbox::new(agent);
     let mut threads = Threads::new(jvm, running);
+    let mut locks = Locks::new(running);
     let mut tasks = threads.due().and_then(|_| Tasks::new());
     let mut write = Instant::now() + WRITE;
     loop {
         let stops = pause(running, &threads);
         let stops = stops || end.is_some_and(|end| end <= Instant::now());
         threads.look(jvm, running, &mut reader);
+        if let Some(locks) = &mut locks {
+            locks.look(jvm, running, agent.observation.collections.now());
+        }
         inbox.read(jvm, running, usize::MAX, &mut reader);
         if stops {
             break;
@@ -278,6 +287,8 @@ fn record(
     }
     inbox.read(jvm, running, usize::MAX, &mut reader);
     reader.add_unfinished(jvm, running);
+    let now = agent.observation.collections.now();
+    reader.add_parked(jvm, locks::unfinished(jvm, running, now));
     reader.count_live(jvm, running);
     file.write(reader.recorded(inbox.elapsed(), true))
 }

@@ -129,6 +129,7 @@ struct Rows {
     allocations: HashMap<Key, usize>,
     contended: HashMap<Key, usize>,
     waits: HashMap<Key, usize>,
+    locks: HashMap<(Key, Option<u32>), usize>,
     exceptions: HashMap<(Key, Option<u32>, bool), usize>,
 }
 
@@ -177,6 +178,20 @@ impl Rows {
                     there.longest_ns = there.longest_ns.max(row.longest_ns);
                     there.unfinished += row.unfinished;
                 }
+            }
+        }
+        for row in &one.locks {
+            let mut row = row.clone();
+            let wait = &mut row.wait;
+            let key = rename((&mut wait.thread, &mut wait.class, &mut wait.node), numbers);
+            row.holder = row.holder.map(|holder| new(&numbers.threads, holder));
+            let key = (key, row.holder);
+            if let Some((there, row)) = sum(&mut self.locks, &mut all.locks, key, row) {
+                let (there, wait) = (&mut there.wait, row.wait);
+                there.count += wait.count;
+                there.total_ns += wait.total_ns;
+                there.longest_ns = there.longest_ns.max(wait.longest_ns);
+                there.unfinished += wait.unfinished;
             }
         }
         for row in &one.exceptions {
@@ -241,6 +256,7 @@ mod tests {
             let caught = recorder.frame((9, 9), Frame::default);
             recorder.contended(origin, nanos);
             recorder.exception(origin, Some(caught), false);
+            recorder.parked(origin, Some(thread), nanos, (1, 0));
             recorder.allocation(origin, nanos);
             recorder.cpu(origin.thread, origin.node, nanos);
             recorder.system("VM Thread", Work::Vm, nanos);
@@ -271,6 +287,11 @@ mod tests {
         assert_eq!(told, [("a", 2, 7, 4), ("bb", 1, 3, 3), ("ccc", 1, 4, 4)]);
         let counts: Vec<u64> = all.exceptions.iter().map(|row| row.count).collect();
         assert_eq!(counts, [2, 1, 1]);
+        let held = all.locks.iter();
+        let held: Vec<_> = held
+            .map(|row| (row.holder == Some(row.wait.thread), row.wait.total_ns))
+            .collect();
+        assert_eq!(held, [(true, 7), (true, 3), (true, 4)]);
         let cpu: Vec<u64> = all.cpu.iter().map(|row| row.cpu_ns).collect();
         assert_eq!(cpu, [7, 3, 4]);
         let system: Vec<u64> = all.system.iter().map(|row| row.cpu_ns).collect();

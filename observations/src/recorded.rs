@@ -47,6 +47,9 @@ pub struct Recorded {
     pub contended: Vec<Wait>,
     /// Threads that waited in `Object.wait`.
     pub waits: Vec<Wait>,
+    /// Threads that were parked: waits for locks of `java.util.concurrent`, for example.
+    #[serde(default)]
+    pub locks: Vec<LockWait>,
     /// What was thrown.
     pub exceptions: Vec<Exception>,
     /// Garbage collections, by their begin.
@@ -143,6 +146,16 @@ pub struct Wait {
     pub unfinished: u64,
 }
 
+/// Threads that were parked for an object of a class at one stack, while one thread had the lock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockWait {
+    /// The wait. Its class is that of the object that the thread named as its blocker.
+    #[serde(flatten)]
+    pub wait: Wait,
+    /// The place of the name of the thread that had the lock in [`Recorded::threads`]; none where nobody has it alone.
+    pub holder: Option<u32>,
+}
+
 /// What a stack threw.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
@@ -199,6 +212,10 @@ pub enum What {
     UnfinishedContended,
     /// A thread was in `Object.wait` when the recording ended, for so many nanoseconds until then.
     UnfinishedWait,
+    /// A thread was parked for so many nanoseconds.
+    Lock,
+    /// A thread was parked when the recording ended, for so many nanoseconds until then.
+    UnfinishedLock,
     /// Something was thrown.
     Exception,
 }
@@ -304,6 +321,7 @@ impl Recorded {
             && self.allocations.is_empty()
             && self.contended.is_empty()
             && self.waits.is_empty()
+            && self.locks.is_empty()
             && self.exceptions.is_empty()
             && self.collections.is_empty()
             && self.deadlocks.is_empty()

@@ -1,8 +1,8 @@
 //! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
 
 use crate::recorded::{
-    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, Moment, Recorded, System, VERSION, Wait,
-    What,
+    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, Recorded, System,
+    VERSION, Wait, What,
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
@@ -80,6 +80,7 @@ pub struct Recorder {
     allocations: Rows<Origin>,
     contended: Rows<Origin>,
     waits: Rows<Origin>,
+    locks: Rows<(Origin, Option<u32>)>,
     exceptions: Rows<(Origin, Option<u32>, bool)>,
 }
 
@@ -322,6 +323,36 @@ impl Recorder {
         let rows = &mut self.recorded.waits;
         let has_room = wait(&mut self.waits, rows, origin, (nanos, unfinished));
         self.recorded.lost.rows += u64::from(!has_room);
+    }
+
+    /// A thread was parked while `holder` had the lock. A wait that several threads had the lock for comes in parts, of
+    /// which one counts; one that goes on as the recording ends counts as `unfinished`, too.
+    pub fn parked(
+        &mut self,
+        origin: Origin,
+        holder: Option<u32>,
+        nanos: u64,
+        (count, unfinished): (u64, u64),
+    ) {
+        let new = || LockWait {
+            wait: Wait {
+                thread: origin.thread,
+                class: origin.class,
+                node: origin.node,
+                ..Wait::default()
+            },
+            holder,
+        };
+        let rows = &mut self.recorded.locks;
+        let Some(at) = place(&mut self.locks, rows, (origin, holder), new) else {
+            self.recorded.lost.rows += 1;
+            return;
+        };
+        let wait = &mut rows[at].wait;
+        wait.count += count;
+        wait.total_ns += nanos;
+        wait.longest_ns = wait.longest_ns.max(nanos);
+        wait.unfinished += unfinished;
     }
 
     /// Something was thrown, which the frame `caught` catches, and perhaps never looks at.
@@ -627,6 +658,10 @@ mod tests {
         let origin = origin(&mut recorder);
         recorder.contended(origin, 5);
         recorder.unfinished_contended(origin, 7);
+        for (holder, nanos, counts) in [(None, 3, (1, 0)), (Some(0), 4, (0, 0)), (None, 9, (1, 1))]
+        {
+            recorder.parked(origin, holder, nanos, counts);
+        }
         recorder.exception(origin, None, false);
         recorder.exception(origin, Some(0), false);
         recorder.exception(origin, None, false);
@@ -639,6 +674,18 @@ mod tests {
         };
         assert_eq!((wait.count, wait.total_ns, wait.longest_ns), (2, 12, 7));
         assert_eq!(wait.unfinished, 1);
+        let locks = recorded.locks.iter();
+        let locks: Vec<_> = locks
+            .map(|row| {
+                (
+                    row.holder,
+                    row.wait.count,
+                    row.wait.total_ns,
+                    row.wait.longest_ns,
+                )
+            })
+            .collect();
+        assert_eq!(locks, [(None, 2, 12, 9), (Some(0), 0, 4, 4)]);
         let counts: Vec<u64> = recorded.exceptions.iter().map(|row| row.count).collect();
         assert_eq!(counts, [2, 1]);
         assert_eq!((recorded.cpu[0].samples, recorded.cpu[0].cpu_ns), (2, 30));

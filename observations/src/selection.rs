@@ -1,6 +1,6 @@
 //! A part of what was recorded.
 
-use crate::recorded::Recorded;
+use crate::recorded::{LockWait, Recorded};
 use crate::stacks::Stacks;
 
 /// Which rows are kept: those of threads that `thread` takes, with a frame of a class that `class` takes, whose name
@@ -34,6 +34,8 @@ impl Selection<'_> {
             .retain(|row| keeps(row.thread, row.node));
         recorded.contended.retain(|row| keeps(row.thread, row.node));
         recorded.waits.retain(|row| keeps(row.thread, row.node));
+        let is_kept = |row: &LockWait| keeps(row.wait.thread, row.wait.node);
+        recorded.locks.retain(is_kept);
         recorded
             .exceptions
             .retain(|row| keeps(row.thread, row.node));

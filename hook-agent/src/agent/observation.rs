@@ -1,10 +1,11 @@
 //! What recordings of the JVM's own events, and plugins that are told of them, share with the threads of the application.
 
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
+use crate::ffi::refs::{FieldId, GlobalRef};
 use observations::{Group, Wish};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Most frames of events that wait to be read, 16 bytes each; an event counts as one more.
@@ -60,6 +61,9 @@ pub(crate) struct Running {
     queue: Mutex<Queue>,
     /// The waits of threads that have not ended, by the tags of the threads.
     waits: Mutex<HashMap<i64, Wait>>,
+    /// The parked threads, by their tags.
+    parks: Mutex<HashMap<i64, Park>>,
+    lock_fields: OnceLock<LockFields>,
     monitors: AtomicI64,
     /// Objects that are gone, if that is wanted.
     freed: Option<Freed>,
@@ -69,6 +73,16 @@ pub(crate) struct Running {
     thread_changes: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
+}
+
+/// Fields of Java's objects with the lock of a parked thread, and its holder.
+#[derive(Debug)]
+pub(crate) struct LockFields {
+    /// `Thread.parkBlocker`.
+    pub blocker: FieldId,
+    /// `AbstractOwnableSynchronizer`, and its field `exclusiveOwnerThread`.
+    pub synchronizer: GlobalRef,
+    pub owner: FieldId,
 }
 
 /// A wait of a thread that has not ended.
@@ -87,6 +101,56 @@ pub(crate) enum WaitKind {
     ToEnter,
     /// The end of `Object.wait`.
     ObjectWait,
+}
+
+/// A parked thread.
+#[derive(Debug)]
+pub(crate) struct Park {
+    /// The object for which it waits, as its field `parkBlocker` says.
+    pub blocker: Arc<GlobalRef>,
+    pub is_virtual: bool,
+    pub thread: String,
+    /// The signature of the object's class.
+    pub class: Vec<u8>,
+    pub frames: Vec<StackFrame>,
+    /// The thread that had the lock when that was last looked at.
+    pub holder: Option<String>,
+    /// Until when its time is in `holders`.
+    pub since: Instant,
+    /// The nanoseconds for which each thread had the lock.
+    pub holders: Vec<(Option<String>, u64)>,
+}
+
+impl Park {
+    /// Another thread has the lock from now on.
+    fn account(&mut self, holder: Option<String>, now: Instant) {
+        let nanos = now.saturating_duration_since(self.since).as_nanos();
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        self.since = self.since.max(now);
+        let before = std::mem::replace(&mut self.holder, holder);
+        match self.holders.iter_mut().find(|(known, _)| *known == before) {
+            Some((_, sum)) => *sum += nanos,
+            None => self.holders.push((before, nanos)),
+        }
+    }
+
+    /// The whole wait until then, by who had the lock; the one who had it longest first.
+    pub fn parts(&self, ended: Instant) -> Vec<(Option<String>, u64)> {
+        let mut whole = Self {
+            holders: self.holders.clone(),
+            holder: self.holder.clone(),
+            blocker: Arc::clone(&self.blocker),
+            thread: String::new(),
+            class: Vec::new(),
+            frames: Vec::new(),
+            ..*self
+        };
+        whole.account(None, ended);
+        whole
+            .holders
+            .sort_by_key(|(_, nanos)| std::cmp::Reverse(*nanos));
+        whole.holders
+    }
 }
 
 /// Events that wait to be read.
@@ -155,6 +219,13 @@ pub(crate) enum Kind {
     Entered(u64),
     /// `Object.wait` took so many nanoseconds.
     Waited(u64),
+    /// A thread was parked for so many nanoseconds while a thread of that name had the lock; the first part of a wait
+    /// counts it.
+    Unparked {
+        nanos: u64,
+        holder: Option<String>,
+        is_first: bool,
+    },
     /// The thread has started.
     ThreadStarted { is_virtual: bool },
     /// The thread ends.
@@ -272,6 +343,8 @@ impl Observation {
             live,
             queue: Mutex::default(),
             waits: Mutex::default(),
+            parks: Mutex::default(),
+            lock_fields: OnceLock::new(),
             monitors: AtomicI64::new(FIRST_MONITOR),
             freed,
             objects: AtomicI64::new(1),
@@ -356,6 +429,51 @@ impl Running {
     pub fn wait_ends(&self, thread: i64) -> Option<u64> {
         let wait = lock(&self.waits).remove(&thread)?;
         Some(u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// The fields with the locks of parked threads, if these are recorded.
+    pub fn lock_fields(&self) -> Option<&LockFields> {
+        self.lock_fields.get()
+    }
+
+    /// Starts to record waits for locks, if the fields are known.
+    pub fn set_lock_fields(&self, fields: Option<LockFields>) {
+        if let Some(fields) = fields {
+            let _ = self.lock_fields.set(fields);
+        }
+    }
+
+    /// The thread with a tag is parked.
+    pub fn park_begins(&self, thread: i64, park: Park) {
+        lock(&self.parks).insert(thread, park);
+    }
+
+    /// The thread with a tag is parked no longer.
+    pub fn park_ends(&self, thread: i64) -> Option<Park> {
+        lock(&self.parks).remove(&thread)
+    }
+
+    /// The object for which the thread with a tag waits, and whether the thread is virtual.
+    pub fn park_of(&self, thread: i64) -> Option<(Arc<GlobalRef>, bool)> {
+        let parks = lock(&self.parks);
+        let park = parks.get(&thread)?;
+        Some((Arc::clone(&park.blocker), park.is_virtual))
+    }
+
+    /// The tags of parked threads with the objects for which they wait, and whether they are virtual.
+    pub fn parked(&self) -> Vec<(i64, Arc<GlobalRef>, bool)> {
+        let parks = lock(&self.parks);
+        let parks = parks.iter();
+        parks
+            .map(|(tag, park)| (*tag, Arc::clone(&park.blocker), park.is_virtual))
+            .collect()
+    }
+
+    /// The thread of that name has the lock for which the thread with a tag waits.
+    pub fn account_park(&self, thread: i64, holder: Option<String>, now: Instant) {
+        if let Some(park) = lock(&self.parks).get_mut(&thread) {
+            park.account(holder, now);
+        }
     }
 
     /// Whether it ends with the JVM, whose collector may have stopped already.

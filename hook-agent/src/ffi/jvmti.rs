@@ -45,6 +45,7 @@ mod observe;
 
 pub(crate) use heap::{Holder, Holds, Referral, Root, Told};
 pub(crate) use methods::{MethodId, StackFrame};
+pub(crate) use monitors::HotSpotEvent;
 pub(crate) use observe::VirtualThreadOf;
 
 impl Jvmti {

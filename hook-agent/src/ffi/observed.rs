@@ -29,6 +29,10 @@ pub(crate) enum Observed<'a> {
     Waits { object: LocalRef<'a> },
     /// It has entered the monitor of an object for which it waited.
     Entered { object: LocalRef<'a> },
+    /// It is a virtual thread, which goes on a carrier.
+    Mounts,
+    /// It is a virtual thread, which leaves its carrier.
+    Unmounts,
     /// It has started.
     Starts { is_virtual: bool },
     /// It ends.

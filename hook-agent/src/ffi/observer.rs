@@ -113,8 +113,9 @@ unsafe extern "system" fn object_free(jvmti: *mut JvmtiEnv, tag: i64) {
 pub(crate) unsafe extern "C" fn class_unload(
     jvmti: *mut JvmtiEnv,
     _: *mut JNIEnv,
-    name: *const c_char,
+    name: *mut c_void,
 ) {
+    let name = name.cast::<c_char>().cast_const();
     if name.is_null() {
         return;
     }
@@ -122,6 +123,24 @@ pub(crate) unsafe extern "C" fn class_unload(
     // parameters before this was installed.
     let class = decode(unsafe { CStr::from_ptr(name) }.to_bytes()).replace('/', ".");
     of_jvm(jvmti, Some(ObservedOfJvm::Unloaded { class }));
+}
+
+/// HotSpot's own event of a virtual thread that goes on.
+pub(crate) unsafe extern "C" fn virtual_thread_mount(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: *mut c_void,
+) {
+    hand_over(jvmti, jni, thread.cast(), |_| Some(Observed::Mounts));
+}
+
+/// HotSpot's own event of a virtual thread that leaves its carrier.
+pub(crate) unsafe extern "C" fn virtual_thread_unmount(
+    jvmti: *mut JvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: *mut c_void,
+) {
+    hand_over(jvmti, jni, thread.cast(), |_| Some(Observed::Unmounts));
 }
 
 unsafe extern "system" fn monitor_wait(

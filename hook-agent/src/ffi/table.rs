@@ -333,7 +333,7 @@ pub(crate) struct ExtensionFunctionInfo {
 
 /// `jvmtiExtensionEvent`; C-variadic in the header. Those that are installed take what the event says that it passes.
 pub(crate) type ExtensionEvent =
-    unsafe extern "C" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, name: *const c_char);
+    unsafe extern "C" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, passed: *mut c_void);
 
 /// `jvmtiExtensionEventInfo`.
 #[repr(C)]
@@ -346,6 +346,8 @@ pub(crate) struct ExtensionEventInfo {
     pub params: *mut ParamInfo,
 }
 
+/// `JVMTI_TYPE_JTHREAD` of `jvmtiParamTypes`.
+pub(crate) const TYPE_JTHREAD: jint = 110;
 /// `JVMTI_TYPE_CCHAR` of `jvmtiParamTypes`.
 pub(crate) const TYPE_CCHAR: jint = 115;
 

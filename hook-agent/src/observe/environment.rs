@@ -2,10 +2,13 @@
 
 use crate::agent::observation::{Running, sampled};
 use crate::ffi::error::JvmtiError;
+use crate::ffi::jvmti::HotSpotEvent;
 use crate::ffi::jvmti::Jvmti;
-use crate::ffi::observer::{class_unload, observer_callbacks};
+use crate::ffi::observer::{
+    class_unload, observer_callbacks, virtual_thread_mount, virtual_thread_unmount,
+};
 use crate::ffi::phases::{Live, OnLoadOrLive};
-use crate::ffi::table::{self, Capabilities, Event};
+use crate::ffi::table::{self, Capabilities, Event, ExtensionEvent};
 use crate::ffi::vm::Vm;
 use observations::{Group, Wish};
 
@@ -194,6 +197,12 @@ fn events(group: Group) -> &'static [Event] {
 /// Events of threads that only JVMs with virtual ones have.
 const VIRTUAL: [Event; 2] = [Event::VIRTUAL_THREAD_START, Event::VIRTUAL_THREAD_END];
 
+/// Virtual threads that wait and go on.
+const MOUNTS: [(HotSpotEvent, ExtensionEvent); 2] = [
+    (HotSpotEvent::VIRTUAL_THREAD_UNMOUNT, virtual_thread_unmount),
+    (HotSpotEvent::VIRTUAL_THREAD_MOUNT, virtual_thread_mount),
+];
+
 /// Lets the events come.
 pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
@@ -206,8 +215,13 @@ pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     all.try_for_each(|event| jvmti.set_event(live, *event, true))
         .map_err(refused)?;
     if running.wish(Group::Unloads).is_some() {
-        let set = jvmti.set_class_unload(live, Some(class_unload));
+        let set = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, Some(class_unload));
         set.map_err(|_| "the JVM tells of no unloaded classes by their names".to_owned())?;
+    }
+    if running.lock_fields().is_some() {
+        for (event, callback) in MOUNTS {
+            let _ = jvmti.set_hotspot_event(live, event, Some(callback)); // a JVM without virtual threads
+        }
     }
     if running.wish(Group::Threads).is_some() {
         for event in VIRTUAL {
@@ -233,6 +247,12 @@ pub(super) fn disable(live: Live, running: &Running) {
         let _ = running.jvmti.set_event(live, *event, false);
     }
     if running.wish(Group::Unloads).is_some() {
-        let _ = running.jvmti.set_class_unload(live, None);
+        let jvmti = running.jvmti;
+        let _ = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, None);
+    }
+    if running.lock_fields().is_some() {
+        for (event, _) in MOUNTS {
+            let _ = running.jvmti.set_hotspot_event(live, event, None);
+        }
     }
 }

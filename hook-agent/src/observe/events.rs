@@ -1,6 +1,7 @@
 //! Events on the threads that cause them: what is needed of each is copied, and the thread goes on.
 
 use super::identity::{class_within, is_ours, monitor_signature, thread_tag};
+use super::locks;
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Listener, Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
@@ -31,6 +32,11 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
         }
         Observed::Waits { object } => {
             return wait_begins(jvm, &running, thread, (&object, WaitKind::ObjectWait));
+        }
+        Observed::Unmounts => return locks::unmounts(jvm, &running, thread),
+        Observed::Mounts => {
+            let now = agent.observation.collections.now();
+            return locks::mounts(jvm, &running, thread, now);
         }
         Observed::Allocated {
             object,
@@ -157,7 +163,7 @@ pub(super) fn group(kind: &Kind) -> Group {
     match kind {
         Kind::Allocated { .. } => Group::Allocations,
         Kind::Threw { .. } => Group::Exceptions,
-        Kind::Entered(_) | Kind::Waited(_) => Group::Monitors,
+        Kind::Entered(_) | Kind::Waited(_) | Kind::Unparked { .. } => Group::Monitors,
         Kind::ThreadStarted { .. } | Kind::ThreadEnded { .. } => Group::Threads,
         Kind::ClassPrepared => Group::Classes,
         Kind::CodeMade { .. } | Kind::CodeGone { .. } => Group::Compilations,

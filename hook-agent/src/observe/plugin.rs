@@ -369,6 +369,7 @@ impl Listening {
             Kind::DumpAsked => (ToldKind::DumpAsked, [0, 0]),
             Kind::Entered(nanos) => (ToldKind::Entered, [nanos, 0]),
             Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
+            Kind::Unparked { .. } => return None, // of recordings alone
             Kind::ThreadStarted { is_virtual } => {
                 (ToldKind::ThreadStarted, [u64::from(is_virtual), 0])
             }

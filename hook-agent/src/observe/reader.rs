@@ -144,6 +144,40 @@ impl Reader {
         }
     }
 
+    /// Adds a wait for a lock, or its part while one thread had it.
+    fn parked(
+        &mut self,
+        origin: Origin,
+        holder: Option<String>,
+        nanos: u64,
+        (is_first, is_unfinished): (bool, bool),
+    ) {
+        let holder = holder.map(|holder| self.thread(&holder));
+        let count = u64::from(is_first);
+        let unfinished = u64::from(is_first && is_unfinished);
+        self.recorder
+            .parked(origin, holder, nanos, (count, unfinished));
+    }
+
+    /// Adds the waits for locks that go on now, as the recording ends.
+    pub fn add_parked(&mut self, jvm: Jvm<'_>, events: Vec<Event>) {
+        for event in events {
+            let origin = self.origin(jvm, &event.thread, &event.class, &event.frames);
+            let Kind::Unparked {
+                nanos,
+                holder,
+                is_first,
+            } = event.kind
+            else {
+                continue;
+            };
+            self.parked(origin, holder, nanos, (is_first, true));
+            let now = self.inbox.elapsed();
+            self.recorder
+                .moment(What::UnfinishedLock, now, nanos, origin);
+        }
+    }
+
     /// What threads used after they were last seen is put where they were seen, as the recording ends.
     pub fn share_unseen(&mut self) {
         self.recorder.share_unseen();
@@ -242,6 +276,14 @@ impl Sink for Reader {
             Kind::Waited(nanos) => {
                 self.recorder.waited(origin, nanos);
                 (What::Wait, nanos)
+            }
+            Kind::Unparked {
+                nanos,
+                holder,
+                is_first,
+            } => {
+                self.parked(origin, holder, nanos, (is_first, false));
+                (What::Lock, nanos)
             }
             // Of plugins alone: no recording subscribes to them.
             Kind::ThreadStarted { .. }

@@ -321,3 +321,63 @@ fn cpu_time_of_the_process_is_that_of_all_its_threads() {
         assert!(sum(&|_| true) >= process, "{process} on {jdk}: {rows:?}");
     }
 }
+
+/// Waits for locks of `java.util.concurrent`, of platform and of virtual threads, with the thread that has the lock.
+#[test]
+fn parked_threads_are_shown_with_who_holds_the_lock() {
+    for jdk in jdks::main_three() {
+        let folder = scratch();
+        let source = workspace::test_file("java/profile/Parked.java");
+        let newest = jdks::newest();
+        let classes = javac::compile(&newest, &[&source], folder.path(), &["--release", "11"]);
+        let file = folder.path().join("rows.jsonl");
+        let (program, classes) = (jdk.tool("java"), classes.to_string_lossy().into_owned());
+        let (program, file_name) = (program.to_string_lossy(), file.to_string_lossy());
+        let options = ["profile", "--monitor", "--json-lines", &file_name];
+        let command = ["--", &program, "-Xcheck:jni", "-cp", &classes, "Parked"];
+        let run = classhook(&[&options[..], &command].concat());
+        run.assert_success();
+        let lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+        let held = format!("{lock}, held by \"main\"");
+        assert!(run.stdout.contains(&held), "{jdk}: {}", run.report());
+        let rows = rows(&file);
+        let of = |thread: &str, key: &str| -> u64 {
+            let there = rows.iter().filter(|row| row["kind"] == "parked");
+            let there = there.filter(|row| row["thread"] == thread);
+            there.map(|row| row[key].as_u64().expect("a number")).sum()
+        };
+        let row = |thread: &str| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| row["kind"] == "parked" && row["thread"] == thread);
+            row.unwrap_or_else(|| panic!("no {thread} on {jdk}: {rows:?}"))
+        };
+        let platform = row("platform");
+        assert_eq!(
+            (&platform["class"], &platform["holder"]),
+            (&lock.into(), &"main".into())
+        );
+        assert!(
+            platform["stack"].to_string().contains("Parked.take("),
+            "{platform}"
+        );
+        assert_eq!(
+            (of("platform", "count"), of("platform", "unfinished")),
+            (1, 1),
+            "{jdk}: {rows:?}"
+        );
+        let nameless = row("nameless");
+        assert_eq!(
+            (&nameless["class"], &nameless["holder"]),
+            (&"(no object named)".into(), &Value::Null)
+        );
+        if jdk.feature >= 21 {
+            let virtual_one = row("virtual");
+            assert_eq!(
+                (&virtual_one["class"], &virtual_one["holder"]),
+                (&lock.into(), &"main".into())
+            );
+            assert!(of("virtual", "total_ns") > 0, "{jdk}: {rows:?}");
+            assert_eq!(of("virtual", "unfinished"), 0, "{jdk}: {rows:?}");
+        }
+    }
+}

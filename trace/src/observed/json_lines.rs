@@ -67,6 +67,15 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
             row(kind, one.thread, one.node, values)
         }));
     }
+    rows.extend(recorded.locks.iter().map(|one| {
+        let wait = &one.wait;
+        let values = json!({
+            "class": class(wait.class), "holder": one.holder.map(|holder| recorded.thread(holder)),
+            "count": wait.count, "total_ns": wait.total_ns, "longest_ns": wait.longest_ns,
+            "unfinished": wait.unfinished,
+        });
+        row("parked", wait.thread, wait.node, values)
+    }));
     rows.extend(recorded.exceptions.iter().map(|one| {
         let caught = one.caught.and_then(|at| recorded.stacks.frames.get(at as usize));
         let values = json!({

@@ -101,6 +101,8 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
             true,
         ),
         What::UnfinishedWait => (format!("waits in {}, to the end", class()), "ns", true),
+        What::Lock => (format!("parked for {}", class()), "ns", true),
+        What::UnfinishedLock => (format!("parked for {}, to the end", class()), "ns", true),
     };
     let mut args = json!({ "stack": stack });
     if !amount.is_empty() {
@@ -112,6 +114,7 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
         What::Exception => "exception",
         What::Contended | What::UnfinishedContended => "monitor",
         What::Wait | What::UnfinishedWait => "wait",
+        What::Lock | What::UnfinishedLock => "lock",
     };
     let (pid, tid) = (recorded.jvm.pid, track(moment.thread));
     if !is_long {

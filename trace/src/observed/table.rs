@@ -3,6 +3,7 @@
 
 mod bias;
 mod cpu;
+mod locks;
 mod rows;
 
 use std::collections::HashMap;
@@ -54,6 +55,7 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     if subscription.monitors {
         printed.table(waits(recorded, true));
         printed.table(waits(recorded, false));
+        printed.table(locks::table(recorded));
         printed.deadlocks();
     }
     if subscription.exceptions {

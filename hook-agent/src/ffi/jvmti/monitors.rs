@@ -1,12 +1,36 @@
-//! Who owns monitors, and who waits for them; and an event of HotSpot's own.
+//! Owners of monitors, threads that wait for them, and events of HotSpot's own.
 
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
-use crate::ffi::table::{Event, ExtensionEvent, ExtensionEventInfo, MonitorUsage, TYPE_CCHAR};
+use crate::ffi::table::{
+    Event, ExtensionEvent, ExtensionEventInfo, MonitorUsage, TYPE_CCHAR, TYPE_JTHREAD,
+};
 use jni_sys::{jint, jobject};
 use std::ptr::null_mut;
 
-/// HotSpot's event of classes that are unloaded.
-const CLASS_UNLOAD: &[u8] = b"com.sun.hotspot.events.ClassUnload";
+/// An event of HotSpot's own, by its name and the type of what it passes behind the environment of JNI.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HotSpotEvent {
+    id: &'static [u8],
+    passes: jint,
+}
+
+impl HotSpotEvent {
+    /// A class is unloaded; the event passes its name from JDK 17 on.
+    pub const CLASS_UNLOAD: Self = Self {
+        id: b"com.sun.hotspot.events.ClassUnload",
+        passes: TYPE_CCHAR,
+    };
+    /// A virtual thread goes on a carrier, from JDK 21 on.
+    pub const VIRTUAL_THREAD_MOUNT: Self = Self {
+        id: b"com.sun.hotspot.events.VirtualThreadMount",
+        passes: TYPE_JTHREAD,
+    };
+    /// A virtual thread leaves its carrier, from JDK 21 on.
+    pub const VIRTUAL_THREAD_UNMOUNT: Self = Self {
+        id: b"com.sun.hotspot.events.VirtualThreadUnmount",
+        passes: TYPE_JTHREAD,
+    };
+}
 
 /// Who uses a monitor.
 #[derive(Debug)]
@@ -84,23 +108,24 @@ impl Jvmti {
         Ok(state.cast_unsigned())
     }
 
-    /// Has HotSpot say which classes are unloaded, or no more; it says so by their names from JDK 17 on.
+    /// Lets an event of HotSpot's own come, or no more.
     ///
     /// JVM TI's `SetExtensionEventCallback` enables the event as well. HotSpot does so up to JDK 17; from JDK 21 on, no
     /// event comes before it is enabled as those of the specification are.
     ///
     /// # Errors
     /// If the JVM has no such event.
-    pub fn set_class_unload(
+    pub fn set_hotspot_event(
         self,
         live: Live,
+        wanted: HotSpotEvent,
         callback: Option<ExtensionEvent>,
     ) -> Result<(), JvmtiError> {
         let mut count = 0;
         let mut events: *mut ExtensionEventInfo = null_mut();
         call!(self.GetExtensionEvents(&raw mut count, &raw mut events))?;
         let events = self.take_array(events, count).into_iter();
-        let found: Vec<Option<jint>> = events.map(|info| self.take_event(info)).collect();
+        let found: Vec<Option<jint>> = events.map(|info| self.take_event(info, wanted)).collect();
         let index = found.into_iter().flatten().next();
         let index = index.ok_or(JvmtiError::NOT_AVAILABLE)?;
         call!(self.SetExtensionEventCallback(index, callback))?;
@@ -109,16 +134,16 @@ impl Jvmti {
         Ok(())
     }
 
-    /// The number of an event if it is that of unloaded classes, told by their names; what was said of it is freed.
-    fn take_event(self, info: ExtensionEventInfo) -> Option<jint> {
+    /// The number of an event if it is the one that is wanted; what was said of it is freed.
+    fn take_event(self, info: ExtensionEventInfo, wanted: HotSpotEvent) -> Option<jint> {
         let parameters = self.take_array(info.params, info.param_count);
         let types: Vec<jint> = parameters.iter().map(|it| it.base_type).collect();
         for parameter in parameters {
             self.deallocate(parameter.name.cast());
         }
         self.deallocate(info.short_description.cast());
-        let is_it = self.take_string(info.id).as_deref() == Some(CLASS_UNLOAD);
-        let tells_names = matches!(types.as_slice(), [_, TYPE_CCHAR]);
-        (is_it && tells_names).then_some(info.extension_event_index)
+        let is_it = self.take_string(info.id).as_deref() == Some(wanted.id);
+        let passes_it = matches!(types.as_slice(), [_, passes] if *passes == wanted.passes);
+        (is_it && passes_it).then_some(info.extension_event_index)
     }
 }

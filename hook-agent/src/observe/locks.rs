@@ -1,0 +1,251 @@
+//! Waits for locks of `java.util.concurrent`, and other calls of `LockSupport.park`: no event of JVM TI tells of them.
+//!
+//! The agent reads the states of platform threads, and their field `parkBlocker`. A virtual thread leaves its carrier when
+//! it is parked, for which HotSpot has events of its own. No class is changed.
+
+use super::identity::{is_ours, thread_tag};
+use crate::agent::observation::{Event, Kind, Listener, LockFields, Park, Running};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::refs::LocalRef;
+use observations::Group;
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// `JVMTI_THREAD_STATE_PARKED`.
+const PARKED: u32 = 0x200;
+/// Replaces the class of the object where a thread named none when it was parked.
+const NO_BLOCKER: &[u8] = b"L(no object named);";
+/// Threads for which there is room among the local references of one look.
+const CAPACITY: i32 = 4096;
+
+/// Finds the fields with the lock of a parked thread and its holder; none in a JVM with other fields.
+pub(super) fn find_fields(jvm: Jvm<'_>) -> Option<LockFields> {
+    const SYNCHRONIZER: &CStr = c"java/util/concurrent/locks/AbstractOwnableSynchronizer";
+    let local = jvm.local;
+    let thread = local.find_class(c"java/lang/Thread")?;
+    let synchronizer = local.find_class(SYNCHRONIZER)?;
+    let thread_type = c"Ljava/lang/Thread;";
+    Some(LockFields {
+        blocker: local.field_id(&thread, c"parkBlocker", c"Ljava/lang/Object;")?,
+        owner: local.field_id(&synchronizer, c"exclusiveOwnerThread", thread_type)?,
+        synchronizer: local.globalize(&synchronizer)?,
+    })
+}
+
+/// The object for which a thread is parked.
+fn blocker_of<'a>(
+    jvm: Jvm<'a>,
+    fields: &LockFields,
+    thread: &LocalRef<'_>,
+) -> Option<LocalRef<'a>> {
+    jvm.local.object_field(thread, fields.blocker)
+}
+
+/// The name of the thread that has the lock; none if it is of a kind that nobody has alone.
+fn holder(jvm: Jvm<'_>, fields: &LockFields, blocker: &LocalRef<'_>) -> Option<String> {
+    let Jvm { jvmti, live, local } = jvm;
+    if !local.is_instance(blocker, &fields.synchronizer) {
+        return None;
+    }
+    let owner = local.object_field(blocker, fields.owner)?;
+    jvmti.thread_name(live, local, &owner)
+}
+
+/// Looks at the threads that are parked.
+#[derive(Debug)]
+pub(super) struct Locks {
+    last: Instant,
+}
+
+impl Locks {
+    /// None if waits for monitors are not recorded.
+    pub fn new(running: &Running) -> Option<Self> {
+        let is_wanted = running.wish(Group::Monitors).is_some();
+        let is_recording = running.listener == Listener::Recording;
+        (is_wanted && is_recording && running.lock_fields().is_some()).then(|| Self {
+            last: Instant::now(),
+        })
+    }
+
+    /// Looks once. Whatever began or ended since the last look is taken to have done so halfway.
+    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, now: u64) {
+        let Some(fields) = running.lock_fields() else {
+            return;
+        };
+        let moment = Instant::now();
+        let halfway = self.last + moment.duration_since(self.last) / 2;
+        jvm.with_frame(CAPACITY, |jvm| {
+            let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
+                return;
+            };
+            let mut gone: HashSet<i64> = HashSet::new();
+            gone.extend(running.parked().iter().filter(|it| !it.2).map(|it| it.0));
+            for thread in &threads {
+                if let Some(tag) = thread_tag(jvm, running, thread) {
+                    gone.remove(&tag);
+                    visit(jvm, running, fields, (tag, thread), (halfway, now));
+                }
+            }
+            for tag in gone {
+                end(jvm, running, tag, halfway, now);
+            }
+            account(jvm, running, fields, moment);
+        });
+        self.last = moment;
+    }
+}
+
+/// Looks at a platform thread: whether it waits for the same as before.
+fn visit(
+    jvm: Jvm<'_>,
+    running: &Running,
+    fields: &LockFields,
+    (tag, thread): (i64, &LocalRef<'_>),
+    (moment, now): (Instant, u64),
+) {
+    let state = jvm.jvmti.thread_state(jvm.live, thread).unwrap_or(0);
+    let is_parked = state & PARKED != 0;
+    let named = is_parked.then(|| blocker_of(jvm, fields, thread)).flatten();
+    // The thread itself stands for an object that was not named.
+    let blocker = is_parked.then(|| named.as_ref().unwrap_or(thread));
+    let known = running.park_of(tag);
+    let is_same = match (&blocker, &known) {
+        (Some(blocker), Some((known, _))) => {
+            let known = jvm.local.of_global(known);
+            jvm.local.is_same_object(&known, blocker)
+        }
+        (None, None) => true,
+        _ => false,
+    };
+    if is_same {
+        return;
+    }
+    drop(known);
+    end(jvm, running, tag, moment, now);
+    if let Some(blocker) = blocker {
+        begin(jvm, running, (tag, thread), blocker, (moment, false));
+    }
+}
+
+/// Adds the time since the last look to those who have the locks now.
+fn account(jvm: Jvm<'_>, running: &Running, fields: &LockFields, moment: Instant) {
+    for (tag, blocker, _) in running.parked() {
+        let holder = holder(jvm, fields, &jvm.local.of_global(&blocker));
+        running.account_park(tag, holder, moment);
+    }
+}
+
+/// A thread begins to wait.
+fn begin(
+    jvm: Jvm<'_>,
+    running: &Running,
+    (tag, thread): (i64, &LocalRef<'_>),
+    blocker: &LocalRef<'_>,
+    (begun, is_virtual): (Instant, bool),
+) {
+    let Jvm { jvmti, live, local } = jvm;
+    let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
+    let (Some(wish), false) = (running.wish(Group::Monitors), is_ours(&name)) else {
+        return;
+    };
+    let class = match local.is_same_object(blocker, thread) {
+        true => Some(NO_BLOCKER.to_vec()),
+        false => local
+            .object_class(blocker)
+            .and_then(|class| jvmti.class_signature(&class).ok()),
+    };
+    let frames = jvmti.stack(live, Some(thread), wish.frames);
+    let Some(kept) = local.globalize(blocker) else {
+        return;
+    };
+    let fields = running.lock_fields();
+    let holder = fields.and_then(|fields| holder(jvm, fields, blocker));
+    let park = Park {
+        blocker: Arc::new(kept),
+        is_virtual,
+        thread: name,
+        class: class.unwrap_or_default(),
+        frames: frames.unwrap_or_default(),
+        holder,
+        since: begun,
+        holders: Vec::new(),
+    };
+    running.park_begins(tag, park);
+}
+
+/// Ends the wait of a thread, with an event for each thread that held the lock meanwhile.
+fn end(jvm: Jvm<'_>, running: &Running, tag: i64, ended: Instant, now: u64) {
+    let Some(park) = running.park_ends(tag) else {
+        return;
+    };
+    for event in told(&park, ended, now) {
+        running.push(event);
+    }
+    release(jvm, park);
+}
+
+/// The events of a wait until then; the first of them counts it.
+fn told(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
+    let parts = park.parts(ended).into_iter().enumerate();
+    let event = |(at, (holder, nanos)): (usize, (Option<String>, u64))| Event {
+        kind: Kind::Unparked {
+            nanos,
+            holder,
+            is_first: at == 0,
+        },
+        at: now,
+        thread: park.thread.clone(),
+        class: park.class.clone(),
+        frames: park.frames.clone(),
+    };
+    parts.map(event).collect()
+}
+
+/// A reference goes with its wait, unless the look at the holders has it for a moment longer.
+fn release(jvm: Jvm<'_>, park: Park) {
+    if let Ok(blocker) = Arc::try_unwrap(park.blocker) {
+        jvm.local.release(blocker);
+    }
+}
+
+/// A virtual thread leaves its carrier; if it is parked for something, it begins to wait.
+pub(super) fn unmounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) {
+    let fields = running.lock_fields();
+    let Some(blocker) = fields.and_then(|fields| blocker_of(jvm, fields, thread)) else {
+        return;
+    };
+    if let Some(tag) = thread_tag(jvm, running, thread) {
+        begin(
+            jvm,
+            running,
+            (tag, thread),
+            &blocker,
+            (Instant::now(), true),
+        );
+    }
+}
+
+/// A virtual thread goes on.
+pub(super) fn mounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>, now: u64) {
+    // A thread that was never parked has no tag.
+    if let Ok(tag @ 1..) = jvm.jvmti.tag(jvm.live, thread) {
+        end(jvm, running, tag, Instant::now(), now);
+    }
+}
+
+/// The waits that go on as the recording ends, as events; they are forgotten.
+pub(super) fn unfinished(jvm: Jvm<'_>, running: &Running, now: u64) -> Vec<Event> {
+    let ended = Instant::now();
+    let mut all = Vec::new();
+    for (tag, blocker, _) in running.parked() {
+        drop(blocker);
+        let Some(park) = running.park_ends(tag) else {
+            continue;
+        };
+        all.extend(told(&park, ended, now));
+        release(jvm, park);
+    }
+    all
+}
