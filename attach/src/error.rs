@@ -168,10 +168,10 @@ impl AttachError {
             }
             AttachError::AgentFailed(_) => "the agent's own message is on the JVM's standard error",
             AttachError::NoTmp { .. } => {
-                "mount a folder that the JVM's user can write to at /tmp (in a container, an emptyDir or tmpfs), or load the agent at its start (classhook run)"
+                "mount a folder that the JVM's user can write to at /tmp; in a container, an emptyDir or tmpfs. Or load the agent at its start (classhook run)"
             }
             AttachError::NoPlace { .. } => {
-                "mount a folder there that the JVM's user can write to, without noexec (in a container, an emptyDir or tmpfs), or load the agent at its start from an image that has it"
+                "mount a folder there that the JVM's user can write to, without noexec; in a container, an emptyDir or tmpfs. Or load the agent at its start from an image that has it"
             }
             AttachError::Musl(_) => {
                 "run the program on an image with glibc (Debian, Ubuntu, UBI); Alpine's JDKs cannot load the agent"
@@ -180,10 +180,10 @@ impl AttachError {
                 "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
             }
             AttachError::StoppedMeanwhile { command, .. } if command == SIGQUIT => {
-                "once it goes on (kill -CONT, or the debugger that holds it), it prints its threads to its standard output, as SIGQUIT makes a JVM do; then try again"
+                "once it goes on (kill -CONT, or the debugger that holds it), it prints its threads to its standard output, as SIGQUIT makes a JVM do. Then try again"
             }
             AttachError::StoppedMeanwhile { .. } => {
-                "it does what it was asked for once it goes on (kill -CONT, or the debugger that holds it); `classhook status` then says whether the agent is there, and `classhook off` takes it out"
+                "it does what it was asked for once it goes on (kill -CONT, or the debugger that holds it). `classhook status` then says whether the agent is there, and `classhook off` takes it out"
             }
             AttachError::Io { .. } => "see the system's message",
         }

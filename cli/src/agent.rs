@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::args::Target;
-use crate::checked_options::{CheckedOptions, absolute};
+use crate::checked_options::CheckedOptions;
 use crate::holder::this_command;
 use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
@@ -211,23 +211,6 @@ impl Agent {
         }
     }
 
-    /// A folder for what is to last, as the JVM sees it: the one that is named, or else the default of an agent that is
-    /// loaded from here.
-    ///
-    /// # Errors
-    /// If the current folder is gone.
-    pub fn lasting_folder(&self, named: Option<&Path>) -> Result<PathBuf, Problem> {
-        let default = Path::new("classhook");
-        let folder = absolute(named.unwrap_or(default))?;
-        let around = folder.parent().unwrap_or(Path::new("/"));
-        let is_seen = named.is_some() || self.process.sees(around);
-        Ok(if is_seen {
-            folder
-        } else {
-            OUTPUT_ELSEWHERE.into()
-        })
-    }
-
     /// A file that the agent named, as this process sees it.
     #[must_use]
     pub fn path(&self, theirs: &str) -> PathBuf {
@@ -394,6 +377,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;
     let mut options = checked.options.clone();
     compiled.add_to(&mut options);
+    options.metaspace = checked.metaspace.of_jvm(&jvm);
     let settings = checked.options.config.as_deref();
     settings.map_or(Ok(()), |file| jvm_files::check(process, file))?;
     options.output = Some(recording_folder::of_jvm(process, &library, checked)?);
@@ -541,7 +525,7 @@ fn absent(process: &Process) -> Problem {
     if process.maps(AGENT_LIBRARY) == Some(true) {
         return problem
             .with("found", format!("{AGENT_LIBRARY} is loaded: an agent was there and has left, as after every visit"))
-            .with("help", format!("`classhook attach {pid}` brings it back; if that says that one is there, it was started with control=off, or has told on the JVM's standard error why it does not listen"));
+            .with("help", format!("`classhook attach {pid}` brings it back. If that says that one is there, it was started with control=off, or has told on the JVM's standard error why it does not listen"));
     }
     problem.with(
         "help",

@@ -584,7 +584,7 @@ fn no_match(
         ),
         false => (
             "it was compiled anew, or another agent changed it when it was loaded",
-            "name the very class files that the program ran with, or record anew; --carry-over counts what ran of methods \
+            "name the very class files that the program ran with, or record anew. --carry-over counts what ran of methods \
              that have not changed; without --classes the report holds what ran",
         ),
     };

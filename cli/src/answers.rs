@@ -70,7 +70,9 @@ pub fn failures(failures: &[Failure]) -> String {
         };
         format!(
             "failed: {} {}{by}: {}\n",
-            failure.code, failure.class, failure.cause
+            failure.code,
+            failure.class.replace('/', "."),
+            failure.cause
         )
     };
     failures.iter().map(line).collect()

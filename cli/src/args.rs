@@ -8,6 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::changes::git::Changes;
+use crate::metaspace::Metaspace;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
 
@@ -129,6 +130,9 @@ pub struct Settings {
     /// How long event files may become; set by the commands that have options for it.
     #[arg(skip)]
     pub event_files: EventFiles,
+    /// The check of the metaspace; set by the commands that have an option for it.
+    #[arg(skip)]
+    pub metaspace: Metaspace,
     /// Options that can be changed later.
     #[command(flatten)]
     pub change: Change,
@@ -161,6 +165,7 @@ impl From<Change> for Settings {
             is_output_passing: false,
             file_name: None,
             event_files: EventFiles::default(),
+            metaspace: Metaspace::default(),
             change,
         }
     }

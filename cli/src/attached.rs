@@ -12,16 +12,19 @@ use control::message::{Change, Dump, PluginState, Released, Reset, SessionReques
 
 use crate::agent::{self, Agent, Found};
 use crate::answers::failures;
+use crate::application;
 use crate::args::{PluginSettings, Settings};
 use crate::checked_options::{CheckedOptions, absolute, check};
 use crate::holder;
 use crate::launch::AgentOptions;
+use crate::metaspace;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
 use crate::show::{self, complain, say};
 use crate::until::{Interrupt, Until};
 use crate::warnings::Warning;
+use crate::withheld::Withheld;
 
 /// How much longer than asked for a plugin stays at most, if this command is stopped.
 const LATE: Duration = Duration::from_secs(1);
@@ -127,6 +130,10 @@ impl AttachedPlugin {
         } else {
             vec![visitor.reference.clone()]
         };
+        let settings = &match plugins.as_slice() {
+            [] => settings.clone(),
+            plugins => application::narrowed(pid, plugins, settings)?,
+        };
         let mut checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
         checked.options.visit = Some(plugin.to_owned());
         let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
@@ -188,7 +195,19 @@ impl AttachedPlugin {
             before,
             output: checked.output,
         }
-        .unless_stopped()
+        .unless_stopped()?
+        .unless_short()
+    }
+
+    /// Ends at once if the metaspace does not suffice, so that no class was changed.
+    fn unless_short(self) -> Result<Self, Problem> {
+        match self.begun.shortage {
+            None => Ok(self),
+            Some(shortage) => {
+                let unanswered = self.end().unanswered;
+                Err(unanswered.unwrap_or_else(|| metaspace::shortage(&shortage)))
+            }
+        }
     }
 
     /// Ends at once what a signal has stopped before all classes were changed.
@@ -238,6 +257,12 @@ impl AttachedPlugin {
     pub fn classes(&mut self) -> Result<Vec<String>, Problem> {
         let classes = self.agent.classes()?.into_iter();
         Ok(classes.map(|class| class.name).collect())
+    }
+
+    /// Finds loaded classes that a glob covers, and the cause for which plugins with these settings do not see them.
+    #[must_use]
+    pub fn withheld(&mut self, glob: &str, settings: &PluginSettings) -> Option<Withheld> {
+        Withheld::find(&mut self.agent, glob, settings)
     }
 
     /// Has the agent write what it knows by now.
@@ -373,7 +398,8 @@ impl AttachedPlugin {
         let failed = now.failed.saturating_sub(self.before.failed);
         let left_alone = now.left_alone.saturating_sub(self.before.left_alone);
         warn_of("classes", failed, &status.failures, |failure| {
-            format!("{} {}: {}", failure.code, failure.class, failure.cause)
+            let class = failure.class.replace('/', ".");
+            format!("{} {class}: {}", failure.code, failure.cause)
         });
         warn_of("methods", left_alone, &status.left_alone, |remark| {
             format!("{}.{}: {}", remark.class, remark.method, remark.text)
@@ -525,13 +551,15 @@ fn enter(
             .with("help", "leave it out; `classhook reload` gives it other settings, and `classhook off` ends it"));
     }
     if visitor.has_session {
-        return in_session(visitor, settings, run, compiled);
+        return in_session(visitor, (settings, run), compiled, agent.pid());
     }
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
         let message = format!("the plugin {plugin} is at work in this JVM already");
-        let problem = Problem::user("H0609", message)
-            .with("found", format!("it records to {}", status.snapshot));
+        let problem = Problem::user("H0609", message).with(
+            "found",
+            format!("it records to {}", agent.path(&status.snapshot).display()),
+        );
         return Err(holder::named(problem, &status.holders, plugin).with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
     }
     if known.is_some() {
@@ -540,15 +568,15 @@ fn enter(
         // So that whoever follows the files knows what was forgotten.
         let _: Dump = agent.ask_for(&Request::Dump)?;
     }
-    enable(visitor, settings.plugins(), compiled)
+    enable(visitor, settings, compiled, agent.pid())
 }
 
 /// The request for a plugin in a session of its own.
 fn in_session(
     visitor: &Visitor,
-    settings: &Settings,
-    run: &str,
+    (settings, run): (&Settings, &str),
     compiled: &Precompiled,
+    pid: i32,
 ) -> Result<Request, Problem> {
     let own = Settings {
         file_name: settings.file_name.clone(),
@@ -557,14 +585,16 @@ fn in_session(
     };
     let (options, _) = check(&own, &[], None)?;
     let output = settings.output.as_deref().map(absolute).transpose()?;
+    let session = SessionRequest {
+        id: run.to_owned(),
+        output,
+    };
+    let metaspace = settings.metaspace.of_process(pid);
     Ok(request(
         visitor,
         &options,
         compiled,
-        Some(SessionRequest {
-            id: run.to_owned(),
-            output,
-        }),
+        (Some(session), metaspace),
     ))
 }
 
@@ -574,23 +604,26 @@ fn in_session(
 /// If the settings are wrong.
 pub fn enable(
     visitor: &Visitor,
-    settings: &PluginSettings,
+    settings: &Settings,
     compiled: &Precompiled,
+    pid: i32,
 ) -> Result<Request, Problem> {
-    let (options, _) = check(&settings.clone().into(), &[], None)?;
-    Ok(request(visitor, &options, compiled, None))
+    let (options, _) = check(&settings.plugins().clone().into(), &[], None)?;
+    let metaspace = settings.metaspace.of_process(pid);
+    Ok(request(visitor, &options, compiled, (None, metaspace)))
 }
 
 fn request(
     visitor: &Visitor,
     options: &AgentOptions,
     compiled: &Precompiled,
-    session: Option<SessionRequest>,
+    (session, metaspace): (Option<SessionRequest>, Option<u64>),
 ) -> Request {
     Request::Enable {
         plugin: visitor.reference.to_string_lossy().into_owned(),
         options: Some(options.to_text().to_string_lossy().into_owned()),
         cache: compiled.cache().map(Path::to_owned),
+        metaspace,
         session,
     }
 }

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use control::Request;
 use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 
 use crate::args::{OnError, Settings};
 use crate::launch::{self, AgentOptions};
+use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
 use crate::precompiled::Precompiled;
 use crate::problem::{PARTIAL, Problem};
@@ -28,6 +30,8 @@ pub struct CheckedOptions {
     pub config: Config,
     /// Whether nobody said where that is to be.
     pub is_default_output: bool,
+    /// The check of the metaspace before an agent is loaded into a running JVM.
+    pub metaspace: Metaspace,
 }
 
 impl CheckedOptions {
@@ -49,6 +53,7 @@ impl CheckedOptions {
             output,
             config,
             is_default_output,
+            metaspace: settings.metaspace,
         })
     }
 
@@ -95,8 +100,8 @@ impl CheckedOptions {
         })
     }
 
-    /// The options for the agent that is in the JVM `pid` already, which keeps its output folder; and the code that they
-    /// name, to be kept until the agent has answered.
+    /// Another configuration for the agent that is in the JVM `pid` already, which keeps its output folder; and the code
+    /// that it names, to be kept until the agent has answered.
     ///
     /// # Errors
     /// As [`CheckedOptions::new`] and [`Precompiled::for_jvm`].
@@ -104,12 +109,15 @@ impl CheckedOptions {
         settings: &Settings,
         plugins: &[OsString],
         pid: i32,
-    ) -> Result<(String, Precompiled), Problem> {
+    ) -> Result<(Request, Precompiled), Problem> {
         let (mut options, config) = check(settings, plugins, None)?;
         let compiled = Precompiled::for_jvm(&config, pid)?;
         compiled.add_to(&mut options);
-        let text = options.to_text().to_string_lossy().into_owned();
-        Ok((text, compiled))
+        let request = Request::Reload {
+            options: options.to_text().to_string_lossy().into_owned(),
+            metaspace: settings.metaspace.of_process(pid),
+        };
+        Ok((request, compiled))
     }
 }
 

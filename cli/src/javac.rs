@@ -216,7 +216,7 @@ impl Compiler<'_> {
             return problem.with("help", help);
         }
         let path = format!(
-            "sources are compiled on the JVM's class path and module path, and on what the loaders of their classes have loaded from elsewhere: {} places, of which {} were unpacked from others; --class-path names another path",
+            "sources are compiled on the JVM's class path and module path, and on what the loaders of their classes have loaded from elsewhere: {} places, of which {} were unpacked from others. --class-path names another path",
             self.path.places().len(),
             self.path.unpacked(),
         );

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use host::HostError;
@@ -148,15 +149,26 @@ impl Problem {
             )
     }
 
-    /// A file or folder that cannot be written (`H0620`).
+    /// A file or folder that cannot be written (`H0620`); the command ends with 3 if there is no space, which is no
+    /// mistake of the user's.
     #[must_use]
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
-        Self::user("H0620", format!("cannot write {}", path.display()))
-            .with("found", error.to_string())
-            .with(
-                "help",
+        let message = format!("cannot write {}", path.display());
+        let no_space = matches!(
+            error.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+        );
+        let (problem, help) = match no_space {
+            true => (
+                Self::partial("H0620", message),
+                "make room there, and try again",
+            ),
+            false => (
+                Self::user("H0620", message),
                 "nothing was changed there; check the path, its permissions and the space left",
-            )
+            ),
+        };
+        problem.with("found", error.to_string()).with("help", help)
     }
 }
 

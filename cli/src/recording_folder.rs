@@ -9,7 +9,7 @@ use attach::Process;
 use rustix::fs::Access;
 use rustix::process::geteuid;
 
-use crate::checked_options::CheckedOptions;
+use crate::checked_options::{CheckedOptions, absolute};
 use crate::problem::Problem;
 use crate::show::{self, say};
 
@@ -31,9 +31,30 @@ pub fn of_jvm(
     library: &Path,
     checked: &CheckedOptions,
 ) -> Result<PathBuf, Problem> {
-    let asked = &checked.output;
-    if !process.sees(library) {
-        return Ok(match checked.is_default_output {
+    let is_default = checked.is_default_output;
+    in_jvm(process, library, (&checked.output, is_default))
+}
+
+/// Returns the folder for what outlasts a visit, as the JVM sees it: the one that is named, or else the default.
+///
+/// # Errors
+/// If the current folder is gone, or the JVM's user cannot write to the folder that is named (`H0620`).
+pub fn lasting(process: &Process, named: Option<&Path>) -> Result<PathBuf, Problem> {
+    let folder = absolute(named.unwrap_or(Path::new(DEFAULT)))?;
+    let around = folder.parent().unwrap_or(Path::new("/"));
+    in_jvm(process, around, (&folder, named.is_none()))
+}
+
+/// Returns the folder that is asked for, or another one if that is the default and the JVM cannot have it. The JVM has
+/// our file system if it sees the path `here`.
+fn in_jvm(
+    process: &Process,
+    here: &Path,
+    (asked, is_default): (&Path, bool),
+) -> Result<PathBuf, Problem> {
+    let asked = &asked.to_owned();
+    if !process.sees(here) {
+        return Ok(match is_default {
             true => PathBuf::from(ELSEWHERE),
             false => asked.clone(),
         });
@@ -44,7 +65,7 @@ pub fn of_jvm(
     let Err(error) = make_for(process, asked) else {
         return Ok(asked.clone());
     };
-    if !checked.is_default_output {
+    if !is_default {
         return Err(refused(process, asked, &error));
     }
     let user = process.effective_uid();

@@ -64,7 +64,7 @@ impl Executed {
         if recorded.tests.iter().all(|test| test.tests.is_empty()) {
             return Err(Problem::user("H0690", "no tests were told from one another")
                 .with("found", format!("{} of runs, and what was executed as a whole", counted(files.len(), "file")))
-                .with("help", "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it, or say when a test begins and ends: `classhook test`"));
+                .with("help", "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it. Or say when a test begins and ends: `classhook test`"));
         }
         let missing = recorded.unwritten();
         let missing: Vec<Warning> = missing

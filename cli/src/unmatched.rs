@@ -7,10 +7,12 @@ use control::message::{Class, Plugin, Status};
 use trace::numbers::counted;
 
 use crate::agent::Agent;
+use crate::args::PluginSettings;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::complain;
 use crate::warnings::Warning;
+use crate::withheld::Withheld;
 
 /// How like a name must be to be meant, from 0 to 1.
 const LIKE: f64 = 0.8;
@@ -19,7 +21,7 @@ const LIKE: f64 = 0.8;
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
-pub fn warn(pid: i32) -> Result<(), Problem> {
+pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
     let mut agent = Agent::connect(pid)?;
     let status: Status = agent.ask_for(&Request::Status)?;
     if status
@@ -33,11 +35,19 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
     let names: Vec<String> = classes.map(|class| class.name).collect();
     for plugin in status.plugins {
         for class in plugin.unmatched {
-            let text = format!("plugin {}: no loaded class matches {class}", plugin.name);
+            let withheld = Withheld::find(&mut agent, &class, settings);
+            let what = match withheld {
+                Some(_) => "sees no class that matches",
+                None => "no loaded class matches",
+            };
+            let text = format!("plugin {}: {what} {class}", plugin.name);
             let warning = Warning::new("H0652", text);
-            let warning = match nearest(&class, &names) {
-                Some(name) => warning.with("nearest", name),
-                None => warning,
+            let warning = match (withheld, nearest(&class, &names)) {
+                (Some(found), _) => warning
+                    .with("found", found.found())
+                    .with("help", found.help()),
+                (None, Some(name)) => warning.with("nearest", name),
+                (None, None) => warning,
             };
             let help = "what names it has no effect before such a class is loaded; the agent's last words say if none was";
             complain(warning.with("help", help));
@@ -50,7 +60,8 @@ pub fn warn(pid: i32) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
-pub fn warn_of_nothing(pid: i32, select: &[String]) -> Result<(), Problem> {
+pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
+    let select = settings.select.as_slice();
     let mut agent = Agent::connect(pid)?;
     let status: Status = agent.ask_for(&Request::Status)?;
     let is_idle = |plugin: &Plugin| plugin.changed == 0 && plugin.unmatched.is_empty();
@@ -65,7 +76,23 @@ pub fn warn_of_nothing(pid: i32, select: &[String]) -> Result<(), Problem> {
             .map(|class| class.name)
             .collect(),
     };
-    complain(nothing_changed(select, &names));
+    let mut parts = select
+        .iter()
+        .flat_map(|text| text.split(';'))
+        .map(str::trim);
+    let is_name = |part: &&str| !part.starts_with(['!', '@', '<']) && !part.contains(':');
+    let withheld = parts.find_map(|part| {
+        let glob = Some(part).filter(is_name)?;
+        Withheld::find(&mut agent, glob, settings)
+    });
+    match withheld {
+        Some(found) => complain(
+            nothing_changed(select, &[])
+                .with("found", found.found())
+                .with("help", found.help()),
+        ),
+        None => complain(nothing_changed(select, &names)),
+    }
     Ok(())
 }
 

@@ -60,6 +60,9 @@ pub enum Request {
         /// A session in which the plugin records beside others of its kind; without one, it is the agent's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionRequest>,
+        /// Most bytes of metaspace that the change may take (the agent's option `metaspace`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metaspace: Option<u64>,
     },
     /// Take a plugin's edits out of all classes; answered by [`Change`].
     Disable {
@@ -70,6 +73,9 @@ pub enum Request {
     Reload {
         /// The agent's options; where it records to and whether it is controlled stay as they are.
         options: String,
+        /// Most bytes of metaspace that the change may take (the agent's option `metaspace`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metaspace: Option<u64>,
     },
     /// Loaded classes; answered by [`Classes`].
     Classes {
@@ -188,6 +194,8 @@ pub struct Status {
     pub plan_cache: Option<PlanCache>,
     /// The commands that are at work in the JVM, each with the plugin that ends with it.
     pub holders: Vec<Holder>,
+    /// The last change of loaded classes that was not made, for want of metaspace.
+    pub shortage: Option<Shortage>,
 }
 
 /// A command that is at work in a JVM, as it describes itself.
@@ -204,6 +212,18 @@ pub struct Holder {
     pub since_ms: u64,
     /// Its command line, arguments with spaces in quotes.
     pub command: String,
+}
+
+/// A change of loaded classes that needs more metaspace than there is, so that no class was changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shortage {
+    /// The classes to be changed.
+    pub classes: usize,
+    /// Estimated bytes that the change takes.
+    pub needed: u64,
+    /// Bytes that it may take.
+    pub available: u64,
 }
 
 /// How often it was known from the plan cache what a plugin asks for in a class, all plugins together.
@@ -228,6 +248,29 @@ pub struct Progress {
     pub done: usize,
     /// All classes of the change, as far as known.
     pub total: usize,
+}
+
+impl Shortage {
+    /// The answer to a request for the change.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        let Self {
+            classes,
+            needed,
+            available,
+        } = self;
+        let kib = |bytes: u64| bytes.div_ceil(1 << 10);
+        let message = format!(
+            "the metaspace may not suffice for changing {classes} classes; none is changed"
+        );
+        Refusal::new("H0711", message)
+            .with("expected", format!("{} KiB, as estimated from the class files", kib(*needed)))
+            .with("found", format!("{} KiB, three quarters of what is free", kib(*available)))
+            .with(
+                "help",
+                "--select takes fewer classes, -XX:MaxMetaspaceSize gives room; --ignore-metaspace changes them anyway",
+            )
+    }
 }
 
 /// What is worth saying about one method.
@@ -624,6 +667,7 @@ mod tests {
                     id: "7-8".into(),
                     output: None,
                 }),
+                metaspace: Some(1 << 20),
             },
             Request::Classes {
                 filter: Some("com.**".into()),

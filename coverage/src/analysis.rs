@@ -25,8 +25,7 @@ use crate::model::{ClassCoverage, MethodCoverage};
 pub enum AnalysisError {
     /// The execution data belongs to another class file.
     #[error(
-        "expected {expected} probes in class {class} (id {id:016x}), found {found} in the execution data; \
-         it was recorded with another version of the class or by another tool"
+        "expected {expected} probes in class {class} (id {id:016x}), found {found} in the execution data. It was recorded with another version of the class or by another tool"
     )]
     ProbeCount {
         /// Internal name of the class.

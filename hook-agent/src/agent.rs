@@ -15,7 +15,7 @@
 //! | `sessions` | the event files: the agent's own, and those of commands that are at work |
 //! | `test_runs` | which tests are under way |
 //! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
-//! | `work` | how far a change of the loaded classes is |
+//! | `work`, `metaspace` | how far a change of the loaded classes is, and how much metaspace it may take |
 //! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the upkeep thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
 //! Nothing here acts on the JVM; the modules that do take the parts that they need.
@@ -27,6 +27,7 @@ pub(crate) mod helper_classes;
 pub(crate) mod huge_methods;
 pub(crate) mod instrumented;
 pub(crate) mod loaders;
+pub(crate) mod metaspace;
 pub(crate) mod observation;
 pub(crate) mod patches;
 pub(crate) mod plugins;
@@ -53,6 +54,7 @@ use host::{Config, Loader, Pipeline};
 use huge_methods::HugeMethods;
 use instrumented::Instrumented;
 use loaders::Loaders;
+use metaspace::Metaspace;
 use observation::Observation;
 use patches::Patches;
 use plugins::Plugins;
@@ -125,6 +127,8 @@ pub(crate) struct Agent {
     pub jvm_id: String,
     /// The change of loaded classes that is under way.
     pub work: Work,
+    /// The metaspace that it may take.
+    pub metaspace: Metaspace,
     started: Instant,
     /// Between the start of the live phase and `VMDeath`.
     running: AtomicBool,
@@ -153,6 +157,7 @@ impl Agent {
         table.keep_loaders_apart(config.agent.per_loader);
         Self {
             jvmti,
+            metaspace: Metaspace::new(config.agent.metaspace),
             settings: config.agent.clone(),
             table,
             jvm_id: meta.jvm_id(),

@@ -77,8 +77,10 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             plugin,
             options,
             cache,
+            metaspace,
             session,
         } => {
+            agent.metaspace.allow(metaspace);
             let options = options.as_deref();
             value(match session {
                 None => change::enable(context, &plugin, options, cache)?,
@@ -86,7 +88,10 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             })
         }
         Request::Disable { plugin } => value(change::disable(context, &plugin)?),
-        Request::Reload { options } => value(change::reload(context, &options)?),
+        Request::Reload { options, metaspace } => {
+            agent.metaspace.allow(metaspace);
+            value(change::reload(context, &options)?)
+        }
         Request::Classes {
             filter,
             changed,

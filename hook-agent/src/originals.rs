@@ -27,18 +27,28 @@ thread_local! {
     static ORIGINALS: RefCell<HashMap<Vec<u8>, Vec<Original>>> = RefCell::default();
 }
 
-/// Asks each class's loader for its class file; how many bytes they have together.
-pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) -> usize {
-    let mut bytes = 0;
+/// Class files that were fetched.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Files {
+    /// Their number.
+    pub count: usize,
+    /// Their bytes together.
+    pub bytes: usize,
+}
+
+/// Asks each class's loader for its class file.
+pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) -> Files {
+    let mut files = Files::default();
     for class in classes {
         let Some(original) = original(jvm, class) else {
             continue;
         };
-        bytes += original.bytes.len();
+        files.count += 1;
+        files.bytes += original.bytes.len();
         let name = class.name.clone();
         ORIGINALS.with_borrow_mut(|originals| originals.entry(name).or_default().push(original));
     }
-    bytes
+    files
 }
 
 fn original(jvm: Jvm<'_>, class: &Loaded<'_>) -> Option<Original> {

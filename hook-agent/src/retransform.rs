@@ -14,7 +14,8 @@ use crate::ffi::table::Event;
 use crate::loaded::{self, CAPACITY, Loaded};
 use crate::messages::{self, Code};
 use crate::names::decode;
-use crate::{collected, originals, probe_arrays};
+use crate::originals::{self, Files};
+use crate::{collected, probe_arrays};
 use host::CodeLocation;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -52,12 +53,15 @@ pub(crate) struct Report {
     pub retransformed: usize,
     /// Classes that it has not taken, and why; they stay as they are.
     pub failed: Vec<(String, JvmtiError)>,
+    /// True if the JVM was given no class, for want of metaspace.
+    pub lacks_metaspace: bool,
 }
 
 impl Report {
     fn add(&mut self, other: Report) {
         self.retransformed += other.retransformed;
         self.failed.extend(other.failed);
+        self.lacks_metaspace |= other.lacks_metaspace;
     }
 
     fn failed_names(&self) -> HashSet<String> {
@@ -93,6 +97,9 @@ pub(crate) fn settle(
         edits.is_some_and(|edits| stale(&edits))
     };
     let mut report = pass(agent, jvm, &|class| is_stale(class) || wanted(class));
+    if report.lacks_metaspace {
+        return report;
+    }
     collected::forget(agent, jvm.local);
     for _ in 0..TRIES {
         if instrumented.count(&stale) <= report.failed.len() {
@@ -147,6 +154,10 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
 /// Retransforms the loaded classes that are picked; those that are not linked yet, when they are.
 fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
     let mut report = once(agent, jvm, pick);
+    if report.lacks_metaspace {
+        agent.unprepared.clear();
+        return report;
+    }
     if !agent.unprepared.take_more() {
         return report;
     }
@@ -171,17 +182,26 @@ fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
 fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
     let selected = jvm.with_frame(CAPACITY, |jvm| select(agent, jvm, pick));
     let mut report = Report::default();
-    let Some(selected) = selected else {
+    let Some((selected, files)) = selected else {
         messages::warning(
             Code::Retransform,
             "no memory to look at the classes that are loaded already; they stay as they are",
         );
         return report;
     };
+    let fresh = selected
+        .iter()
+        .filter(|class| class.edits.is_none())
+        .count();
+    report.lacks_metaspace = !agent.metaspace.has_room(fresh, files.count, files.bytes);
+    if files.count > 0 && !report.lacks_metaspace {
+        jvm.with_frame(CAPACITY, |jvm| define_arrays(agent, jvm, files.bytes));
+    }
     let (mut rest, mut batches) = (selected.as_slice(), Batches::new());
     while let Some((batch, others)) = rest.split_at_checked(batches.size().min(rest.len()))
         && !batch.is_empty()
         && !agent.work.is_cancelled()
+        && !report.lacks_metaspace
     {
         let begun = Instant::now();
         let classes: Vec<&Selected> = batch.iter().collect();
@@ -200,12 +220,16 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
 }
 
 /// The classes to be retransformed, their class files fetched; leaves no local reference behind.
-fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Vec<Selected> {
+fn select(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    pick: &dyn Fn(&Loaded<'_>) -> bool,
+) -> (Vec<Selected>, Files) {
     let picked: Vec<Loaded<'_>> = loaded::list(&agent.loaders, jvm)
         .filter(|class| pick(class))
         .collect();
     if picked.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Files::default());
     }
     messages::info(format_args!("{} classes are loaded already", picked.len()));
     agent.work.add(picked.len());
@@ -217,7 +241,7 @@ fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Ve
     let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
     // Their loaders may take seconds for thousands of them.
     let unknown = unknown.take_while(|_| !agent.work.is_cancelled());
-    fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
+    let files = fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
     let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
         Some(Selected {
             class: jvm.local.globalize(&class.class)?,
@@ -226,15 +250,23 @@ fn select(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Ve
             edits,
         })
     });
-    selected.collect()
+    (selected.collect(), files)
 }
 
-/// Fetches the class files, and defines arrays enough for what they may need.
-fn fetch_originals<'c>(agent: &Agent, jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) {
+/// Fetches the class files, if a plugin will ask for them.
+fn fetch_originals<'c>(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    classes: impl Iterator<Item = &'c Loaded<'c>>,
+) -> Files {
     if agent.plugins.current().is_none() {
-        return; // no plugin will ask for them
+        return Files::default();
     }
-    let bytes = originals::fetch(jvm, classes);
+    originals::fetch(jvm, classes)
+}
+
+/// Defines arrays enough for what classes with files of so many bytes may need.
+fn define_arrays(agent: &Agent, jvm: Jvm<'_>, bytes: usize) {
     let arrays = arrays_for(bytes, agent.table.untouched());
     if let Err((code, text)) = probe_arrays::define(jvm, arrays) {
         messages::warning(

@@ -37,7 +37,7 @@ const SPECIAL: [&[u8]; 6] = [
     b"Ljava/lang/invoke/MethodHandle$PolymorphicSignature;",
 ];
 
-const TOO_LATE: &str = "a native method is traced from the load of its class on: it needs a method in front of it, \
+const TOO_LATE: &str = "a native method is traced from the load of its class on. It needs a method in front of it, \
                         which no class can be given later (JVM TI, Set Native Method Prefix)";
 const NOT_GRANTED: &str =
     "the plugin was not granted `natives`, without which no method is put in front of a native one";

@@ -350,7 +350,7 @@ impl Place<'_, '_> {
         }
         Err(match scope.as_slice() {
             [] => format!(
-                "the class file names no local variable here, so not `{name}`: it names those of code that is compiled with `-g`, each from behind its first store on"
+                "the class file names no local variable here, so not `{name}`. It names those of code that is compiled with `-g`, each from behind its first store on"
             ),
             names => format!(
                 "no local variable `{name}` is in scope here; those that are: {}",

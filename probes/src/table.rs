@@ -61,7 +61,7 @@ pub enum TableError {
     },
     /// The class has fewer probes in this snapshot than are requested now: its plugin is another one, or has another configuration.
     #[error(
-        "class {name} is registered with {registered} probes, {probes} are asked for now; `classhook off` and then `classhook attach` begin a snapshot that has room for them"
+        "class {name} is registered with {registered} probes, {probes} are asked for now. `classhook off` and then `classhook attach` begin a snapshot that has room for them"
     )]
     CountChanged {
         /// Internal name of the class.

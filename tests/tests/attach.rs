@@ -1,6 +1,7 @@
 //! The agent in a JVM that is running: the protocol, the commands, and the channel to it.
 
 mod agent;
+mod application;
 mod class_details;
 mod command;
 mod containers;

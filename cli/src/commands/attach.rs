@@ -2,12 +2,14 @@
 
 use clap::Args;
 use control::Request;
-use control::message::Change;
+use control::message::{Change, Off};
 
 use crate::agent::{Agent, Loaded, already_there, load};
 use crate::answers;
+use crate::application;
 use crate::args::{EventFiles, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
+use crate::metaspace::{self, Metaspace};
 use crate::problem::{PARTIAL, Problem};
 use crate::progress;
 use crate::show::{self, complain, say};
@@ -15,7 +17,8 @@ use crate::unmatched;
 use crate::until::Interrupt;
 
 const AFTER_HELP: &str = "\
-Classes that are loaded already are instrumented in batches, later ones as they load.
+Classes that are loaded already are instrumented in batches, later ones as they load. Without --select, those of the
+application are, not those of its libraries and servers; --select '**' takes all.
 What is recorded can be reported at any time: classhook report DIR.
 The agent stays until the JVM ends or `classhook off PID` is said; if it is there already, it is given these settings.
 
@@ -43,6 +46,9 @@ pub struct Attach {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
 }
 
 impl Attach {
@@ -52,20 +58,30 @@ impl Attach {
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Problem> {
         let settings = self.event_files.added(self.settings.clone());
+        CheckedOptions::new(&settings, &self.plugins.names, None)?;
+        let mut present = Agent::find(self.pid)?;
+        let mut settings = application::narrowed(self.pid, &self.plugins.names, &settings)?;
+        settings.metaspace = self.metaspace;
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
-        let output = loop {
-            if let Ok(agent) = Agent::find(self.pid)? {
-                return self.reload(agent);
+        let mut output = loop {
+            if let Ok(agent) = present {
+                return self.reload(agent, &settings);
             }
             if let Loaded::RecordingTo(output) = load(self.pid, &plan)? {
                 break output;
             }
+            present = Agent::find(self.pid)?;
         };
         let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
+            output = agent.path(&output.to_string_lossy());
             let mut interrupt = Interrupt::new()?;
             let status = progress::follow(&mut agent, &mut interrupt)?;
             interrupt.check()?;
+            if let Some(shortage) = status.shortage {
+                let _: Off = agent.ask_for(&Request::Off)?;
+                return Err(metaspace::shortage(&shortage));
+            }
             failures = Some(answers::failures(&show::answer(&status)?.failures));
         }
         say(format_args!(
@@ -83,11 +99,11 @@ impl Attach {
 
     /// Warns of what matches no loaded class.
     fn warn(&self) -> Result<(), Problem> {
-        unmatched::warn(self.pid)?;
-        unmatched::warn_of_nothing(self.pid, &self.settings.plugins().select)
+        unmatched::warn(self.pid, self.settings.plugins())?;
+        unmatched::warn_of_nothing(self.pid, self.settings.plugins())
     }
 
-    fn reload(&self, mut agent: Agent) -> Result<u8, Problem> {
+    fn reload(&self, mut agent: Agent, settings: &Settings) -> Result<u8, Problem> {
         let of_the_agent = [
             ("--output", self.settings.output.is_some()),
             ("--file-name", self.settings.file_name.is_some()),
@@ -100,10 +116,8 @@ impl Attach {
             );
             return Err(already_there().with("found", found).with("help", help));
         }
-        let (options, _compiled) =
-            CheckedOptions::change(&self.settings, &self.plugins.names, self.pid)?;
+        let (request, _compiled) = CheckedOptions::change(settings, &self.plugins.names, self.pid)?;
         let mut interrupt = Interrupt::new()?;
-        let request = Request::Reload { options };
         let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
         interrupt.check()?;
         say(format_args!(

@@ -18,6 +18,7 @@ use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{COUNTS, LINES};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
+use crate::metaspace::Metaspace;
 use crate::problem::{PARTIAL, Problem};
 use crate::project_classes;
 use crate::requirements::Rules;
@@ -33,6 +34,7 @@ The exit code is the command's own, 128 + signal if it was killed; if that is 0,
 
 With a PID, a JVM that is running is measured until the time is over, Ctrl-C is pressed or it ends; then it is as it was before.
 Classes that it has loaded already are measured, too. If the agent is in it for something else, that goes on.
+Without --select, only the application is measured, not its libraries and servers; --select '**' takes all.
 
 With --classes, only the classes found there are reported; those that never loaded count as missed.
 Of a build with mvn, gradle, ant or bazel, the project's own classes are reported, without tests and the build tool's own
@@ -69,6 +71,9 @@ pub struct Coverage {
     /// Measure a class in several class loaders apart, and report each loader as a module
     #[arg(long, conflicts_with = "hit_counts")]
     pub per_loader: bool,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,
@@ -95,6 +100,7 @@ impl Coverage {
     /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
     pub fn run(&self) -> Result<u8, Problem> {
         self.check_material()?;
+        self.metaspace.check(self.pid)?;
         let run = run_id();
         match self.pid {
             Some(pid) => self.visit(pid, &run),
@@ -149,8 +155,9 @@ impl Coverage {
                 .with("cause", "a visit brings one plugin, and this takes two or three")
                 .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
         }
-        let mut visit =
-            AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &self.settings, run)?;
+        let mut settings = self.settings.clone();
+        settings.metaspace = self.metaspace;
+        let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &settings, run)?;
         let output = visit.output.clone();
         if visit.instrumented() == 0 {
             let warning = Warning::new("H0650", "no class that is loaded is measured");

@@ -5,10 +5,14 @@ use std::path::Path;
 
 use clap::Args;
 use control::Request;
+use control::message::Status;
 
+use crate::agent::Agent;
 use crate::answers;
-use crate::args::{PluginSettings, Target};
+use crate::application;
+use crate::args::{PluginSettings, Settings, Target};
 use crate::checked_options::{self, check};
+use crate::metaspace::Metaspace;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
@@ -35,6 +39,9 @@ pub struct Enable {
     /// The options of the plugin.
     #[command(flatten)]
     pub settings: PluginSettings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
 }
 
 impl Enable {
@@ -47,13 +54,18 @@ impl Enable {
         let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;
         let request = self.request(&plugin, &compiled)?;
         let code = progress::answer(&self.target, &request, answers::change)?;
-        unmatched::warn(self.target.pid)?;
+        unmatched::warn(self.target.pid, &self.settings)?;
         Ok(code)
     }
 
     fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Problem> {
-        let options = if self.settings.any() {
-            let (options, _) = check(&self.settings.clone().into(), &[], None)?;
+        let pid = self.target.pid;
+        let mut settings: Settings = self.settings.clone().into();
+        if !has(pid, plugin)? {
+            settings = application::narrowed(pid, &[plugin.to_owned()], &settings)?;
+        }
+        let options = if settings.plugins().any() {
+            let (options, _) = check(&settings, &[], None)?;
             Some(options.to_text().to_string_lossy().into_owned())
         } else {
             None
@@ -63,6 +75,16 @@ impl Enable {
             plugin: plugin.to_string_lossy().into_owned(),
             options,
             cache: compiled.cache().map(Path::to_owned),
+            metaspace: self.metaspace.of_process(pid),
         })
     }
+}
+
+/// Checks whether the agent has a plugin of this name.
+fn has(pid: i32, plugin: &OsStr) -> Result<bool, Problem> {
+    let status: Status = Agent::connect(pid)?.ask_for(&Request::Status)?;
+    Ok(status
+        .plugins
+        .iter()
+        .any(|found| plugin == found.name.as_str()))
 }

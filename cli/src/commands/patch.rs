@@ -20,6 +20,7 @@ use crate::javac::{self, LoadedClasses};
 use crate::loader_places;
 use crate::passing_folder::PassingFolder;
 use crate::problem::Problem;
+use crate::recording_folder;
 use crate::show::{self, show, show_json};
 use crate::warnings::{Warning, Warnings};
 
@@ -164,7 +165,7 @@ impl Patch {
     /// The folder of the log, for an agent whose output folder goes with another command.
     fn log_folder(&self, agent: &mut LazyAgent) -> Result<Option<PathBuf>, Problem> {
         let agent_of_us = agent.get(self)?;
-        let folder = agent_of_us.lasting_folder(self.output.as_deref())?;
+        let folder = recording_folder::lasting(agent_of_us.process(), self.output.as_deref())?;
         Ok((!agent.is_new).then_some(folder))
     }
 
@@ -253,7 +254,7 @@ impl Patch {
 }
 
 /// What there is to do where JaCoCo has changed the class as it was loaded.
-const JACOCO: &str = "JaCoCo's agent has added $jacocoInit and $jacocoData to the class as it was loaded, and no class file without them can take its place: start the JVM without that agent, or with its option excludes=CLASS";
+const JACOCO: &str = "JaCoCo's agent has added $jacocoInit and $jacocoData to the class as it was loaded, and no class file without them can take its place. Start the JVM without that agent, or with its option excludes=CLASS";
 
 /// Whether a class lacks what JaCoCo's agent has added to the one that is loaded.
 fn added_by_jacoco(patched: &Patched) -> bool {

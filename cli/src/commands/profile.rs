@@ -13,6 +13,7 @@ use observations::recorded::EXTENSION;
 use super::trace::{Meanwhile, Trace, What};
 use crate::args::{EventFiles, Settings};
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::metaspace::Metaspace;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{ProfileOutputs, Report};
@@ -335,6 +336,7 @@ impl Profile {
                 ..What::default()
             },
             when: When::default(),
+            metaspace: Metaspace::default(),
             outputs: TraceOutputs {
                 top: self.outputs.top,
                 ..TraceOutputs::default()

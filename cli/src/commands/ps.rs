@@ -8,12 +8,12 @@ use clap::Args;
 use crate::agent::Agent;
 use crate::launch::AGENT_LIBRARY;
 use crate::problem::Problem;
-use crate::show::{name, show};
+use crate::show::{name, say, show};
 
 const AFTER_HELP: &str = "\
 Lists the JVMs that this user may look at: all of them for root, also those in containers.
-`agent` is `yes` if Classhook's agent is in the JVM and can be spoken to; `silent` if only its library is there:
-it has left by `classhook off`, or was started with control=off.";
+`agent` is `yes` if Classhook's agent is in the JVM and answers; `library` if only its library is loaded and no agent
+answers: it has left, as after every visit, or was started with control=off.";
 
 /// Longest main class or command line that is printed, in characters.
 const MAIN_WIDTH: usize = 100;
@@ -29,7 +29,7 @@ enum Presence {
     /// It listens.
     Yes,
     /// Its library is loaded, and no agent listens.
-    Silent,
+    LibraryOnly,
     No,
 }
 
@@ -37,7 +37,7 @@ impl Presence {
     fn of(jvm: &Jvm) -> Self {
         match (jvm.has_library, Agent::find(jvm.pid)) {
             (_, Ok(Ok(_))) => Self::Yes,
-            (Some(true), _) => Self::Silent,
+            (Some(true), _) => Self::LibraryOnly,
             (Some(false) | None, _) => Self::No,
         }
     }
@@ -49,11 +49,20 @@ impl Ps {
     /// # Errors
     /// If standard output cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let mut text = format!("{:>8}  {:<12}  {:<6}  main\n", "pid", "version", "agent");
+        let mut text = format!("{:>8}  {:<12}  {:<7}  main\n", "pid", "version", "agent");
+        let mut is_explained = true;
         for jvm in attach::jvms(AGENT_LIBRARY) {
-            line(&jvm, Presence::of(&jvm), &mut text);
+            let agent = Presence::of(&jvm);
+            is_explained &= agent != Presence::LibraryOnly;
+            line(&jvm, agent, &mut text);
         }
-        show(&text).map(|()| 0)
+        show(&text)?;
+        if !is_explained {
+            say(
+                "library: the agent has left, as after every visit, or was started with control=off",
+            );
+        }
+        Ok(0)
     }
 }
 
@@ -64,12 +73,12 @@ fn line(jvm: &Jvm, agent: Presence, text: &mut String) {
     };
     let agent = match agent {
         Presence::Yes => "yes",
-        Presence::Silent => "silent",
+        Presence::LibraryOnly => "library",
         Presence::No => "-",
     };
     let main: String = name(&jvm.main).chars().take(MAIN_WIDTH).collect();
     let version = name(version);
-    let _ = writeln!(text, "{:>8}  {version:<12}  {agent:<6}  {main}", jvm.pid);
+    let _ = writeln!(text, "{:>8}  {version:<12}  {agent:<7}  {main}", jvm.pid);
 }
 
 #[cfg(test)]
@@ -88,7 +97,7 @@ mod tests {
         let mut text = String::new();
         line(&jvm, Presence::Yes, &mut text);
         assert!(
-            text.starts_with("    4711  -             yes     xxx"),
+            text.starts_with("    4711  -             yes      xxx"),
             "{text}"
         );
         assert!(text.len() < 140);

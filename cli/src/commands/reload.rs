@@ -1,11 +1,12 @@
 //! `classhook reload`: another configuration for the agent in a running JVM.
 
 use clap::Args;
-use control::Request;
 
 use crate::answers;
-use crate::args::{Change, Plugins, Target};
+use crate::application;
+use crate::args::{Change, Plugins, Settings, Target};
 use crate::checked_options::CheckedOptions;
+use crate::metaspace::Metaspace;
 use crate::problem::Problem;
 use crate::progress;
 use crate::unmatched;
@@ -31,6 +32,9 @@ pub struct Reload {
     /// The options of the agent.
     #[command(flatten)]
     pub change: Change,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
 }
 
 impl Reload {
@@ -39,11 +43,13 @@ impl Reload {
     /// # Errors
     /// If there is no agent to ask, or the configuration is wrong; the former then stays.
     pub fn run(&self) -> Result<u8, Problem> {
-        let (settings, pid) = (self.change.clone().into(), self.target.pid);
-        let (options, _compiled) = CheckedOptions::change(&settings, &self.plugins.names, pid)?;
-        let request = Request::Reload { options };
+        let pid = self.target.pid;
+        let settings: Settings = self.change.clone().into();
+        let mut settings = application::narrowed(pid, &self.plugins.names, &settings)?;
+        settings.metaspace = self.metaspace;
+        let (request, _compiled) = CheckedOptions::change(&settings, &self.plugins.names, pid)?;
         let code = progress::answer(&self.target, &request, answers::change)?;
-        unmatched::warn(pid)?;
+        unmatched::warn(pid, settings.plugins())?;
         Ok(code)
     }
 }

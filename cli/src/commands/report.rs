@@ -439,7 +439,7 @@ fn expect_something(
         counted(classes, "class")
     );
     let problem = problem.with("expected", "a class with code");
-    let help = "classes of the JDK are not measured unless asked for, and those that `classhook instrument` has made record by themselves; `classhook status` says of a running JVM which classes are measured";
+    let help = "classes of the JDK are not measured unless asked for, and those that `classhook instrument` has made record by themselves. `classhook status` says of a running JVM which classes are measured";
     Err(problem.with("found", found).with("help", help))
 }
 

@@ -7,6 +7,7 @@ use control::Request;
 use control::message::{ClassCounts, HugeMethods, PlanCache, Status as Answer};
 use trace::numbers::counted;
 
+use crate::agent::Agent;
 use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
 use crate::holder::described;
@@ -32,7 +33,17 @@ impl Status {
     /// # Errors
     /// If there is no such JVM (`H05xx`), or no agent in it (`H07xx`).
     pub fn run(&self) -> Result<u8, Problem> {
-        self.target.answer(&Request::Status, text)
+        let pid = self.target.pid;
+        let mut agent = Agent::connect(pid)?;
+        let answer = agent.ask(&Request::Status)?;
+        // In a container, the agent has another number and sees other paths than who reads this.
+        let seen_here = |status: &Answer| Answer {
+            pid: pid.cast_unsigned(),
+            snapshot: agent.path(&status.snapshot).display().to_string(),
+            ..status.clone()
+        };
+        self.target
+            .show(answer, |status: &Answer| text(&seen_here(status)))
     }
 }
 
@@ -216,7 +227,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("failed: H0311 a/B (plugin mine): trap\n"),
+            text.contains("failed: H0311 a.B (plugin mine): trap\n"),
             "{text}"
         );
     }

@@ -19,6 +19,7 @@ use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{What, nothing_of_command, nothing_traced, options_of};
 use crate::live::{Jvms, Which};
+use crate::metaspace::Metaspace;
 use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, all_but_last, complain, say, show};
@@ -79,6 +80,9 @@ pub struct Top {
     /// The options of the agent; without --output nothing is left on disk.
     #[command(flatten)]
     pub settings: Settings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
     /// How long it goes on: 500ms, 30s, 5m, 2h [default: until you quit]
     #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
     pub time: Option<Duration>,
@@ -107,7 +111,9 @@ impl Top {
             aggregate: !self.calls,
             ..What::default()
         };
-        let settings = self.event_files.added(what.configured(&self.settings)?);
+        self.metaspace.check(self.pid)?;
+        let mut settings = self.event_files.added(what.configured(&self.settings)?);
+        settings.metaspace = self.metaspace;
         match self.pid {
             Some(pid) => self.visit(pid, settings, what),
             None => self.start(settings),
@@ -124,7 +130,7 @@ impl Top {
             &settings,
             &run,
         )?;
-        what.warn_of_nothing(&mut visit)?;
+        let withheld = what.warn_of_nothing(&mut visit, &settings)?;
         let (which, beside) = Which::recorded_in(visit.snapshot(), visit.since());
         let sampler = self.sampler(which, beside);
         let end = self.time.and_then(|time| Instant::now().checked_add(time));
@@ -138,7 +144,7 @@ impl Top {
             passing.keep();
         }
         if ended.instrumented == Some(0) {
-            return Err(nothing_traced(pid, &self.methods));
+            return Err(nothing_traced(pid, &self.methods, &withheld));
         }
         let ending = self.end(finished?, ended.has_jvm_ended());
         all_but_last(ending.err().into_iter().chain(ended.unanswered.take()))?;

@@ -14,6 +14,7 @@ use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::run_files;
 use crate::live::{Live, Show, Streamed, Which};
+use crate::metaspace::Metaspace;
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
@@ -24,6 +25,7 @@ use crate::unmatched;
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 use crate::when::When;
+use crate::withheld::Withheld;
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -71,6 +73,9 @@ pub struct Trace {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
     /// How long a running JVM is traced: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
     pub time: Option<Duration>,
@@ -205,25 +210,40 @@ impl What {
         Ok(settings)
     }
 
-    /// Says at once if no loaded method is traced, with the names of loaded classes that are like those asked for.
-    pub(super) fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+    /// Says at once if no loaded method is traced: why classes that are loaded are not, or which are like those asked for.
+    pub(super) fn warn_of_nothing(
+        &self,
+        visit: &mut AttachedPlugin,
+        settings: &Settings,
+    ) -> Result<Vec<Withheld>, Problem> {
         if visit.instrumented() > 0 {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let classes = visit.classes()?;
-        let patterns = self.methods.iter();
-        let nearest =
-            patterns.filter_map(|pattern| unmatched::nearest(class_of(pattern), &classes));
-        let warning = Warning::new("H0650", "no method of a loaded class is traced");
-        let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
+        let mut warning = Warning::new("H0650", "no method of a loaded class is traced");
+        let mut withheld = Vec::new();
+        for pattern in &self.methods {
+            let globs = [class_of(pattern), pattern];
+            let mut found = globs
+                .iter()
+                .filter_map(|glob| visit.withheld(glob, settings.plugins()));
+            if let Some(found) = found.next() {
+                warning = warning
+                    .with("found", found.found())
+                    .with("help", found.help());
+                withheld.push(found);
+            } else if let Some(name) = unmatched::nearest(class_of(pattern), &classes) {
+                warning = warning.with("nearest", name);
+            }
+        }
         let help = "methods of classes that are loaded from now on are, if they are asked for";
         complain(warning.with("help", help));
-        Ok(())
+        Ok(withheld)
     }
 }
 
 /// The problem that no method was traced while a JVM was visited.
-pub(super) fn nothing_traced(pid: i32, methods: &[String]) -> Problem {
+pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]) -> Problem {
     let problem = Problem::user("H0650", "no method was traced").with(
         "expected",
         "at least one method of a class that is loaded, or was meanwhile",
@@ -232,10 +252,19 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String]) -> Problem {
         [] => problem,
         methods => problem.with("found", none_of(methods)),
     };
-    problem.with(
+    with_causes(problem, withheld).with(
         "help",
         format!("`classhook classes {pid}` lists the loaded classes with their loaders"),
     )
+}
+
+/// Adds why classes that are loaded are not changed.
+pub(super) fn with_causes(problem: Problem, withheld: &[Withheld]) -> Problem {
+    withheld.iter().fold(problem, |problem, found| {
+        problem
+            .with("found", found.found())
+            .with("help", found.help())
+    })
 }
 
 /// Says that no method was found for these patterns, which several options give.
@@ -264,6 +293,7 @@ pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -
                 .with("expected", "at least one method of a class that the command loads")
                 .with("found", found)
                 .with("help", "a pattern is CLASS.METHOD, the class with its package: com.acme.Store.find*, com.acme.**")
+                .with("help", "classes of the JDK need --grant boot; those without a source location, such as proxies, --select location:any")
         }
     }
 }
@@ -290,7 +320,9 @@ impl Trace {
             self.meanwhile.otlp.refuse_names()?;
         }
         let target = self.meanwhile.otlp.target()?;
-        let settings = self.event_files.added(settings);
+        self.metaspace.check(self.pid)?;
+        let mut settings = self.event_files.added(settings);
+        settings.metaspace = self.metaspace;
         match self.pid {
             Some(pid) => self.visit(pid, &settings, &run, target),
             None => self.start(&settings, &run, target),
@@ -322,7 +354,7 @@ impl Trace {
     ) -> Result<u8, Problem> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
-        self.what.warn_of_nothing(&mut visit)?;
+        let withheld = self.what.warn_of_nothing(&mut visit, settings)?;
         self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
@@ -336,7 +368,7 @@ impl Trace {
         let mut ended = visit.end();
         let mut streamed = finish(live, sending);
         if ended.instrumented == Some(0) {
-            return Err(nothing_traced(pid, &self.what.methods));
+            return Err(nothing_traced(pid, &self.what.methods, &withheld));
         }
         streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();

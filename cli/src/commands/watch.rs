@@ -11,12 +11,13 @@ use probes::events::Lost;
 use trace::losses;
 use trace::numbers::counted;
 
-use super::trace::{PLUGIN, What, options_of};
+use super::trace::{PLUGIN, What, options_of, with_causes};
 use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::run_id;
 use crate::inputs::run_files;
 use crate::live::Which;
+use crate::metaspace::Metaspace;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
@@ -69,6 +70,9 @@ pub struct Watch {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
     /// How long a running JVM is watched: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", value_parser = until::duration)]
     pub time: Option<Duration>,
@@ -88,7 +92,9 @@ impl Watch {
     pub fn run(&self) -> Result<u8, Problem> {
         let (pid, methods) = self.target()?;
         let run = run_id();
-        let settings = self.configured(methods)?;
+        self.metaspace.check(pid)?;
+        let mut settings = self.configured(methods)?;
+        settings.metaspace = self.metaspace;
         match pid {
             Some(pid) => self.visit(pid, methods, settings, &run),
             None => self.start(settings, &run),
@@ -189,7 +195,7 @@ impl Watch {
             methods: methods.to_vec(),
             ..What::default()
         };
-        what.warn_of_nothing(&mut visit)?;
+        let withheld = what.warn_of_nothing(&mut visit, &settings)?;
         self.when.warn_of_parameters(&mut visit)?;
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let watching = Watching::start(which, folder, self.layout(run));
@@ -202,7 +208,8 @@ impl Watch {
         self.tell(&seen);
         if ended.instrumented == Some(0) {
             let help = format!("`classhook classes {pid}` lists the loaded classes");
-            return Err(nothing_watched(methods).with("help", help));
+            let problem = with_causes(nothing_watched(methods), &withheld);
+            return Err(problem.with("help", help));
         }
         if !ended.has_jvm_ended() {
             seen.unfinished.clear();

@@ -627,7 +627,7 @@ fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
 /// What may be missing of a JVM that was killed: all that was executed before the arrays were last read is there.
 fn killed(meta: &Meta) -> String {
     format!(
-        "what came later than {:.3} s after the begin of the JVM {} that was killed, or still runs elsewhere, may be missing; numbers of how often lines are executed lack up to a second more",
+        "what came later than {:.3} s after the start of the JVM {} may be missing: it was killed, or still runs elsewhere. Numbers of how often lines are executed lack up to a second more",
         seconds_after_begin(meta, meta.dump_ms),
         meta.pid,
     )

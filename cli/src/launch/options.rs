@@ -41,6 +41,8 @@ pub struct AgentOptions {
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented once attaching is done.
     pub later: bool,
+    /// Most bytes of metaspace that changing loaded classes may take.
+    pub metaspace: Option<u64>,
     /// A folder of compiled plugins.
     pub cache: Option<PathBuf>,
     /// Where the agent leaves its messages while it attaches.
@@ -71,6 +73,7 @@ impl AgentOptions {
             .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
         let calls = self.watch.calls.map(|calls| calls.to_string());
         let per_second = self.watch.per_second.map(|calls| calls.to_string());
+        let metaspace = self.metaspace.map(|bytes| bytes.to_string());
         let paths = [("cache", &self.cache), ("messages", &self.messages)];
         paths
             .iter()
@@ -94,6 +97,7 @@ impl AgentOptions {
             ("observe", self.observe.as_deref()),
             ("visit", self.visit.as_deref()),
             ("later", self.later.then_some("on")),
+            ("metaspace", metaspace.as_deref()),
         ];
         single
             .iter()
@@ -143,10 +147,11 @@ mod tests {
             observe: Some("cpu:10ms;depth:9".into()),
             visit: Some("trace".into()),
             later: true,
+            metaspace: Some(4_096),
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

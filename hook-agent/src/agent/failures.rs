@@ -19,6 +19,8 @@ pub(crate) struct Failures {
 struct State {
     /// Not yet in the snapshot.
     fresh: Vec<probes::Failure>,
+    /// The first classes that could not be retransformed.
+    retransform: Vec<probes::Failure>,
     /// Written to standard error so far.
     reported: usize,
     counts: Counts,
@@ -55,16 +57,23 @@ impl Failures {
         let text = format!(
             "warning[{code}]: {class} was loaded before the agent and cannot be retransformed: {error}; it stays as it is"
         );
-        let message = error.to_string();
-        self.note(
-            || messages::coded_warning(text),
-            probes::Failure {
-                class,
-                code: code.to_owned(),
-                message,
-                ..Default::default()
-            },
-        );
+        let failure = probes::Failure {
+            class,
+            code: code.to_owned(),
+            message: error.to_string(),
+            ..Default::default()
+        };
+        let mut state = self.state();
+        if state.retransform.len() < REPORTED {
+            state.retransform.push(failure.clone());
+        }
+        drop(state);
+        self.note(|| messages::coded_warning(text), failure);
+    }
+
+    /// The first classes that could not be retransformed.
+    pub fn of_retransformation(&self) -> Vec<probes::Failure> {
+        self.state().retransform.clone()
     }
 
     /// Counts a failure of the agent itself, which was written to standard error.

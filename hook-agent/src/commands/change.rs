@@ -11,7 +11,7 @@ use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
 use crate::{current, messages, observe, structural_edits};
 use control::Refusal;
-use control::message::Change;
+use control::message::{Change, Shortage};
 use host::config::PluginConfig;
 use host::{CodeLocation, Config, Pipeline, PluginState};
 use std::path::PathBuf;
@@ -48,7 +48,13 @@ pub(super) fn enable(
                     .plugin_wants(plugin, &class.name, &class.loader, location)
             })
     };
-    Ok(settled(context, |_| false, wants))
+    settled(context, |_| false, wants).map_err(|shortage| {
+        if let Some(set) = context.agent.plugins.current() {
+            set.pipeline.enable(plugin, false);
+            renew(context.agent, set);
+        }
+        shortage.refusal()
+    })
 }
 
 /// Takes a plugin's edits out of all classes.
@@ -61,7 +67,8 @@ pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refu
     let set = refusals::current(context.agent)?;
     set.pipeline.enable(plugin, false);
     renew(context.agent, set);
-    Ok(settled(context, |edits| holds(edits, plugin), |_, _| false))
+    let is_stale = |edits: &Edits| holds(edits, plugin);
+    settled(context, is_stale, |_, _| false).map_err(|shortage| shortage.refusal())
 }
 
 /// Puts another configuration in place of the present one.
@@ -109,6 +116,7 @@ pub(super) fn add(
     let added = names.clone();
     let pipeline = pipeline_of(&config)?;
     let set = refusals::current(context.agent)?;
+    let former = Former::of(&set);
     for (name, state) in set.pipeline.plugins().zip(set.pipeline.states()) {
         match state {
             _ if names.iter().any(|added| added == name) => {}
@@ -137,11 +145,41 @@ pub(super) fn add(
     };
     let concerns = |edits: &Edits| names.iter().any(|name| holds(edits, name));
     keep_others(context, set.revision, concerns, wants);
-    Ok(settled(
+    let changed = settled(
         context,
         |edits| edits.revision != set.revision,
         |class, location| !is_of(context.agent, class, &set) && wants(class, location),
-    ))
+    );
+    changed.map_err(|shortage| {
+        drop(set);
+        former.put_back(context);
+        shortage.refusal()
+    })
+}
+
+/// The plugins before a change.
+struct Former {
+    config: Config,
+    pipeline: Arc<Pipeline>,
+}
+
+impl Former {
+    fn of(set: &PluginSet) -> Self {
+        Self {
+            config: set.config.clone(),
+            pipeline: Arc::clone(&set.pipeline),
+        }
+    }
+
+    /// Puts the plugins in force again after a change that has changed no class.
+    fn put_back(self, context: Context<'_>) {
+        messages::set_level(self.config.agent.log);
+        let agent = context.agent;
+        agent.plugins.exchange(Some((self.config, self.pipeline)));
+        if let Ok(set) = refusals::current(agent) {
+            keep_others(context, set.revision, |_| false, |_, _| false);
+        }
+    }
 }
 
 /// Notes that what the other plugins made of loaded classes is as the present set would make it: these are not
@@ -175,9 +213,10 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
     let at_work = |plugin: &PluginConfig| plugin.session > 0 && sessions.has(plugin.session);
     config.plugins.extend(others.into_iter().filter(at_work));
     let pipeline = pipeline_of(&config)?;
-    context.agent.table.spans().forget_limits(None);
-    exchange(context, config, pipeline);
     let agent = context.agent;
+    let former = Former::of(&*refusals::current(agent)?);
+    agent.table.spans().forget_limits(None);
+    exchange(context, config, pipeline);
     let revision = refusals::current(agent)?.revision;
     let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
         let now = agent.plugins.current();
@@ -185,7 +224,10 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
             !is_of(agent, class, &now) && now.wants(&class.name, &class.loader, location)
         })
     };
-    Ok(settled(context, |edits| edits.revision != revision, wants))
+    settled(context, |edits| edits.revision != revision, wants).map_err(|shortage| {
+        former.put_back(context);
+        shortage.refusal()
+    })
 }
 
 fn pipeline_of(config: &Config) -> Result<Pipeline, Refusal> {
@@ -218,7 +260,7 @@ fn settled(
     context: Context<'_>,
     stale: impl Fn(&Edits) -> bool,
     wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
-) -> Change {
+) -> Result<Change, Shortage> {
     let Context { agent, jvm } = context;
     if let Some(agent) = current::get() {
         observe::settle_plugins(agent, jvm);
@@ -228,15 +270,19 @@ fn settled(
     let Report {
         retransformed,
         failed,
+        lacks_metaspace,
     } = retransform::settle(agent, jvm, stale, wanted);
+    if lacks_metaspace {
+        return Err(agent.metaspace.last_shortage().unwrap_or_default());
+    }
     let by_plugins = failed_plugins(agent).into_iter().skip(before);
     let of_plugins = by_plugins.take(status::FAILURES).map(status::failure);
-    Change {
+    Ok(Change {
         retransformed,
         failed: failures(failed).into_iter().chain(of_plugins).collect(),
         plugins: status::plugins(agent),
         session: None,
-    }
+    })
 }
 
 /// What the present plugins failed on so far.

@@ -31,7 +31,14 @@ pub(super) fn status(context: Context<'_>) -> Status {
         None => holder,
     };
     let numbers = Numbers::of(agent);
-    let failures = numbers.plugins.failures.into_iter().take(FAILURES);
+    let not_retransformed = agent.failures.of_retransformation().into_iter();
+    let not_retransformed = not_retransformed.map(|found| Failure {
+        code: found.code,
+        class: found.class,
+        plugin: found.plugin,
+        cause: found.message,
+    });
+    let failures = numbers.plugins.failures.into_iter().map(failure);
     let left_alone = numbers.plugins.skipped.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -48,7 +55,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         plugins: plugins(agent),
         classes: counts(agent),
         arrays: agent.table.arrays(),
-        failures: failures.map(failure).collect(),
+        failures: failures.chain(not_retransformed).take(FAILURES).collect(),
         own_failures: numbers.own_failures,
         natives: structural_edits::natives(),
         structures: structural_edits::structures(),
@@ -56,6 +63,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         left_alone: left_alone.map(remark).collect(),
         plan_cache: numbers.plugins.plans.map(plan_cache),
         holders: agent.control.holders().into_iter().map(named).collect(),
+        shortage: agent.metaspace.last_shortage(),
     }
 }
 

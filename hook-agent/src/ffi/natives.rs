@@ -74,12 +74,12 @@ impl Jvm for Caller<'_> {
     }
 
     fn unwound(&self) -> u64 {
-        let local = self.0.zip(handlers::get());
+        let local = self.local.zip(handlers::get());
         local.map_or(0, |(local, handlers)| handlers.unwound(local))
     }
 
     fn running(&self) -> Option<HashMap<MethodName, u64>> {
-        let local = self.0?;
+        let local = self.local?;
         guard(None, || handlers::get()?.running(Live::entered(), local))
     }
 

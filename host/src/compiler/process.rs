@@ -187,7 +187,7 @@ fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
         .fold(HostError::new("H0116", message), |error, program| {
             error.with("looked", program.display().to_string())
         });
-    looked.with("help", format!("put `{COMPILER}` beside `{COMMAND}` and the agent's library, or name it with the agent's option compiler=PATH; or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
+    looked.with("help", format!("put `{COMPILER}` beside `{COMMAND}` and the agent's library, or name it with the agent's option compiler=PATH. Or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
 }
 
 fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {

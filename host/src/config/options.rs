@@ -78,6 +78,8 @@ A comma or backslash inside a value is written \\, or \\\\.
   later=on|off       whether the classes that are loaded are instrumented once
                      attaching is done, and not meanwhile (default: off); has no
                      effect on an agent that starts with the JVM
+  metaspace=BYTES    most metaspace that changing loaded classes may take, as estimated;
+                     where they need more, none is changed (default: no limit)
   cache=DIR          a folder of compiled plugins, besides the one in the user's
                      cache: the command `classhook` compiles plugins before
   compiler=FILE      the program `classhook-plugin-compiler`, for a plugin that no cache
@@ -87,7 +89,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "config",
     "output",
     "file-name",
@@ -114,6 +116,7 @@ const KEYS: [&str; 31] = [
     "observe",
     "visit",
     "later",
+    "metaspace",
     "cache",
     "compiler",
     "messages",
@@ -245,6 +248,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "observe" => config.agent.observe = Some(parse_subscription(value)?),
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
+        "metaspace" => config.agent.metaspace = Some(parse_number("metaspace", value)?),
         "cache" => config.agent.cache = Some(PathBuf::from(value)),
         "compiler" => config.agent.compiler = Some(PathBuf::from(value)),
         "messages" => {} // read before all others

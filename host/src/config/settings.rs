@@ -63,6 +63,8 @@ pub struct Agent {
     pub visit: Option<String>,
     /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
     pub later: bool,
+    /// Most bytes of metaspace that changing loaded classes may take, as estimated.
+    pub metaspace: Option<u64>,
     /// A folder of compiled plugins, besides the user's.
     pub cache: Option<PathBuf>,
     /// The command that compiles plugins, if it is not where it is looked for.
@@ -209,6 +211,7 @@ impl Default for Agent {
             observe: None,
             visit: None,
             later: false,
+            metaspace: None,
             cache: None,
             compiler: None,
         }

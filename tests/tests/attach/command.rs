@@ -77,7 +77,7 @@ fn agent_that_has_left_is_not_listed_as_one_that_is_there() {
     attach(&servant, folder.path(), &[]).assert_success();
     assert_eq!(agent_column(servant.pid()), "yes");
     classhook(&["off", &servant.pid().to_string()]).assert_success();
-    assert_eq!(agent_column(servant.pid()), "silent");
+    assert_eq!(agent_column(servant.pid()), "library");
     attach(&servant, folder.path(), &[]).assert_success();
     assert_eq!(agent_column(servant.pid()), "yes");
     assert_eq!(servant.end().code, Some(0));

@@ -86,7 +86,7 @@ fn dump_holds_what_was_hit_and_reset_forgets_it() {
         assert!(probes::Snapshot::read(&copy).expect("readable").complete);
         // What is forgotten and finds no room is kept elsewhere.
         let full = classhook(&["dump", &pid, "--reset", "--to", "/dev/full"]);
-        full.assert_exit(2).assert_stderr("H0620");
+        full.assert_exit(3).assert_stderr("H0620");
         let kept = full
             .stderr
             .lines()

@@ -31,9 +31,11 @@ pub fn begun(words: &[&str]) -> (Child, BufReader<ChildStderr>) {
         .arguments(words)
         .spawn();
     let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    told.read_line(&mut line).expect("text");
-    assert!(line.contains("Ctrl-C"), "{line}");
+    let mut lines = String::new();
+    while !lines.contains("Ctrl-C") {
+        let read = told.read_line(&mut lines).expect("text");
+        assert!(read > 0, "{lines}");
+    }
     (child, told)
 }
 

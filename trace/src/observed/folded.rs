@@ -92,10 +92,6 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
                 break;
             }
         }
-        let system = recorded.system.iter().filter(|_| weight == Weight::Cpu);
-        for row in system {
-            *sums.entry(row.work.title().to_owned()).or_default() += row.cpu_ns;
-        }
     }
     // Of each node of the recording: its place in the tree, and its depth.
     let mut places: Vec<Option<(u32, usize)>> = vec![None; recorded.stacks.nodes.len()];
@@ -126,5 +122,11 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
             }
         };
         stacks.add(place, side, number);
+    }
+    let system = recorded.system.iter().filter(|_| weight == Weight::Cpu);
+    for row in system {
+        let name = stacks.name(row.work.title());
+        let place = stacks.below(None, name, 1);
+        stacks.add(place, side, row.cpu_ns);
     }
 }

@@ -13,7 +13,7 @@ use observations::Recorded;
 
 pub use bias::sampler_bias;
 
-use rows::{Hottest, Row, Table, percent};
+use rows::{Row, Table, percent};
 
 use super::names::place;
 use crate::names::printable;

@@ -155,11 +155,10 @@ impl<'a> Reloading<'a> {
 /// What puts the plugin in the place of the former one, and the code that it names.
 fn request(ready: &Ready, pid: i32) -> Result<(Request, Precompiled), Problem> {
     if ready.settings.configuration().file.is_some() {
-        let (options, code) = CheckedOptions::change(&ready.settings, &ready.plugins(), pid)?;
-        return Ok((Request::Reload { options }, code));
+        return CheckedOptions::change(&ready.settings, &ready.plugins(), pid);
     }
     let code = Precompiled::for_plugin(&ready.reference, pid)?;
-    let request = attached::enable(&ready.visitor, ready.settings.plugins(), &code)?;
+    let request = attached::enable(&ready.visitor, &ready.settings, &code, pid)?;
     Ok((request, code))
 }
 

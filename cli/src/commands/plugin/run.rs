@@ -16,6 +16,7 @@ use super::reloading::Reloading;
 use crate::args::{EventFiles, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
+use crate::metaspace::Metaspace;
 use crate::plugin_project::watched::Watched;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_tables;
@@ -56,6 +57,9 @@ pub struct Run {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
+    /// The check of the metaspace.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
     /// Build the plugin again when its files change, or take its component again, and reload it in the JVMs
     #[arg(long)]
     pub watch: bool,
@@ -95,7 +99,9 @@ impl Run {
     fn ready(&self, source: &PluginSource) -> Result<Ready, Problem> {
         let description = source.describe()?;
         let reference = plugin_reference(source.reference().as_os_str())?;
+        self.metaspace.check(self.pid)?;
         let mut settings = self.event_files.added(self.settings.clone());
+        settings.metaspace = self.metaspace;
         let plugins = &mut settings.change.configuration.plugins;
         let is_built = matches!(source, PluginSource::Built(_));
         if is_built {

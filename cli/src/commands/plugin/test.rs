@@ -110,7 +110,7 @@ fn first_run(folder: &Path) -> Option<&'static str> {
             "the first run compiles the SDK and the test kit, twice, for this machine and for WebAssembly: some minutes; later ones compile what has changed"
         }
         Language::Python | Language::Js => {
-            "the first run makes a component with an interpreter of the language, and compiles it: about a minute; later ones do so when a file has changed"
+            "the first run makes a component with an interpreter of the language, and compiles it: about a minute. Later ones do so when a file has changed"
         }
         Language::C => return None,
     })

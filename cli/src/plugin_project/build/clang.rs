@@ -16,7 +16,7 @@ const COMPILER: &str = "clang";
 const LINKER: &str = "wasm-ld";
 /// The releases that can make such modules, the newest first.
 const RELEASES: std::ops::RangeInclusive<u32> = 11..=40;
-const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine); components that are built need none of it";
+const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine). Components that are built need none of it";
 
 /// What plugins are compiled for, without a C library.
 const COMPILE: [&str; 10] = [

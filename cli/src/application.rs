@@ -1,0 +1,108 @@
+//! The application in a running JVM: the classes that a command changes if nobody says which.
+//!
+//! The application is everything but the JDK, the libraries of the class path, and servers and their libraries. So the
+//! classes of child loaders belong to it, as those of web applications do, wherever they lie.
+
+mod jvm;
+mod places;
+
+use std::ffi::OsString;
+
+use attach::Attachment;
+use serde_json::Value;
+
+use crate::agent::unreached;
+use crate::args::{PluginSettings, Settings};
+use crate::problem::Problem;
+use crate::show::say;
+use jvm::Described;
+
+/// The plugins that want every class unless they are told which.
+const GREEDY: [&str; 4] = ["coverage", "coverage-lines", "coverage-counts", "trace"];
+/// Most bytes of the selectors: before JDK 24 an agent takes 1,023 bytes of options when it attaches.
+const MOST: usize = 600;
+/// Selectors that leave out what is no application in any JVM: the JDK, and the libraries within archives of Spring Boot and the web.
+const NEVER: &str = "!location:jrt:/java.*;!location:jrt:/jdk.*;!location:BOOT-INF/lib;\
+                     !location:WEB-INF/lib;!location:WEB-INF/lib-provided;!org.springframework.boot.loader.**";
+
+/// Returns the settings with selectors for the application of the JVM `pid`, and says so, if these plugins would change
+/// every class.
+///
+/// # Errors
+/// If the JVM cannot be reached (`H05xx`).
+pub fn narrowed(pid: i32, plugins: &[OsString], settings: &Settings) -> Result<Settings, Problem> {
+    let mut narrowed = settings.clone();
+    let configuration = &mut narrowed.change.configuration;
+    if configuration.file.is_none() && wants_everything(plugins, &configuration.plugins) {
+        let selectors = selectors(&Attachment::open(pid).map_err(unreached)?)?;
+        configuration.plugins.select.push(selectors);
+        say(
+            "only classes of the application are changed, not those of its libraries and servers; \
+             --select '**' changes all",
+        );
+    }
+    Ok(narrowed)
+}
+
+/// Checks whether all of these plugins are bundled ones that would change every class; without any, `coverage` is meant.
+fn wants_everything(plugins: &[OsString], settings: &PluginSettings) -> bool {
+    let is_greedy = |plugin: &OsString| GREEDY.iter().any(|name| plugin == name);
+    settings.select.is_empty()
+        && plugins.iter().all(is_greedy)
+        && !names_methods(settings.plugin_settings.as_deref())
+}
+
+/// Checks whether the settings of a trace say which methods it is about.
+fn names_methods(settings: Option<&str>) -> bool {
+    let settings: Option<Value> = settings.and_then(|text| serde_json::from_str(text).ok());
+    let is_given = |key: &str| {
+        let list = settings.as_ref().map(|settings| &settings[key]);
+        list.and_then(Value::as_array)
+            .is_some_and(|list| !list.is_empty())
+    };
+    is_given("methods") || is_given("annotated")
+}
+
+/// Returns the selectors for the application, separated by `;`.
+fn selectors(jvm: &Attachment) -> Result<String, Problem> {
+    let properties = jvm.properties().map_err(unreached)?;
+    let process = jvm.process();
+    let described = Described::new(&properties, process.command_line());
+    let in_root = |path: &str| process.path_in_root(path);
+    Ok(of(&described, &in_root))
+}
+
+/// As [`selectors`], of a JVM that is described; `in_root` turns its paths into ours.
+fn of(jvm: &Described, in_root: &dyn Fn(&str) -> std::path::PathBuf) -> String {
+    let found = places::of(jvm, in_root);
+    let mut parts = vec![NEVER.to_owned()];
+    parts.extend(found.packages.iter().map(|package| format!("{package}.**")));
+    let left_out = found
+        .left_out
+        .iter()
+        .map(|place| format!("!location:{place}"));
+    parts.extend(left_out);
+    let exact = parts.join(";");
+    if exact.len() <= MOST {
+        return exact;
+    }
+    // Too many libraries to name: the application is named instead.
+    let named = match &found.organisation {
+        Some(organisation) => vec![format!("{organisation}.**")],
+        None => found
+            .own
+            .iter()
+            .map(|place| format!("location:{place}"))
+            .collect(),
+    };
+    let mut short = NEVER.to_owned();
+    for part in named {
+        if short.len() + part.len() < MOST {
+            short = format!("{short};{part}");
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! The metaspace that a change of a running JVM's classes may take.
+
+use attach::Attachment;
+use clap::Args;
+use control::Refusal;
+use control::message::Shortage;
+
+use crate::problem::Problem;
+
+/// Limits from this one on are none: the JVM's default is the whole address space.
+const UNLIMITED: u64 = 1 << 50;
+
+/// The check of the metaspace before loaded classes are changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct Metaspace {
+    /// Change loaded classes even if the JVM's metaspace may not suffice for them
+    #[arg(long)]
+    pub ignore_metaspace: bool,
+}
+
+impl Metaspace {
+    /// Fails if the option is given for a command that is started.
+    ///
+    /// # Errors
+    /// `H0627`.
+    pub fn check(self, pid: Option<i32>) -> Result<(), Problem> {
+        match self.ignore_metaspace && pid.is_none() {
+            true => Err(Problem::user(
+                "H0627",
+                "--ignore-metaspace goes with a JVM that is running",
+            )
+            .with(
+                "help",
+                "leave it out: classes that are changed as they load are there once",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the most bytes that a change may take: three quarters of what is free, so that the application can go on
+    /// loading classes. None without a limit of the JVM, without its
+    /// numbers, or if they are to be ignored.
+    #[must_use]
+    pub fn of_jvm(self, jvm: &Attachment) -> Option<u64> {
+        if self.ignore_metaspace {
+            return None;
+        }
+        let flag = jvm.command("printflag", &["MaxMetaspaceSize"]).ok()?.text;
+        let most = limit(&flag)?;
+        // JDK 25 has taken the line out of the first of these answers.
+        let answers = ["GC.heap_info", "VM.metaspace basic"];
+        let used = answers
+            .into_iter()
+            .find_map(|line| used(&jvm.jcmd(line).ok()?))?;
+        Some(most.saturating_sub(used) / 4 * 3)
+    }
+
+    /// As [`Self::of_jvm`], in the JVM `pid`; none if it cannot be reached this way.
+    #[must_use]
+    pub fn of_process(self, pid: i32) -> Option<u64> {
+        match self.ignore_metaspace {
+            true => None,
+            false => self.of_jvm(&Attachment::open(pid).ok()?),
+        }
+    }
+}
+
+/// The problem that the metaspace does not suffice, so that nothing was changed.
+#[must_use]
+pub fn shortage(shortage: &Shortage) -> Problem {
+    let Refusal {
+        code,
+        message,
+        notes,
+    } = shortage.refusal();
+    let problem = Problem::user(code, message);
+    notes
+        .into_iter()
+        .fold(problem, |problem, (label, text)| problem.with(label, text))
+}
+
+/// Reads `-XX:MaxMetaspaceSize=104857600`; none if that is no limit.
+fn limit(flag: &str) -> Option<u64> {
+    let (_, value) = flag.trim().rsplit_once('=')?;
+    let value = value.parse().ok()?;
+    (value < UNLIMITED).then_some(value)
+}
+
+/// Reads `Metaspace used 2907K, committed 3072K, …`.
+fn used(heap_info: &str) -> Option<u64> {
+    let line = heap_info
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Metaspace"))?;
+    let (_, rest) = line.split_once("used ")?;
+    let (number, _) = rest.split_once('K')?;
+    number.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_the_jvm_are_read() {
+        assert_eq!(limit("-XX:MaxMetaspaceSize=104857600\n"), Some(100 << 20));
+        assert_eq!(limit("-XX:MaxMetaspaceSize=18446744073709547520"), None);
+        assert_eq!(limit("unknown"), None);
+        let later = " garbage-first heap   total 1K, used 2K\n Metaspace       used 2907K, committed 3072K, reserved 1114112K\n  class space    used 290K";
+        assert_eq!(used(later), Some(2907 << 10));
+        assert_eq!(
+            used(" Metaspace       used 75K, capacity 80K"),
+            Some(75 << 10)
+        );
+        assert_eq!(used("nothing"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Loaded classes that plugins do not see, with the cause and the option that helps.
+
+use control::classes::Details;
+use control::message::Class;
+use host::selector::{Selection, Verdict};
+use host::{CodeLocation, Loader, code_location};
+use trace::numbers::counted;
+
+use crate::agent::Agent;
+use crate::args::PluginSettings;
+use crate::show::name;
+
+/// Modules that the JVM makes for proxies; a class in one has no source location.
+const OF_PROXIES: &str = "jrt:/jdk.proxy";
+
+/// The cause for which plugins do not see a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// It belongs to the JDK, and plugins may not change that.
+    Jdk,
+    /// It has no source location.
+    NoLocation,
+    /// The selectors leave it out.
+    Selectors,
+    /// They see it, and find no such method with code in it.
+    NoMethod,
+}
+
+/// Loaded classes that were asked for and are not changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    first: String,
+    count: usize,
+    cause: Cause,
+}
+
+impl Withheld {
+    /// Looks for loaded classes that a glob covers; none if there are none, or the agent does not list them.
+    #[must_use]
+    pub fn find(agent: &mut Agent, glob: &str, settings: &PluginSettings) -> Option<Self> {
+        let details = Details {
+            source: true,
+            ..Details::default()
+        };
+        of(&agent.listed(Some(glob), details).ok()?, settings)
+    }
+
+    /// Returns the classes and the cause.
+    #[must_use]
+    pub fn found(&self) -> String {
+        let first = name(&self.first);
+        let classes = match self.count {
+            1 => first.to_string(),
+            count => format!("{first} and {} more", counted(count - 1, "class")),
+        };
+        let cause = match self.cause {
+            Cause::Jdk => "loaded, and of the JDK, which plugins may not change",
+            Cause::NoLocation => "loaded, and without a source location, as proxies are",
+            Cause::Selectors => "loaded, and left out by --select",
+            Cause::NoMethod => "loaded, and without such a method that has code",
+        };
+        format!("{classes}: {cause}")
+    }
+
+    /// Returns the option that helps.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self.cause {
+            Cause::Jdk => "--grant boot lets them",
+            Cause::NoLocation => "--select location:any takes such classes, too",
+            Cause::Selectors => "select them as well",
+            Cause::NoMethod => {
+                "`classhook classes PID CLASS --methods` lists them; abstract and native ones have no code"
+            }
+        }
+    }
+}
+
+fn of(classes: &[Class], settings: &PluginSettings) -> Option<Withheld> {
+    let first = classes.first()?;
+    Some(Withheld {
+        first: first.name.clone(),
+        count: classes.len(),
+        cause: cause(first, settings),
+    })
+}
+
+fn cause(class: &Class, settings: &PluginSettings) -> Cause {
+    let selectors: Vec<&str> = settings
+        .select
+        .iter()
+        .flat_map(|text| text.split(';'))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let selection = Selection::parse(&selectors).unwrap_or_default();
+    let loader = match class.loader.split('@').next().unwrap_or_default() {
+        "boot" => Loader::Boot,
+        "platform" => Loader::Platform,
+        "app" => Loader::App,
+        other => Loader::Other(other.replace('.', "/").into()),
+    };
+    let is_inner = matches!(loader, Loader::Boot | Loader::Platform);
+    if is_inner && !settings.grant.iter().any(|grant| grant == "boot") {
+        return Cause::Jdk;
+    }
+    let source = class.source.as_deref().unwrap_or_default();
+    let has_location = !source.is_empty() && !source.starts_with(OF_PROXIES);
+    if !is_inner && !has_location && !selection.any_location() {
+        return Cause::NoLocation;
+    }
+    let place = code_location::path(source);
+    let location = match has_location {
+        true => CodeLocation::At(&place),
+        false => CodeLocation::None,
+    };
+    let internal = class.name.replace('.', "/");
+    let by_name = selection.matches_name(internal.as_bytes(), &loader);
+    match by_name == Verdict::No || !selection.matches_location(location) {
+        true => Cause::Selectors,
+        false => Cause::NoMethod,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(name: &str, loader: &str, source: &str) -> Class {
+        Class {
+            name: name.to_owned(),
+            loader: loader.to_owned(),
+            source: Some(source.to_owned()),
+            ..Class::default()
+        }
+    }
+
+    fn settings(select: &[&str], grant: &[&str]) -> PluginSettings {
+        PluginSettings {
+            select: select.iter().map(|text| (*text).to_owned()).collect(),
+            grant: grant.iter().map(|text| (*text).to_owned()).collect(),
+            ..PluginSettings::default()
+        }
+    }
+
+    #[test]
+    fn cause_is_told_with_the_option_that_helps() {
+        let map = class("java.util.HashMap", "boot", "jrt:/java.base");
+        let driver = class("java.sql.Driver", "platform", "jrt:/java.sql");
+        let proxy = class("jdk.proxy2.$Proxy5", "app", "jrt:/jdk.proxy2");
+        let made = class("com.acme.Made", "com.acme.Loader@1f", "");
+        let app = class("com.acme.App", "app", "file:/w/app.jar");
+        for (class, select, grant, expected) in [
+            (&map, &[][..], &[][..], Cause::Jdk),
+            (&driver, &["location:any"], &[], Cause::Jdk),
+            (&map, &[], &["boot"], Cause::NoMethod),
+            (&proxy, &[], &[], Cause::NoLocation),
+            (&proxy, &["location:any"], &[], Cause::NoMethod),
+            (&made, &["com.acme.**"], &[], Cause::NoLocation),
+            (&app, &["org.**"], &[], Cause::Selectors),
+            (&app, &["a.**;!location:app.jar"], &[], Cause::Selectors),
+            (&app, &[], &[], Cause::NoMethod),
+        ] {
+            assert_eq!(
+                cause(class, &settings(select, grant)),
+                expected,
+                "{class:?}"
+            );
+        }
+        let told = of(&[proxy, made], &settings(&[], &[])).unwrap();
+        assert_eq!(
+            told.found(),
+            "jdk.proxy2.$Proxy5 and 1 class more: loaded, and without a source location, as proxies are"
+        );
+        assert_eq!(told.help(), "--select location:any takes such classes, too");
+    }
+}

@@ -1,0 +1,7 @@
+package lib;
+
+public class Library {
+    public static int call() {
+        return 1;
+    }
+}

@@ -1,0 +1,7 @@
+package plug;
+
+public class In implements Runnable {
+    @Override
+    public void run() {
+    }
+}
