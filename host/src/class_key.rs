@@ -25,7 +25,7 @@ impl ClassKey {
             .first_chunk()
             .map_or(0, |bytes| u32::from_be_bytes(*bytes));
         // Less than `blocks`.
-        (u64::from(first) * u64::from(blocks) >> 32) as u32
+        ((u64::from(first) * u64::from(blocks)) >> 32) as u32
     }
 }
 
