@@ -137,16 +137,15 @@ impl Pairing {
 
     /// The edits that give new methods the names of the loaded ones.
     pub(super) fn renames(&self) -> impl Iterator<Item = ClassEdit> {
-        self.pairs().filter_map(|(_, old, new)| {
-            (old.name != new.name).then(|| ClassEdit::RenameMember {
-                member: MemberName {
-                    owner: self.owner.clone(),
-                    name: new.name.clone(),
-                    descriptor: new.descriptor.clone(),
-                    interface: false,
-                },
-                to: old.name.clone(),
-            })
+        let renamed = self.pairs().filter(|(_, old, new)| old.name != new.name);
+        renamed.map(|(_, old, new)| ClassEdit::RenameMember {
+            member: MemberName {
+                owner: self.owner.clone(),
+                name: new.name.clone(),
+                descriptor: new.descriptor.clone(),
+                interface: false,
+            },
+            to: old.name.clone(),
         })
     }
 

@@ -47,7 +47,7 @@ fn class_without_a_change_is_fitted_as_it_is() {
             old: Some(bytes),
         };
         let fitted = fit(&[pair]).remove(0);
-        assert_eq!(fitted.bytes, bytes, "{name}");
+        assert_eq!(fitted.bytes, *bytes, "{name}");
         assert!(
             fitted.remarks.is_empty() && fitted.confused.is_empty(),
             "{name}"
