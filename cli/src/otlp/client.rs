@@ -152,7 +152,7 @@ impl Client {
     async fn connect(&mut self) -> Result<Connection, Failure> {
         let (address, protocol) = (self.endpoint.address(), self.endpoint.protocol);
         if let Some(tls) = &self.endpoint.tls {
-            let connected = tls.connect(address, protocol).await;
+            let connected = tls.connect(address, protocol.in_handshakes()).await;
             let (stream, encryption) = connected.map_err(|cause| Failure {
                 cause: format!("cannot connect: {cause}"),
                 remedy: Remedy::Reconnect,

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use super::endpoint::Protocol;
 use crate::problem::Problem;
 use crate::relay;
 
@@ -49,21 +48,21 @@ impl Tls {
         keys.try_for_each(|file| holds(file, "PRIVATE KEY"))
     }
 
-    /// Connects to a receiver, and checks its certificate.
+    /// Connects to a receiver, and checks its certificate; the handshake asks for a protocol by its name (ALPN).
     ///
     /// # Errors
     /// The cause, in the words of the program or the system.
     pub async fn connect(
         &self,
         (host, port): (&str, u16),
-        protocol: Protocol,
+        protocol: &str,
     ) -> Result<(UnixStream, Encryption), String> {
         let told = |error: std::io::Error| error.to_string();
         let (ours, theirs) = StdUnixStream::pair().map_err(told)?;
         ours.set_nonblocking(true).map_err(told)?;
         let stream = UnixStream::from_std(ours).map_err(told)?;
         let mut command = relay::command("tls");
-        command.args([host, &port.to_string(), protocol.in_handshakes()]);
+        command.args([host, &port.to_string(), protocol]);
         command.arg(self.authorities.as_deref().unwrap_or(Path::new("-")));
         if let Some((certificates, key)) = &self.identity {
             command.arg(certificates).arg(key);

@@ -2,7 +2,6 @@
 
 use probes::events::{Call, SpanInfo, Value};
 
-use super::spans::name;
 use crate::names::printable;
 use crate::values::{recorded, shown};
 
@@ -43,6 +42,12 @@ impl SpanName {
             _ => name(method),
         }
     }
+}
+
+/// Returns the default name of a span, `Store.find`.
+fn name(method: &SpanInfo) -> String {
+    let class = printable(jvms::names::without_package(&method.class));
+    format!("{class}.{}", printable(&method.method))
 }
 
 impl NamePart {

@@ -108,12 +108,6 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// `Store.find`.
-pub(super) fn name(method: &SpanInfo) -> String {
-    let class = printable(jvms::names::without_package(&method.class));
-    format!("{class}.{}", printable(&method.method))
-}
-
 /// The class of what was thrown, and the event that tells it.
 fn thrown(call: &Call, begun: u64) -> (Option<String>, Vec<Event>) {
     let Outcome::Threw(name) = &call.outcome else {
