@@ -10,7 +10,11 @@ use crate::spans::calls::capture_read_from;
 
 impl Bench {
     /// A runtime with one span, of whose calls this is asked; its method has two parameters.
-    fn watched(when: &str, show: Option<&str>, limits: (Option<u64>, Option<u32>)) -> Self {
+    pub(super) fn watched(
+        when: &str,
+        show: Option<&str>,
+        limits: (Option<u64>, Option<u32>),
+    ) -> Self {
         let bench = Self::new(&[]);
         bench.ask(when, show, limits);
         bench
