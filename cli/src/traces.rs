@@ -30,8 +30,9 @@ use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::writable;
 
-pub use completeness::{are_finished, is_complete, is_streamed, not_finished};
+pub use completeness::{StreamedLines, are_finished, is_complete, is_streamed, not_finished};
 use completeness::{has_calls, has_calls_or_events, without_calls};
+
 use recorded::traces;
 pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 
@@ -562,18 +563,6 @@ impl TraceOutputs {
             _ => Scratch::default(),
         }
     }
-}
-
-/// The JSON lines that were written while calls were recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StreamedLines {
-    /// They were not to be.
-    #[default]
-    No,
-    /// Those of so many calls.
-    Calls(u64),
-    /// They could not be written to the end, which is told.
-    CutShort,
 }
 
 /// The name and the number of `TABLE`, or `TABLE=ROWS`.

@@ -51,10 +51,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::is_zero;
 
-pub use decode::{Entry, StoredCall};
+pub use decode::{Entry, Restored, StoredCall};
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
-pub use pass::{EventFile, Restored};
+pub use pass::EventFile;
 pub use read::{Event, EventKind, Trace};
 pub use single::{SingleCalls, SpanCalls};
 pub use value::{Capture, StackFrame, Value, Which};

@@ -10,21 +10,12 @@ mod names;
 
 pub use code::code;
 pub(crate) use members::constant as constant_value;
+pub use names::{Naming, own_names};
 
 use std::collections::BTreeMap;
 
 use crate::class::{ClassFile, Method};
-use crate::pool::MemberRef;
 use jvms::modified_utf8::Utf8;
-
-/// A name for a member that is written in place of its own; none if it keeps its own.
-pub type Naming<'n> = &'n dyn Fn(&MemberRef<'_>) -> Option<String>;
-
-/// Gives every member its own name.
-#[must_use]
-pub fn own_names(_: &MemberRef<'_>) -> Option<String> {
-    None
-}
 
 /// Whether two class files have the same content.
 #[must_use]

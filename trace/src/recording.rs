@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use probes::error::SnapshotError;
-use probes::events::{Call, EventFile, Moment, Restored, SpanInfo, StoredCall, Trace};
+use probes::events::{Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, Trace};
 
+use by_time::{MOMENT, Sides};
 pub use scratch::Scratch;
-use sort::{Sorted, Sorter};
+use sort::{Sorted, Sorter, varint};
 
 /// What one JVM recorded.
 #[derive(Debug)]
@@ -196,7 +197,55 @@ impl Recording {
         with_ends: bool,
         take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        by_time::each(self, with_ends, take)
+        let singles = self.sorted()?;
+        let mut sides = Sides::new(Sorter::new(&self.scratch), with_ends);
+        let mut last = None;
+        singles.calls.each(&mut |[thread, start, _], stored| {
+            let before = last.replace((thread, start));
+            if before == last {
+                return Ok(()); // it was seen open before
+            }
+            let (call, _) = restored_call(&self.file, thread, start, stored)?;
+            let is_open = call.outcome == Outcome::Open;
+            sides.enter(thread, start, call.end, is_open, stored)
+        })?;
+        let mut sorter = sides.finish()?;
+        singles.moments.each(&mut |[nanos, thread, _], stored| {
+            sorter.push([nanos, thread | MOMENT, 0], |out| {
+                out.extend_from_slice(stored)
+            })
+        })?;
+        sorter.finish()?.each(&mut |[nanos, thread, _], bytes| {
+            if thread & MOMENT != 0 {
+                let (moment, is_virtual) =
+                    restored_moment(&self.file, thread & !MOMENT, nanos, bytes)?;
+                return take(Happening::Moment(&moment, is_virtual));
+            }
+            self.take_side(thread, bytes, take)
+        })
+    }
+
+    /// Hands over the entry or the end of a call that was sorted.
+    fn take_side(
+        &self,
+        thread: u64,
+        bytes: &[u8],
+        take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let cut = || io::Error::other("temporary data was cut off");
+        let mut at = 0;
+        let side = varint(bytes, &mut at).ok_or_else(cut)?;
+        let start = varint(bytes, &mut at).ok_or_else(cut)?;
+        let (call, is_virtual) = restored_call(&self.file, thread, start, &bytes[at..])?;
+        let placed = Placed {
+            call: &call,
+            is_virtual,
+            depth: (side >> 1) as usize,
+        };
+        take(match side & 1 {
+            0 => Happening::Entry(placed),
+            _ => Happening::End(placed),
+        })
     }
 }
 

@@ -8,9 +8,20 @@ use trace::numbers::counted;
 use trace::recording::Recording;
 use trace::summary::Summary;
 
-use super::StreamedLines;
 use super::recorded::traces;
 use crate::problem::Problem;
+
+/// The JSON lines that were written while calls were recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StreamedLines {
+    /// They were not to be.
+    #[default]
+    No,
+    /// Those of so many calls.
+    Calls(u64),
+    /// They could not be written to the end, which is told.
+    CutShort,
+}
 
 /// Whether all was recorded that happened; what was not is in every output.
 ///

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::pass::Restored;
 use super::{
     Aggregate, BUCKETS, Call, Capture, Kind, Lost, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
     SHOWN, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
@@ -11,6 +10,15 @@ use super::{
 use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta, write_varint};
 use crate::log::read::{Fields, Record, corrupt, read_json};
+
+/// A call or an event that was stored with [`StoredCall::write`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Restored {
+    /// A call.
+    Call(Call),
+    /// An event.
+    Moment(Moment),
+}
 
 /// What an event file holds, in the order in which it was written. Times of calls are nanoseconds since
 /// [`Meta::start_ms`].

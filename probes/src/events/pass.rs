@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::decode::{Decoder, Entry, StoredCall};
-use super::{Call, MAGIC, Moment, Trace};
+use super::MAGIC;
+use super::decode::{Decoder, Entry, Restored, StoredCall};
+use super::read::Trace;
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, read_head};
 use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex};
@@ -20,15 +21,6 @@ pub struct EventFile {
     /// Where its last whole record ended when it was read.
     end: u64,
     decoder: Decoder,
-}
-
-/// A call or an event that was stored with [`StoredCall::write`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum Restored {
-    /// A call.
-    Call(Call),
-    /// An event.
-    Moment(Moment),
 }
 
 impl EventFile {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::decode::Entry;
-use super::{Aggregate, Call, Lost, Moment, Outcome, SingleCalls, SpanInfo, ThreadInfo};
+use super::single::SingleCalls;
+use super::{Aggregate, Call, Lost, Moment, Outcome, SpanInfo, ThreadInfo};
 use crate::format::{Incomplete, Meta};
 
 /// What the spans of one JVM recorded.

@@ -10,7 +10,7 @@ use conditions::limits::MAX_STACK;
 use conditions::{Call, Datum, Path, Verdict};
 
 use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
-use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
+use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, NewThread, unrecorded};
 use super::entry::{LENGTH_SHIFT, MOMENT, NAMED, THREW, VIRTUAL};
 use super::segments::Pushed;
 use super::stack::{Begin, Left};
@@ -83,9 +83,15 @@ fn find(
 
 #[cold]
 fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
-    let joining = unrecorded(jvm, || jvm.join())?;
-    let (runtime, clear) = (joining.runtime, joining.clear);
-    let log = runtime.threads.join(&runtime.shared, joining);
+    let NewThread {
+        runtime,
+        thread,
+        owner,
+        scarce_below,
+        clear,
+    } = unrecorded(jvm, || jvm.join())?;
+    let shared = &runtime.shared;
+    let log = runtime.threads.join(shared, thread, owner, scarce_below);
     // Fails if the thread is ending: its end could not be noticed any more.
     EXIT_GUARD
         .try_with(|guard| {

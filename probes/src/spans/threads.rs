@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::current::NewThread;
 use super::segments::Queue;
 use super::shared::Shared;
 use super::stack::ThreadStack;
@@ -103,9 +102,15 @@ struct State {
 }
 
 impl Threads {
-    /// Gives a thread its log.
-    pub fn join(&self, shared: &'static Shared, joining: NewThread) -> &'static ThreadLog {
-        let NewThread { thread, owner, .. } = joining;
+    /// Gives a platform thread its log. Calls of the thread itself name `owner`; little stack is left below
+    /// `scarce_below`.
+    pub fn join(
+        &self,
+        shared: &'static Shared,
+        thread: ThreadInfo,
+        owner: u64,
+        scarce_below: u64,
+    ) -> &'static ThreadLog {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let log = match state.free.pop() {
             Some(log) => log,
@@ -118,8 +123,7 @@ impl Threads {
         log.own.clear();
         log.own.owner.store(owner, Ordering::Relaxed);
         log.id.store(thread.id, Ordering::Relaxed);
-        log.scarce_below
-            .store(joining.scarce_below, Ordering::Relaxed);
+        log.scarce_below.store(scarce_below, Ordering::Relaxed);
         log.ended.store(false, Ordering::Release);
         *log.info.lock().unwrap_or_else(PoisonError::into_inner) = thread.clone();
         state.joined.push(thread);

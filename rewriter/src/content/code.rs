@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::class::{Code, Instruction, Method};
-use crate::content::Naming;
-use crate::content::names::Constants;
+use crate::content::names::{Constants, Naming};
 use crate::index::Bci;
 use jvms::opcode;
 

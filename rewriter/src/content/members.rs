@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::class::{Attributes, ClassFile, DeclaredAnnotation, Field, Method};
-use crate::content::names::Constants;
-use crate::content::own_names;
+use crate::content::names::{Constants, own_names};
 use crate::cursor::u16_at;
 use crate::index::PoolIndex;
 use jvms::access_flags::{Declaration, mask};

@@ -1,7 +1,6 @@
 //! Constants as text, with everything that they lead to.
 
 use crate::class::ClassFile;
-use crate::content::Naming;
 use crate::index::PoolIndex;
 use crate::pool::{Dynamic, LoadableConstant, MemberRef, MethodHandle};
 
@@ -9,6 +8,15 @@ use crate::pool::{Dynamic, LoadableConstant, MemberRef, MethodHandle};
 const DEEPEST: u32 = 8;
 /// Bytes of text of one constant, above which its parts are written by their indices.
 const LONGEST: usize = 1 << 20;
+
+/// A name for a member that is written in place of its own; none if it keeps its own.
+pub type Naming<'n> = &'n dyn Fn(&MemberRef<'_>) -> Option<String>;
+
+/// Gives every member its own name.
+#[must_use]
+pub fn own_names(_: &MemberRef<'_>) -> Option<String> {
+    None
+}
 
 /// Writes the constants of one class.
 #[derive(Clone, Copy)]

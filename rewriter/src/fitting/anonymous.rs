@@ -2,7 +2,7 @@
 
 use crate::class::ClassFile;
 use crate::content::{code, own_names};
-use crate::fitting::{Fitted, Pair};
+use crate::fitting::fitted::{Fitted, Pair};
 
 /// A class as far as it shows that it is the same under another number.
 struct Shape {

@@ -13,7 +13,7 @@ use observations::Recorded;
 
 pub use bias::sampler_bias;
 
-use rows::{Row, Table, percent};
+use rows::{Row, Table, named, percent};
 
 use super::names::place;
 use crate::names::printable;
@@ -460,13 +460,6 @@ fn aligned(lines: &[Vec<String>]) -> String {
         let _ = writeln!(text, "{last}");
     }
     text
-}
-
-fn named(class: &str) -> String {
-    match class {
-        "" => "(unknown)".to_owned(),
-        class => printable(class),
-    }
 }
 
 fn rounded(number: f64) -> String {

@@ -2,11 +2,10 @@
 
 use std::io;
 
-use super::sort::{Sorter, varint, write_varint};
-use super::{Happening, Placed, Recording, restored_call, restored_moment};
+use super::sort::{Sorter, write_varint};
 
 /// Sorts events behind the calls of the same time.
-const MOMENT: u64 = 1 << 63;
+pub(super) const MOMENT: u64 = 1 << 63;
 
 /// A call that has not ended where the walk through its thread is.
 struct Open {
@@ -18,7 +17,7 @@ struct Open {
 }
 
 /// What is sorted of the calls of a recording.
-struct Sides {
+pub(super) struct Sides {
     sorter: Sorter,
     with_ends: bool,
     thread: u64,
@@ -27,63 +26,26 @@ struct Sides {
     sequence: u64,
 }
 
-/// Hands over what happened.
-pub(super) fn each(
-    recording: &Recording,
-    with_ends: bool,
-    take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    let singles = recording.sorted()?;
-    let mut sides = Sides {
-        sorter: Sorter::new(&recording.scratch),
-        with_ends,
-        thread: 0,
-        open: Vec::new(),
-        sequence: 0,
-    };
-    let mut last = None;
-    singles.calls.each(&mut |[thread, start, _], stored| {
-        let before = last.replace((thread, start));
-        if before == last {
-            return Ok(()); // it was seen open before
-        }
-        let (call, _) = restored_call(&recording.file, thread, start, stored)?;
-        let is_open = call.outcome == probes::events::Outcome::Open;
-        sides.enter(thread, start, call.end, is_open, stored)
-    })?;
-    sides.leave(None)?;
-    let mut sorter = sides.sorter;
-    singles.moments.each(&mut |[nanos, thread, _], stored| {
-        sorter.push([nanos, thread | MOMENT, 0], |out| {
-            out.extend_from_slice(stored)
-        })
-    })?;
-    let cut = || io::Error::other("temporary data was cut off");
-    sorter.finish()?.each(&mut |[nanos, thread, _], bytes| {
-        if thread & MOMENT != 0 {
-            let file = &recording.file;
-            let (moment, is_virtual) = restored_moment(file, thread & !MOMENT, nanos, bytes)?;
-            return take(Happening::Moment(&moment, is_virtual));
-        }
-        let mut at = 0;
-        let side = varint(bytes, &mut at).ok_or_else(cut)?;
-        let start = varint(bytes, &mut at).ok_or_else(cut)?;
-        let (call, is_virtual) = restored_call(&recording.file, thread, start, &bytes[at..])?;
-        let placed = Placed {
-            call: &call,
-            is_virtual,
-            depth: (side >> 1) as usize,
-        };
-        take(match side & 1 {
-            0 => Happening::Entry(placed),
-            _ => Happening::End(placed),
-        })
-    })
-}
-
 impl Sides {
+    /// Returns an empty value; entries alone are sorted if not `with_ends`.
+    pub fn new(sorter: Sorter, with_ends: bool) -> Self {
+        Self {
+            sorter,
+            with_ends,
+            thread: 0,
+            open: Vec::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Adds the ends of all calls, and returns what is sorted.
+    pub fn finish(mut self) -> io::Result<Sorter> {
+        self.leave(None)?;
+        Ok(self.sorter)
+    }
+
     /// Adds the entry of the next call, and the ends of those before it.
-    fn enter(
+    pub fn enter(
         &mut self,
         thread: u64,
         start: u64,

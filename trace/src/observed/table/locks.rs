@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use observations::Recorded;
 
-use super::{Row, Table, named};
+use super::rows::{Row, Table, named};
 use crate::names::printable;
 use crate::numbers::{counted, thousands};
 use crate::table::duration;

@@ -1,5 +1,7 @@
 //! Rows and tables before they are printed.
 
+use crate::names::printable;
+
 /// A row before it has a rank.
 pub(super) struct Row {
     /// What it is sorted by, and what its part is taken of.
@@ -47,5 +49,13 @@ pub(super) fn percent(part: f64, whole: f64) -> String {
     match whole {
         0.0 => "-".to_owned(),
         whole => format!("{:.2}%", part / whole * 100.0),
+    }
+}
+
+/// Returns a class as it is printed.
+pub(super) fn named(class: &str) -> String {
+    match class {
+        "" => "(unknown)".to_owned(),
+        class => printable(class),
     }
 }
