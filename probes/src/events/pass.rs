@@ -252,7 +252,7 @@ impl<R: Read> Pass<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{EventWriter, Outcome};
+    use crate::events::{Call, EventWriter, Outcome};
     use crate::format::Meta;
 
     fn call(start: u64, end: u64, outcome: Outcome) -> Call {
