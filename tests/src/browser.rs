@@ -6,8 +6,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// How long a page may take for anything.
-
 /// The program, if it is in PATH; on Debian it is the package `chromium`.
 pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -45,6 +45,9 @@ pub struct Placed<'a> {
     pub depth: usize,
 }
 
+/// Takes the time, thread, place and stored bytes of an event.
+pub(crate) type TakeStored<'t> = dyn FnMut(u64, u64, u32, &[u8]) -> io::Result<()> + 't;
+
 /// What happened at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Happening<'a> {
@@ -171,10 +174,7 @@ impl Recording {
     ///
     /// # Errors
     /// As [`Recording::each_moment`].
-    pub(crate) fn each_stored_moment(
-        &self,
-        take: &mut dyn FnMut(u64, u64, u32, &[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub(crate) fn each_stored_moment(&self, take: &mut TakeStored<'_>) -> io::Result<()> {
         self.sorted()?
             .moments
             .each(&mut |[nanos, thread, _], stored| {

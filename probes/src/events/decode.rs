@@ -23,6 +23,10 @@ pub enum Restored {
 /// What an event file holds, in the order in which it was written. Times of calls are nanoseconds since
 /// [`Meta::start_ms`].
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an entry is handed over at once, and none is kept"
+)]
 pub enum Entry {
     /// What was run, where and when; the first entry.
     Meta(Box<Meta>),

@@ -1,6 +1,6 @@
 //! Code around an instruction.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jvms::opcode as op;
 use rewriter::{

@@ -195,7 +195,7 @@ fn full_disk_leaves_what_was_there() {
         .arguments(&ADD)
         .arguments(&["--project", "small"])
         .run();
-    run.assert_exit(2)
+    run.assert_exit(3)
         .assert_stderr("error[H0620]")
         .assert_stderr("No space left on device");
     assert_eq!(run.stdout, ".classhook\n", "{}", run.report());

@@ -4,7 +4,7 @@ use crate::support::traced::trace_of;
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, rotation, scratch, workspace};
-use probes::events::{Call, Trace};
+use probes::events::{Call, Lost, Trace};
 use std::collections::BTreeMap;
 
 /// How often the stack overflows, and in a run that takes everything.
@@ -40,10 +40,15 @@ fn run(jdk: &Jdk, rounds: u32, kind: &str, options: &[&str]) -> (Trace, BTreeMap
     (trace_of(&output), counts.map(count).collect())
 }
 
-/// Every call is in the sums and among the single ones, and nothing was lost.
+/// Every call is in the sums and among the single ones. Nothing was lost but arguments: of so many open calls there is
+/// no room for all.
 #[track_caller]
 fn assert_counted(trace: &Trace, expected: &BTreeMap<String, u64>) {
-    assert!(trace.complete && trace.lost.is_none(), "{:?}", trace.lost);
+    let captures = Lost {
+        captures: trace.lost.captures,
+        ..Lost::default()
+    };
+    assert!(trace.complete && trace.lost == captures, "{:?}", trace.lost);
     let method = |span: u32| trace.spans[&span].method.clone();
     let sums = trace.aggregates.iter();
     let sums: BTreeMap<String, u64> = sums.map(|(span, sum)| (method(*span), sum.count)).collect();
