@@ -73,6 +73,10 @@ Exit codes: the child's own; 2 for a mistake in what was asked for, 1 for ours, 
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one value, which is never moved again"
+)]
 pub enum Command {
     /// Start a command with the agent in its JVMs
     Run(run::Run),

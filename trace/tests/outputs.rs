@@ -281,14 +281,14 @@ fn what_could_not_be_written_is_in_every_output() {
     assert!(text.contains("\nlost: 7 calls counted here"), "{text}");
     let summary = Summary::of(&[cut.clone()], Order::Own);
     let cut = [cut];
-    assert!(written(&cut, |cut, out| perfetto::write(cut, out)).contains(gap));
+    assert!(written(&cut, perfetto::write).contains(gap));
     let json = written(&cut, |_, out| records::write_json(&summary, out));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["incomplete"][0]["after_ms"], 12_345);
     assert_eq!(json["lost"]["unwritten"], 7);
     for text in [
-        written(&cut, |cut, out| json_lines::write(cut, out)),
-        written(&cut, |cut, out| compact::write(cut, out)),
+        written(&cut, json_lines::write),
+        written(&cut, compact::write),
     ] {
         let first = text.lines().next().unwrap();
         let jvm: serde_json::Value = serde_json::from_str(first).unwrap();
@@ -311,7 +311,7 @@ fn rows_for_programs_are_whole_and_in_nanoseconds() {
 
 #[test]
 fn compact_lines_are_calls_with_numbers_for_names() {
-    insta::assert_snapshot!(written(&[shop()], |shop, out| compact::write(shop, out)));
+    insta::assert_snapshot!(written(&[shop()], compact::write));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn the_time_line_has_named_threads_and_nested_calls() {
     let mut later = shop();
     later.meta.start_ms += 5;
     later.meta.pid = 4712;
-    let json = written(&[shop(), later], |both, out| perfetto::write(both, out));
+    let json = written(&[shop(), later], perfetto::write);
     let whole: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(whole["traceEvents"].as_array().unwrap().len(), 14);
     insta::assert_snapshot!(json);
@@ -419,7 +419,7 @@ fn the_time_line_has_named_threads_and_nested_calls() {
 
 #[test]
 fn json_lines_are_events_in_the_order_of_time() {
-    insta::assert_snapshot!(written(&[shop()], |shop, out| json_lines::write(shop, out)));
+    insta::assert_snapshot!(written(&[shop()], json_lines::write));
 }
 
 /// The shop, with an event within `handle` and one behind it, and what is written of both.
@@ -471,7 +471,7 @@ fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
 #[test]
 fn events_of_plugins_are_instants_of_the_time_line_and_no_calls() {
     let traces = [shop_with_events()];
-    let text = written(&traces, |traces, out| perfetto::write(traces, out));
+    let text = written(&traces, perfetto::write);
     let all: serde_json::Value = serde_json::from_str(&text).unwrap();
     let all = all["traceEvents"].as_array().unwrap();
     let instants: Vec<_> = all.iter().filter(|event| event["ph"] == "i").collect();
