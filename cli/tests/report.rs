@@ -584,7 +584,7 @@ fn killed_jvm_is_told_of() {
         "killed, or is still running elsewhere",
     ]);
     assert_eq!((ran.code, lines(&xml)), (Some(3), (0, 5)));
-    let said = "that was killed, or still runs elsewhere, may be missing";
+    let said = "may be missing: it was killed, or still runs elsewhere";
     let merged = bank.path("merged.hook");
     let words = [
         "merge".into(),

@@ -84,7 +84,7 @@ impl Library {
     fn open() -> Option<Self> {
         // SAFETY: the name is a C string; with RTLD_NOLOAD nothing is loaded and no initialiser runs.
         let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        (!handle.is_null()).then_some(Self { handle })
+        (!handle.is_null()).then(|| Self { handle })
     }
 
     fn symbol(&self, name: &CStr) -> Option<Memory> {
