@@ -77,6 +77,7 @@ mod tests {
         let (end, pointer, scarce) = found.expect("a thread").join().expect("no panic");
         let end = end.expect("known") as u64;
         assert!(end < scarce && scarce < pointer, "{end} {scarce} {pointer}");
-        assert!(pointer - end <= 1 << 20);
+        // The C library adds the thread's own variables to the size that is asked for.
+        assert!(pointer - end < 2 << 20, "{end} {pointer}");
     }
 }

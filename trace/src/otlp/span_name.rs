@@ -108,7 +108,7 @@ mod tests {
         };
         let text = |text: &str| Value::Text {
             text: text.to_owned(),
-            length: text.len() as u32,
+            length: text.encode_utf16().count() as u32,
         };
         assert_eq!(named(text("a\u{202e}b")), "find of Store: a\\u202eb");
         assert_eq!(named(Value::Int(-4)), "find of Store: -4");
