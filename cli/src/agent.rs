@@ -142,6 +142,12 @@ impl Agent {
         self.client.is_closed()
     }
 
+    /// Whether a request failed because the agent leaves the JVM, or has left it.
+    #[must_use]
+    pub fn leaves(&self, problem: &Problem) -> bool {
+        self.has_left() || problem.to_string().contains(control::message::LEAVING)
+    }
+
     /// The JVM's process.
     #[must_use]
     pub fn process(&self) -> &Process {

@@ -152,7 +152,7 @@ impl AttachedPlugin {
             };
             match request {
                 // The command that had loaded the agent has ended, and the agent with it.
-                Err(_) if found.guest && found.agent.has_left() => {}
+                Err(problem) if found.guest && found.agent.leaves(&problem) => {}
                 request => break (found, request?),
             }
         };

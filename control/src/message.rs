@@ -14,6 +14,9 @@ use std::path::PathBuf;
 /// fields do not change it: an agent refuses what it does not know, and readers skip what they do not.
 pub const PROTOCOL: u32 = 1;
 
+/// The message of a refusal (`H0704`) by an agent that leaves: it answers nobody any more.
+pub const LEAVING: &str = "the agent is leaving the JVM";
+
 /// The plugin for which an agent comes that is loaded for a request alone: there is no plugin of this name.
 pub const NO_PLUGIN: &str = "none";
 

@@ -183,8 +183,9 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
         }
         let answer = agent.ask_patiently(request);
         // An agent that leaves with the command that had loaded it answers nobody.
-        if answer.is_ok() || !agent.has_left() {
-            return answer;
+        match answer {
+            Err(problem) if agent.leaves(&problem) => {}
+            answer => return answer,
         }
     };
     agent.lease(Some(OBSERVATION), None)?;

@@ -49,7 +49,7 @@ pub(super) fn current(agent: &Agent) -> Result<Arc<PluginSet>, Refusal> {
 
 /// The agent undoes everything.
 pub(super) fn leaving() -> Refusal {
-    Refusal::new("H0704", "the agent is leaving the JVM")
+    Refusal::new("H0704", control::message::LEAVING)
 }
 
 /// Whether there is a plugin of this name.

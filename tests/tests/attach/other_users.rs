@@ -122,8 +122,10 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
             );
         }
         let paths = told(&["profile", "PID", "--heap", "path=Service$Order"]);
+        // A thread at work may hold the same list in a local variable.
+        let holders = ["static Service.KEPT", "of Service.work("];
         assert!(
-            paths.stdout.contains("static Service.KEPT"),
+            holders.iter().any(|holder| paths.stdout.contains(holder)),
             "{}",
             paths.report()
         );
@@ -270,8 +272,10 @@ fn user_reaches_an_own_jvm_with_a_capability() {
         let watch = ["watch", &pid, "Service$Order.total", "--limit", "2"];
         assert!(told(&watch).stdout.contains("total"), "{jdk}");
         let paths = told(&["profile", &pid, "--heap", "path=Service$Order"]);
+        // A thread at work may hold the same list in a local variable.
+        let holders = ["static Service.KEPT", "of Service.work("];
         assert!(
-            paths.stdout.contains("static Service.KEPT"),
+            holders.iter().any(|holder| paths.stdout.contains(holder)),
             "{}",
             paths.report()
         );
