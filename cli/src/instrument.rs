@@ -1,8 +1,8 @@
 //! Instruments classes before they run: `classhook instrument`.
 //!
 //! ```text
-//! paths: inputs and outputs ── classes: one class file ──┐
-//!                         └─ archive: part by part ────┴─ Record: what came of it → summary, baseline
+//! paths: inputs and outputs ── conflicts: one source a file ── classes: one class file ──┐
+//!                                                          └─ archive: part by part ────┴─ Record: what came of it → summary, baseline
 //! ```
 //!
 //! Everything is made in a staging folder beside the output and moved at the end, so that nothing is ever half-written.
@@ -10,6 +10,7 @@
 pub mod archive;
 pub mod baseline;
 pub mod classes;
+pub mod conflicts;
 mod failing_once;
 pub mod folder;
 pub mod paths;

@@ -216,6 +216,124 @@ fn pipe_in_a_folder_is_left_out_with_a_warning() {
     assert_eq!(names(&out), ["bank"]);
 }
 
+/// Folders `a` and `b` with a file of one name and other files, and the output of instrumenting both.
+fn instrument_two(files: &[(&str, &[u8])], options: &[&str]) -> (Ran, tempfile::TempDir) {
+    let root = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let mut command = classhook();
+    command.args(["instrument", "a", "b", "-o", "out"]);
+    command.args(options).current_dir(root.path());
+    (command.output().unwrap().into(), root)
+}
+
+#[test]
+fn different_files_of_one_name_in_two_inputs_are_refused() {
+    let (gate, door) = {
+        let bank = bank();
+        (bank.class("bank/Gate"), bank.class("bank/Door"))
+    };
+    let conflicts: [&[(&str, &[u8])]; 4] = [
+        &[("a/bank/X.class", &gate), ("b/bank/X.class", &door)],
+        &[("a/words.txt", b"one"), ("b/words.txt", b"two")],
+        &[("a/x", b"a file"), ("b/x/y", b"in a folder")],
+        &[("a/x/y", b"in a folder"), ("b/x", b"a file")],
+    ];
+    for files in conflicts {
+        let (ran, root) = instrument_two(files, &[]);
+        ran.refused("H0640", &["a/", "b/", "--on-conflict first"]);
+        assert_eq!(names(root.path()), ["a", "b"]);
+    }
+}
+
+#[test]
+fn first_of_different_files_is_kept_as_a_class_path_does() {
+    let bank = bank();
+    let (gate, door) = (bank.class("bank/Gate"), bank.class("bank/Door"));
+    let files: [(&str, &[u8]); 6] = [
+        ("a/bank/Gate.class", &gate),
+        ("b/bank/Gate.class", &door),
+        ("b/bank/Door.class", &door),
+        ("a/words.txt", b"one"),
+        ("b/words.txt", b"two"),
+        ("b/words.txt.d/x", b"x"),
+    ];
+    let (ran, root) = instrument_two(&files, &["--on-conflict", "first"]);
+    let ran = ran.well();
+    assert!(ran.out.contains("2  left out"), "{}", ran.out);
+    assert!(ran.out.contains("2  classes"), "{}", ran.out);
+    let (alone, single) = instrument_two(&files[..1], &[]);
+    alone.refused("H0612", &["b"]);
+    drop(single);
+    let out = tree(&root.path().join("out"));
+    assert_eq!(out["words.txt"], b"one");
+    let class = rewriter::ClassFile::read(&out["bank/Gate.class"]).unwrap();
+    assert_eq!(class.this_class().as_bytes(), b"bank/Gate");
+}
+
+#[test]
+fn equal_files_of_one_name_are_no_conflict() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let files: [(&str, &[u8]); 4] = [
+        ("a/bank/Gate.class", &gate),
+        ("b/bank/Gate.class", &gate),
+        ("a/META-INF/LICENSE", b"text"),
+        ("b/META-INF/LICENSE", b"text"),
+    ];
+    let (ran, root) = instrument_two(&files, &[]);
+    let ran = ran.well();
+    assert!(ran.out.contains("1  classes"), "{}", ran.out);
+    assert!(!ran.out.contains("left out"), "{}", ran.out);
+    assert_eq!(tree(&root.path().join("out")).len(), 2);
+}
+
+#[test]
+fn jars_of_one_name_are_compared_by_their_bytes() {
+    let bank = bank();
+    let one = jar(&[("bank/Gate.class", &bank.class("bank/Gate"), false)]);
+    let other = jar(&[("bank/Door.class", &bank.class("bank/Door"), false)]);
+    let root = tempfile::tempdir().unwrap();
+    for (folder, bytes) in [("a", &one), ("b", &one), ("c", &other)] {
+        fs::create_dir(root.path().join(folder)).unwrap();
+        fs::write(root.path().join(folder).join("x.jar"), bytes).unwrap();
+    }
+    let told = |words: &[&str]| -> Ran {
+        let mut command = classhook();
+        command.arg("instrument").args(words);
+        command.current_dir(root.path()).output().unwrap().into()
+    };
+    told(&["a/x.jar", "c/x.jar", "-o", "out"]).refused("H0640", &["a/x.jar and c/x.jar"]);
+    told(&["a/x.jar", "b/x.jar", "-o", "out"]).well();
+    told(&[
+        "c/x.jar",
+        "a/x.jar",
+        "-o",
+        "first",
+        "--on-conflict",
+        "first",
+    ])
+    .well();
+    let first = fs::read(root.path().join("first/x.jar")).unwrap();
+    assert!(is_instrumented(&content(&first, "bank/Door.class")));
+}
+
+#[test]
+fn link_to_nothing_in_a_folder_is_left_out_with_a_warning() {
+    let bank = bank();
+    let link = bank.path("classes/bank/Gone.class");
+    std::os::unix::fs::symlink("nowhere", link).unwrap();
+    let [classes, out] = ["classes", "out"].map(|name| bank.path(name));
+    let words = ["instrument".as_ref(), classes.as_os_str(), "-o".as_ref()];
+    let ran = run(words.into_iter().chain([out.as_os_str()]));
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    assert!(ran.error.contains("warning[H0641]"), "{}", ran.error);
+    assert_eq!(names(&out.join("bank")), ["Door.class", "Gate.class"]);
+}
+
 #[test]
 fn number_of_threads_makes_no_difference() {
     let bank = bank();

@@ -19,8 +19,10 @@ use crate::checked_options::check;
 use crate::failed_plugins;
 use crate::instrument::baseline::Baseline;
 use crate::instrument::classes::Instrumenter;
-use crate::instrument::paths::{Job, Paths};
-use crate::instrument::{Record, folder, runtime};
+use crate::instrument::conflicts::{OnConflict, Targets};
+use crate::instrument::folder::Content;
+use crate::instrument::paths::Paths;
+use crate::instrument::{Record, runtime};
 use crate::outputs::atomic;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
@@ -63,6 +65,14 @@ pub struct Instrument {
     /// Keep the original classes in this snapshot (.hook): reports then need no --classes
     #[arg(long, value_name = "FILE", requires = "inputs", value_parser = place())]
     pub baseline: Option<PathBuf>,
+    /// Two inputs with different files of one name: refuse them, or keep the first
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "error",
+        requires = "inputs"
+    )]
+    pub on_conflict: OnConflict,
     /// How many threads work [default: one per processor]
     #[arg(long, value_name = "NUMBER")]
     pub threads: Option<usize>,
@@ -105,9 +115,13 @@ impl Instrument {
             .build()
             .map_err(|error| Problem::ours("H0647", format!("no threads to work with: {error}")))?;
         let stage = paths.stage()?;
-        let jobs = paths.jobs(&stage)?;
+        let mut targets = Targets::new(self.on_conflict);
+        let contents = paths.jobs(&stage)?.into_iter();
+        let contents = contents.map(|job| Content::of(job, &mut targets));
+        let contents = contents.collect::<Result<Vec<_>, _>>()?;
+        let left_out = targets.check()?;
         let mut baseline = self.begin_baseline(instrumenter.pipeline())?;
-        let total = threads.install(|| self.all(&instrumenter, &jobs, &mut baseline))?;
+        let total = threads.install(|| self.all(&instrumenter, contents, &mut baseline))?;
         instrumenter.go_on()?;
         stage.publish()?;
         if let (Some(path), Some(baseline)) = (&self.baseline, baseline) {
@@ -115,7 +129,7 @@ impl Instrument {
         }
         instrumenter.pipeline().write_plans(true);
         let any_failed = total.tally.failed + total.tally.unreadable > 0;
-        self.sum_up(instrumenter.pipeline(), total)?;
+        self.sum_up(instrumenter.pipeline(), total, left_out)?;
         let failed = failed_plugins::of_pipeline(instrumenter.pipeline());
         failed.print();
         let strict = config.agent.on_error == OnError::Strict;
@@ -129,7 +143,7 @@ impl Instrument {
     fn all(
         &self,
         instrumenter: &Instrumenter,
-        jobs: &[Job],
+        contents: Vec<Option<Content>>,
         baseline: &mut Option<FileBaseline>,
     ) -> Result<Record, Problem> {
         let progress = progress();
@@ -143,20 +157,9 @@ impl Instrument {
             total.append(record);
             Ok(())
         };
-        for job in jobs {
-            progress.set_message(show::path(&job.source));
-            let work = if job.folder {
-                folder::folder
-            } else {
-                folder::named
-            };
-            work(
-                instrumenter,
-                &job.source,
-                &job.target,
-                self.embed,
-                &mut sink,
-            )?;
+        for content in contents.into_iter().flatten() {
+            progress.set_message(show::path(content.source()));
+            content.instrument(instrumenter, self.embed, &mut sink)?;
         }
         progress.finish_and_clear();
         Ok(total)
@@ -176,7 +179,7 @@ impl Instrument {
             .map_err(|error| Problem::unwritable(path, &error))
     }
 
-    fn sum_up(&self, pipeline: &Pipeline, total: Record) -> Result<(), Problem> {
+    fn sum_up(&self, pipeline: &Pipeline, total: Record, left_out: u64) -> Result<(), Problem> {
         let mut warnings = Warnings::default();
         warnings.extend(total.warnings);
         warnings.print();
@@ -199,6 +202,10 @@ impl Instrument {
             "methods too long for HotSpot's compilers",
         );
         line(tally.others, "other files");
+        line(
+            left_out,
+            "left out: an earlier input has others of their names",
+        );
         let written = [&self.out, &self.baseline, &self.runtime];
         for path in written.into_iter().flatten() {
             let _ = writeln!(text, "wrote {}", show::path(path));

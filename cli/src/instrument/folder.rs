@@ -8,6 +8,8 @@ use rayon::prelude::*;
 
 use super::archive::{self, ArchiveContext, Sink};
 use super::classes::{Instrumenter, unreadable};
+use super::conflicts::Targets;
+use super::paths::Job;
 use super::shared_file::SharedFile;
 use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
@@ -30,11 +32,75 @@ pub enum Kind {
     Other,
 }
 
-/// Instruments a file that the user named, which must be a class file or an archive.
-///
-/// # Errors
-/// If it is neither, or cannot be read or written.
-pub fn named(
+/// An input with the files that the output takes from it.
+#[derive(Debug)]
+pub enum Content {
+    /// A file that the user named, which must be a class file or an archive.
+    File(Job),
+    /// The files below a folder.
+    Folder {
+        /// The folder of the input.
+        source: PathBuf,
+        /// The folder of the output.
+        target: PathBuf,
+        /// The files, in order of their names.
+        listing: Listing,
+    },
+}
+
+impl Content {
+    /// Lists an input and makes the folders of the output; none if an earlier input has the same file.
+    ///
+    /// # Errors
+    /// If something cannot be read or written.
+    pub fn of(job: Job, targets: &mut Targets) -> Result<Option<Self>, Problem> {
+        let Job {
+            source,
+            target,
+            folder,
+        } = &job;
+        if !folder {
+            let taken = targets.take_file(source, target)?;
+            return Ok(taken.then_some(Self::File(job)));
+        }
+        let mut listing = Listing::default();
+        list(source, source, target, targets, &mut listing)?;
+        Ok(Some(Self::Folder {
+            source: job.source,
+            target: job.target,
+            listing,
+        }))
+    }
+
+    /// The path of the input.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        match self {
+            Self::File(Job { source, .. }) | Self::Folder { source, .. } => source,
+        }
+    }
+
+    /// Instruments classes and archives, and copies every other file of a folder.
+    ///
+    /// # Errors
+    /// If something cannot be read or written, or a file that the user named is neither class file nor archive.
+    pub fn instrument(
+        self,
+        instrumenter: &Instrumenter,
+        embed: bool,
+        sink: Sink<'_>,
+    ) -> Result<(), Problem> {
+        match self {
+            Self::File(job) => named(instrumenter, &job.source, &job.target, embed, sink),
+            Self::Folder {
+                target, listing, ..
+            } => folder(instrumenter, listing, &target, embed, sink),
+        }
+    }
+}
+
+/// Instruments a file that the user named.
+fn named(
     instrumenter: &Instrumenter,
     source: &Path,
     target: &Path,
@@ -58,19 +124,14 @@ pub fn named(
     }
 }
 
-/// Instruments everything below a folder; what is neither class nor archive is copied.
-///
-/// # Errors
-/// If something cannot be read or written.
-pub fn folder(
+/// Instruments everything below a folder.
+fn folder(
     instrumenter: &Instrumenter,
-    source: &Path,
+    listing: Listing,
     target: &Path,
     embed: bool,
     sink: Sink<'_>,
 ) -> Result<(), Problem> {
-    let mut listing = Listing::default();
-    list(source, source, target, &mut listing)?;
     sink(Record {
         warnings: listing.left_out,
         ..Record::default()
@@ -99,8 +160,8 @@ pub fn folder(
 }
 
 /// What lies below a folder.
-#[derive(Default)]
-struct Listing {
+#[derive(Debug, Default)]
+pub struct Listing {
     /// The files, in order of their names, and where they go.
     files: Vec<(PathBuf, PathBuf)>,
     /// What is no file: whoever opens a pipe waits for somebody who writes to it.
@@ -108,7 +169,16 @@ struct Listing {
 }
 
 /// Lists the files below a folder; makes the folders that they go to.
-fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Result<(), Problem> {
+fn list(
+    root: &Path,
+    source: &Path,
+    target: &Path,
+    targets: &mut Targets,
+    listing: &mut Listing,
+) -> Result<(), Problem> {
+    if !targets.take_folder(source, target) {
+        return Ok(());
+    }
     fs::create_dir_all(target).map_err(|error| Problem::unwritable(target, &error))?;
     let unreadable = |error| Problem::unreadable(source, &error);
     let entries = fs::read_dir(source).map_err(unreadable)?;
@@ -126,10 +196,12 @@ fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Res
         let is_folder = kind.is_dir() || kind.is_symlink() && from.is_dir();
         if is_folder {
             if !leads_back(root, &from) {
-                list(root, &from, &to, listing)?;
+                list(root, &from, &to, targets, listing)?;
             }
-        } else if kind.is_file() || !is_special(&from) {
-            listing.files.push((from, to));
+        } else if kind.is_file() || from.is_file() {
+            if targets.take_file(&from, &to)? {
+                listing.files.push((from, to));
+            }
         } else {
             listing.left_out.push(no_file(&from));
         }
@@ -139,7 +211,11 @@ fn list(root: &Path, source: &Path, target: &Path, listing: &mut Listing) -> Res
 
 fn no_file(path: &Path) -> Warning {
     let message = format!("{} is no file and was left out", path.display());
-    Warning::new("H0641", message).with("found", "a pipe, a socket or a device")
+    let found = match is_special(path) {
+        true => "a pipe, a socket or a device",
+        false => "a link to a file that does not exist",
+    };
+    Warning::new("H0641", message).with("found", found)
 }
 
 /// A file in a folder: what cannot be read as what its name says is kept as it is.

@@ -1,6 +1,5 @@
 //! The inputs and the output, checked against each other.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -32,8 +31,7 @@ impl Paths {
     /// Decides what goes where.
     ///
     /// # Errors
-    /// If an input cannot be read, or the output is or lies in an input or is a device, or two inputs have one name
-    /// (`H0640`).
+    /// If an input cannot be read, or the output is or lies in an input or is a device (`H0640`).
     pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Problem> {
         let mut sources = Vec::with_capacity(inputs.len());
         for path in inputs {
@@ -58,7 +56,6 @@ impl Paths {
     }
 
     fn check(&self) -> Result<(), Problem> {
-        let mut taken: HashMap<PathBuf, &Path> = HashMap::new();
         for (source, folder) in &self.sources {
             let out = match (&self.goal, folder) {
                 (Goal::File(out), _) | (Goal::Folder(out), true) => out.clone(),
@@ -67,9 +64,6 @@ impl Paths {
             let (from, to) = (resolved(source)?, resolved(&out)?);
             if from == to || (*folder && to.starts_with(&from)) {
                 return Err(same_place(source, &out));
-            }
-            if !folder && let Some(other) = taken.insert(to, source) {
-                return Err(same_name(source, other));
             }
         }
         Ok(())
@@ -162,18 +156,6 @@ fn no_place(out: &Path) -> Problem {
     Problem::user("H0640", message).with("expected", "a file, which is replaced, or a folder")
 }
 
-fn same_name(source: &Path, other: &Path) -> Problem {
-    Problem::user("H0640", "two inputs would become the same output")
-        .with(
-            "found",
-            format!("{} and {}", other.display(), source.display()),
-        )
-        .with(
-            "help",
-            "instrument them one after the other, to different paths",
-        )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,18 +207,6 @@ mod tests {
         stage.publish().unwrap();
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert!(link.is_symlink());
-    }
-
-    #[test]
-    fn two_inputs_of_one_name_are_refused() {
-        let root = tempfile::tempdir().unwrap();
-        for name in ["a", "b"] {
-            fs::create_dir(root.path().join(name)).unwrap();
-            fs::write(root.path().join(name).join("x.jar"), "x").unwrap();
-        }
-        let inputs = ["a/x.jar", "b/x.jar"].map(|name| root.path().join(name));
-        let error = refused(&inputs, &root.path().join("out"));
-        assert!(error.contains("a/x.jar and"), "{error}");
     }
 
     #[test]
