@@ -219,6 +219,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         check_answers(process, SIGQUIT)?;
         process.check_descriptors(1)?; // for the socket
         if Instant::now() > deadline {
+            process.check_descriptors_of_silent()?;
             return Err(AttachError::NoAnswer {
                 pid: process.pid(),
                 socket: format!("/tmp/.java_pid{}", process.namespace_pid()),

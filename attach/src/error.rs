@@ -62,7 +62,7 @@ pub enum AttachError {
     Hidden(i32),
     /// It cannot open as many files more as are needed.
     #[error(
-        "the JVM {pid} has too few free file descriptors: {open} of {limit} are open, {needed} more are needed"
+        "the JVM {pid} has too few free file descriptors: {open} of {limit} are open, up to {needed} more are needed"
     )]
     NoDescriptors {
         /// The process asked for.

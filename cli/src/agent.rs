@@ -33,6 +33,8 @@ const TURN: Duration = Duration::from_millis(50);
 const PAGE: usize = 2_000;
 /// How long the agent may take to answer.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// After this time without an answer, an agent is taken for one that cannot accept a connection, if descriptors are few.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// The code of a JVM that is stopped.
 pub const STOPPED: &str = "H0510";
@@ -110,7 +112,7 @@ impl Agent {
     pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
         let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
         let mut look = || match begun.elapsed() {
-            time if time < PATIENCE => look_at(process, is_accepted),
+            time if time < PATIENCE => look_at(process, is_accepted, time),
             time => Err(ControlError::NoAnswer(format!(
                 "nothing for {} s",
                 time.as_secs()
@@ -127,10 +129,9 @@ impl Agent {
     /// # Errors
     /// As [`Agent::ask`].
     pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
-        let (process, is_accepted) = (&self.process, self.is_accepted);
-        let answer = self
-            .client
-            .ask_while(request, &mut || look_at(process, is_accepted));
+        let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
+        let mut look = || look_at(process, is_accepted, begun.elapsed());
+        let answer = self.client.ask_while(request, &mut look);
         let answer = answer.map_err(|error| unanswered(error, request))?;
         self.is_accepted = true;
         read(answer)
@@ -287,11 +288,14 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     }
 }
 
-/// Fails if the JVM cannot answer: it has ended, is stopped, or has no file descriptor for this connection.
-fn look_at(process: &Process, is_accepted: bool) -> Result<(), ControlError> {
-    let needed = u64::from(!is_accepted);
-    let looked = process.check_answers();
-    let looked = looked.and_then(|()| process.check_descriptors(needed));
+/// Fails if the JVM cannot answer after it was `waited` for: it has ended, is stopped, or has no file descriptor for this
+/// connection.
+fn look_at(process: &Process, is_accepted: bool, waited: Duration) -> Result<(), ControlError> {
+    let looked = process.check_answers().and_then(|()| match is_accepted {
+        true => Ok(()),
+        false if waited < SILENCE => process.check_descriptors(1),
+        false => process.check_descriptors_of_silent(),
+    });
     looked.map_err(|error| {
         let help = match error {
             AttachError::Stopped(_) => GO_ON,

@@ -4,6 +4,7 @@ use crate::support::command::{LATE, assert_no_agent};
 use crate::support::users::{AS_USER, USER, behind, close_to_others, is_root, open_to_all};
 use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::cell::RefCell;
@@ -325,8 +326,11 @@ fn jvm_without_a_free_descriptor_is_told_from_a_stopped_one() {
         service.go_on();
         assert_eq!(service.ask("release"), "released");
         run(&["attach", &pid, "--select", "Service*"]).assert_success();
-        // The agent cannot take another connection.
-        assert_eq!(service.ask("exhaust"), "exhausted");
+        // The agent cannot take another connection, once it has closed that of the command before.
+        await_that("no file descriptor is free", || {
+            assert_eq!(service.ask("exhaust"), "exhausted");
+            run(&["status", &pid]).status.code() != Some(0)
+        });
         refused(&["status", &pid]);
         assert_eq!(service.ask("release"), "released");
         run(&["status", &pid]).assert_success();
