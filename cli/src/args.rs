@@ -118,7 +118,7 @@ pub struct Change {
 /// Options for an agent, whichever way it gets into a JVM.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Settings {
-    /// Folder for snapshots [default: classhook]
+    /// Folder for snapshots [default: classhook; of builds target/classhook or build/classhook]
     #[arg(short, long, value_name = "DIR", value_parser = place())]
     pub output: Option<PathBuf>,
     /// True if the folder was made for this command alone, and goes with it; set by `PassingFolder`.
@@ -266,6 +266,9 @@ pub struct Recorded {
     /// Report what ran of a class in several class loaders apart, each loader as a module; of what `coverage --per-loader` recorded
     #[arg(long, conflicts_with = "carry_over")]
     pub per_loader: bool,
+    /// Take all runs that lie in a folder, not only the last
+    #[arg(long)]
+    pub all_runs: bool,
     /// Where classes and sources are.
     #[command(flatten)]
     pub material: Material,

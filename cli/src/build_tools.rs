@@ -156,6 +156,22 @@ impl Build {
         LANGUAGES.iter().flat_map(of_language).collect()
     }
 
+    /// The project's folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder for recordings if nobody names one: a part of what the tool's `clean` removes.
+    #[must_use]
+    pub fn output_folder(&self) -> Option<PathBuf> {
+        match self.tool {
+            Tool::Maven => Some(self.folder.join("target/classhook")),
+            Tool::Gradle => Some(self.folder.join("build/classhook")),
+            Tool::Ant | Tool::Bazel => None,
+        }
+    }
+
     /// The tool's name.
     #[must_use]
     pub fn tool(&self) -> &'static str {

@@ -17,7 +17,7 @@ use crate::precompiled::Precompiled;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::complain;
 use crate::warnings::Warnings;
-use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables};
+use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, writable};
 
 /// The options of an agent, checked before anything is started.
 #[derive(Debug)]
@@ -89,7 +89,11 @@ impl CheckedOptions {
         let run = config.agent.run.unwrap_or_else(run_id);
         options.run = Some(run.clone());
         let since = SystemTime::now();
+        let is_new = self.is_default_output && !self.output.exists();
         let code = launch::run(command, &options, output)?;
+        if is_new && self.output.is_dir() {
+            writable::keep_from_git(&self.output);
+        }
         let failed = failed_plugins::of_run(&run, &self.output, since);
         Ok(Launched {
             code,

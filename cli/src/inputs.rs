@@ -9,4 +9,5 @@ pub mod execution_data;
 pub mod jrt;
 pub mod named_classes;
 pub mod run_files;
+pub mod runs;
 pub mod sources;

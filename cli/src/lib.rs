@@ -32,6 +32,7 @@ pub mod answers;
 pub mod application;
 pub mod args;
 pub mod attached;
+pub mod build_output;
 pub mod build_tools;
 pub mod changes;
 pub mod checked_options;

@@ -19,6 +19,13 @@ pub fn folder(folder: &Path) -> Result<(), Problem> {
     make_one_in(folder).map_err(|error| Problem::unwritable(folder, &error))
 }
 
+/// Writes a `.gitignore` that excludes everything in the folder.
+///
+/// A folder of another user stays as it is, and so does one that is gone.
+pub fn keep_from_git(folder: &Path) {
+    let _ = fs::write(folder.join(".gitignore"), "*\n");
+}
+
 /// Whether each of the files that are asked for can be made, or replaced.
 ///
 /// # Errors

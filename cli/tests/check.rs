@@ -241,3 +241,82 @@ fn rules_from_files_are_checked_as_jacoco_checks_them() {
     check(glob).refused("H0671", &["rules:1"]);
     check("<rules><rule>").refused("H0676", &["rules:1:8", "`<rule>` is not closed", "^^^^^^"]);
 }
+
+/// A counter of a class that was executed.
+const COVERED: &str = "<counter type=\"CLASS\" missed=\"0\" covered=\"1\"/>";
+
+/// The XML report of a folder, which goes to standard output, so that lines go to standard error.
+fn xml(out: &std::path::Path, more: &[&str]) -> (String, Ran) {
+    let mut words = vec!["report", out.to_str().unwrap(), "--xml", "-"];
+    words.extend(more);
+    let ran = run(words);
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    (ran.out.clone(), ran)
+}
+
+/// Snapshots of two runs in the folder `out`: the later one executed nothing of `Account`.
+fn two_runs(bank: &Compiled) -> std::path::PathBuf {
+    let (account, never) = (bank.class("bank/Account"), bank.class("bank/Never"));
+    let run = |id: &str, start_ms: u64, pid: u32| Meta {
+        run: id.to_owned(),
+        start_ms,
+        pid,
+        plugins: vec!["coverage@1".to_owned()],
+        ..Meta::default()
+    };
+    let out = bank.path("out");
+    // The id of the later run comes first in order of letters.
+    snapshot(&out, run("b", 1_000, 1), true, &[(&account, Hits::All)]);
+    snapshot(&out, run("a", 2_000, 2), true, &[(&account, Hits::None)]);
+    snapshot(&out, run("a", 2_500, 3), true, &[(&never, Hits::None)]);
+    out
+}
+
+#[test]
+fn last_run_of_a_folder_is_reported_and_earlier_ones_are_named() {
+    let bank = support::bank();
+    let out = two_runs(&bank);
+    let (last, ran) = xml(&out, &[]);
+    assert!(!last.contains(COVERED), "{last}");
+    assert_eq!(last.matches("<sessioninfo ").count(), 2, "{last}");
+    let note = "run a: began 1970-01-01 00:00:02 UTC, 2 JVMs; 1 earlier run is left out of ";
+    assert!(ran.error.contains(note), "{}", ran.error);
+    let (all, ran) = xml(&out, &["--all-runs"]);
+    assert!(all.contains(COVERED), "{all}");
+    assert_eq!(all.matches("<sessioninfo ").count(), 3, "{all}");
+    assert!(ran.error.contains("runs: all 2 in "), "{}", ran.error);
+}
+
+#[test]
+fn minimum_is_not_reached_by_what_an_earlier_run_executed() {
+    let bank = support::bank();
+    let out = two_runs(&bank);
+    let check = |more: &[&str]| {
+        let mut words = vec!["check", out.to_str().unwrap(), "--fail-under", "line=10"];
+        words.extend(more);
+        run(words)
+    };
+    let short = check(&[]);
+    assert_eq!(short.code, Some(4), "{}{}", short.out, short.error);
+    assert!(
+        short.out.contains("1 earlier run is left out of "),
+        "{}",
+        short.out
+    );
+    assert_eq!(check(&["--all-runs"]).code, Some(0));
+}
+
+#[test]
+fn files_that_name_no_run_stay_in_the_report() {
+    let bank = support::bank();
+    let out = two_runs(&bank);
+    let meta = Meta {
+        plugins: vec!["coverage@1".to_owned()],
+        ..Meta::default()
+    };
+    snapshot(&out, meta, true, &[(&bank.class("bank/Never"), Hits::All)]);
+    let (xml, ran) = xml(&out, &[]);
+    assert!(xml.contains(COVERED), "{xml}");
+    let note = "2 JVMs, with 1 file that no run is named in; 1 earlier run";
+    assert!(ran.error.contains(note), "{}", ran.error);
+}

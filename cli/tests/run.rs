@@ -346,3 +346,53 @@ fn run_that_records_nothing_says_so() {
     assert_eq!(ran.code, Some(9));
     ran.says(&["error[H0610]"]);
 }
+
+#[test]
+fn recording_of_a_build_outlasts_its_clean_and_lies_where_the_next_one_removes_it() {
+    let place = Place::new();
+    let bank = support::bank();
+    let test = std::env::current_exe().unwrap();
+    let script = format!(
+        "#!/bin/sh\n'{}' --exact jvm >/dev/null\nrm -rf target build\n",
+        test.display()
+    );
+    for (tool, folder) in [("mvn", "target"), ("gradlew", "build")] {
+        executable(&place.path(tool), &script);
+        let program = place.path(tool);
+        let words = ["coverage", "--", program.to_str().unwrap()];
+        let mut command = place.command(&words);
+        let ran: Ran = command
+            .env(JVM, bank.path("classes"))
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        let output = place.path(folder).join("classhook");
+        assert!(output.join("html/index.html").is_file(), "{}", ran.error);
+        let files = fs::read_dir(&output).unwrap().flatten();
+        let is_snapshot = |path: &Path| path.extension().is_some_and(|it| it == "hook");
+        assert_eq!(files.filter(|it| is_snapshot(&it.path())).count(), 1);
+    }
+    let mut left: Vec<_> = fs::read_dir(place.path("")).unwrap().flatten().collect();
+    left.retain(|entry| entry.file_name().to_string_lossy().contains("classhook"));
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn git_does_not_see_a_folder_that_the_command_made() {
+    let place = Place::new();
+    coverage(&place, &[], "jvm");
+    let ignored = place.path("classhook/.gitignore");
+    assert_eq!(fs::read_to_string(&ignored).unwrap(), "*\n");
+    fs::remove_file(&ignored).unwrap();
+    coverage(&place, &[], "jvm");
+    coverage(&place, &["--output", "out"], "jvm");
+    assert!(!ignored.exists(), "the folder was there");
+    assert!(!place.path("out/.gitignore").exists(), "it was named");
+}
+
+fn executable(path: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, script).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}

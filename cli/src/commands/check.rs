@@ -5,7 +5,7 @@ use clap::Args;
 use super::report::{self, Job};
 use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::run_files;
+use crate::inputs::runs::{self, Found};
 use crate::problem::Problem;
 use crate::project_classes;
 use crate::requirements::Rules;
@@ -18,6 +18,8 @@ covered: of everything, or of each package or class whose name matches. Without 
 What has nothing to cover is covered.
 Rules in a file limit any counter of everything, of packages, classes, source files or methods (docs/coverage.md).
 JaCoCo's <rules> may be in a file of their own, or in the configuration of its plugin in a pom.xml.
+
+Of a folder with several runs the last is checked; --all-runs takes all.
 
 With --diff, rules are about the changed lines alone; complexity cannot be asked for then.
 
@@ -64,17 +66,20 @@ impl Check {
             material,
             carry_over,
             per_loader,
+            all_runs,
         } = &project_classes::recorded(&self.recorded)?;
         let outputs = Outputs {
             name: self.name.clone(),
             ..Outputs::default()
         };
+        let Found { files, notes } = &runs::find(files, *all_runs)?;
         let job = Job {
-            files: &run_files::find(files)?,
+            files,
             filter: &Filter::of_report(select, material.has_classes())?,
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
+            runs: notes,
             outputs: &outputs,
             requirements: &requirements,
             summary: material.diff.is_some(),

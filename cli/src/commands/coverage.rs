@@ -11,6 +11,7 @@ use super::dump;
 use super::report::{self, Job};
 use crate::args::{Material, OnError, Outputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
+use crate::build_output::BuildOutput;
 use crate::build_tools::{self, Build};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::class_files;
@@ -120,15 +121,20 @@ impl Coverage {
             names.iter().map(Into::into).collect()
         };
         let build = Build::of(&self.command);
-        let settings = match &build {
+        let mut settings = match &build {
             Some(build) => build.narrowed(&self.settings),
             None => self.settings.clone(),
         };
+        let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
         let mut checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         checked.options.per_loader = self.per_loader;
         let code = checked.launch(&self.command)?;
-        let report = run_files::snapshots_of(run, &checked.output)
-            .and_then(|found| self.report(&found, &checked.output, build.as_ref()));
+        let output = match place {
+            Some(place) => place.settle()?,
+            None => checked.output,
+        };
+        let report = run_files::snapshots_of(run, &output)
+            .and_then(|found| self.report(&found, &output, build.as_ref()));
         match report {
             Ok(reported) if code == 0 => Ok(reported),
             Ok(_) => Ok(code),
@@ -275,6 +281,7 @@ impl Coverage {
             carry_over: false, // one run has one version
             per_loader: self.per_loader,
             material: &material,
+            runs: &[],
             outputs: &outputs,
             requirements: &self.rules.read()?,
             summary: true,

@@ -19,6 +19,7 @@ use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::run_files::{self, Kind};
+use crate::inputs::runs::{self, Found};
 use crate::inputs::sources::Sources;
 use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
@@ -28,7 +29,7 @@ use crate::project_classes;
 use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
-use crate::show::{self, complain};
+use crate::show::{self, complain, say};
 use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
@@ -39,6 +40,7 @@ A snapshot holds the classes that were loaded, so nothing else is needed to repo
 --sources shows the lines in HTML.
 --diff leaves only changed lines in every report, and rules are about these.
 Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
+Of a folder with several runs the last is reported, and the others are named; --all-runs takes all.
 Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
 Examples:
@@ -91,9 +93,10 @@ impl Report {
             material,
             carry_over,
             per_loader,
+            all_runs,
         } = &project_classes::recorded(&self.recorded)?;
         let requirements = self.rules.read()?;
-        let files = run_files::find(files)?;
+        let Found { files, notes } = runs::find(files, *all_runs)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(material.strict_inputs);
         let mut traced = Ok(());
@@ -128,6 +131,7 @@ impl Report {
                 let is_partial = damaged.any()? || warnings.of_missing();
                 warnings.print();
                 trace.make(&traces, StreamedLines::No)?;
+                notes.iter().for_each(say);
                 return Ok(if is_partial { PARTIAL } else { 0 });
             }
             traced = trace.make(&traces, StreamedLines::No);
@@ -144,6 +148,7 @@ impl Report {
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
+            runs: &notes,
             outputs: &self.outputs,
             requirements: &requirements,
             summary: !self.outputs.any(),
@@ -239,6 +244,8 @@ pub(super) struct Job<'a> {
     /// Whether each class loader is a module of the report.
     pub(super) per_loader: bool,
     pub(super) material: &'a Material,
+    /// Lines that name the runs of folders with several.
+    pub(super) runs: &'a [String],
     pub(super) outputs: &'a Outputs,
     pub(super) requirements: &'a Requirements,
     /// Whether the table is printed.
@@ -388,6 +395,9 @@ fn print(
         }
         if !job.summary && changed.is_none() && is_empty(report) {
             writeln!(out, "{}", table::NOTHING)?;
+        }
+        for run in job.runs {
+            writeln!(out, "{run}")?;
         }
         if !places.is_empty() && analysed.elsewhere > 0 {
             writeln!(out, "{}", not_in(&places, analysed.elsewhere))?;

@@ -3,8 +3,11 @@
 use clap::Args;
 
 use crate::args::{EventFiles, Plugins, Start};
-use crate::checked_options::CheckedOptions;
+use crate::build_output::BuildOutput;
+use crate::build_tools::Build;
+use crate::checked_options::{CheckedOptions, run_id};
 use crate::problem::Problem;
+use crate::show::{self, say};
 
 const AFTER_HELP: &str = "\
 `java` gets the agent as its first argument, other tools of a JDK behind -J.
@@ -38,9 +41,16 @@ impl Run {
     /// # Errors
     /// If options, configuration, agent or command are wrong.
     pub fn run(&self) -> Result<u8, Problem> {
-        let settings = self.event_files.added(self.start.settings.clone());
+        let mut settings = self.event_files.added(self.start.settings.clone());
+        let build = Build::of(&self.start.command);
+        let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let launched = checked.launch_into(&self.start.command, None)?;
-        Ok(launched.told_with_observers())
+        let code = launched.told_with_observers();
+        if let Some(place) = place {
+            let folder = place.settle()?;
+            say(format_args!("recorded in {}", show::path(&folder)));
+        }
+        Ok(code)
     }
 }

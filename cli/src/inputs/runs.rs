@@ -1,0 +1,180 @@
+//! The runs whose files lie in one folder, and the one that is reported.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use probes::Meta;
+use trace::numbers::counted;
+
+use super::execution_data::PLUGIN;
+use super::run_files::{self, Jvm};
+use crate::problem::Problem;
+use crate::show;
+
+/// The files to report on, and the lines that name their runs.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The files, in order of folders and names.
+    pub files: Vec<PathBuf>,
+    /// One line for each folder that holds several runs.
+    pub notes: Vec<String>,
+}
+
+/// Finds files of runs as [`run_files::find`], but of a folder with several runs only those of the last.
+///
+/// A file without the id of a run stays: JaCoCo's files, baselines, merged snapshots and JVMs whose agent got no `run`.
+///
+/// # Errors
+/// As [`run_files::find`].
+pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<Found, Problem> {
+    let mut found = Found::default();
+    for path in paths {
+        let files = run_files::find(std::slice::from_ref(path))?;
+        if !path.is_dir() {
+            found.files.extend(files);
+            continue;
+        }
+        // Whoever traces into the folder of an earlier measurement still has both to report on.
+        let both = [true, false].map(|measured| Runs::of(&files, measured));
+        let notes = both.iter().filter_map(|runs| runs.note(path, all_runs));
+        found.notes.extend(notes);
+        let is_earlier = |file: &Path| both.iter().any(|runs| runs.is_earlier(file));
+        let is_taken = |file: &PathBuf| all_runs || !is_earlier(file);
+        found.files.extend(files.into_iter().filter(is_taken));
+    }
+    Ok(found)
+}
+
+/// The runs of a folder by their ids.
+#[derive(Debug, Default)]
+struct Runs {
+    by_id: BTreeMap<String, Run>,
+    of_file: BTreeMap<PathBuf, String>,
+    without_id: usize,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    jvms: Vec<Jvm>,
+    /// The start of its first JVM: milliseconds since 1970.
+    start_ms: u64,
+}
+
+impl Runs {
+    /// The runs in which coverage was measured, or those in which it was not.
+    fn of(files: &[PathBuf], measured: bool) -> Self {
+        let mut runs = Self::default();
+        for file in files {
+            let meta = Meta::of_file(file).ok();
+            if meta.as_ref().is_some_and(is_measured) != measured {
+                continue;
+            }
+            let Some(meta) = meta.filter(|meta| !meta.run.is_empty()) else {
+                runs.without_id += 1;
+                continue;
+            };
+            let jvm = Jvm::of(&meta);
+            let run = runs.by_id.entry(meta.run.clone()).or_default();
+            run.start_ms = match run.jvms.is_empty() {
+                true => meta.start_ms,
+                false => run.start_ms.min(meta.start_ms),
+            };
+            if !run.jvms.contains(&jvm) {
+                run.jvms.push(jvm);
+            }
+            runs.of_file.insert(file.clone(), meta.run);
+        }
+        runs
+    }
+
+    /// The run that began last.
+    fn last(&self) -> Option<(&String, &Run)> {
+        self.by_id.iter().max_by_key(|(_, run)| run.start_ms)
+    }
+
+    fn is_earlier(&self, file: &Path) -> bool {
+        let last = self.last().map(|(id, _)| id);
+        self.of_file.get(file).is_some_and(|run| Some(run) != last)
+    }
+
+    /// The line about a folder with several runs.
+    fn note(&self, folder: &Path, all_runs: bool) -> Option<String> {
+        let (id, last) = self.last()?;
+        let count = self.by_id.len();
+        if count < 2 {
+            return None;
+        }
+        let folder = show::path(folder);
+        if all_runs {
+            let first = self.by_id.values().map(|run| run.start_ms).min()?;
+            let (first, last) = (utc(first), utc(last.start_ms));
+            return Some(format!(
+                "runs: all {count} in {folder}, from {first} to {last}"
+            ));
+        }
+        let others = match self.without_id {
+            0 => String::new(),
+            files => format!(", with {} that no run is named in", counted(files, "file")),
+        };
+        Some(format!(
+            "run {}: began {}, {}{others}; {} left out of {folder} (--all-runs takes all)",
+            show::name(id),
+            utc(last.start_ms),
+            counted(last.jvms.len(), "JVM"),
+            match count - 1 {
+                1 => "1 earlier run is".to_owned(),
+                more => format!("{more} earlier runs are"),
+            },
+        ))
+    }
+}
+
+/// Checks whether coverage was measured in a JVM.
+fn is_measured(meta: &Meta) -> bool {
+    let of_coverage = |plugin: &String| plugin.split('@').next() == Some(PLUGIN);
+    meta.plugins.iter().any(of_coverage)
+}
+
+/// A time in milliseconds since 1970 as `2026-11-26 20:40:05 UTC`.
+fn utc(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let (mut year, mut day) = (1970, days);
+    let length = |year: u64| {
+        let is_leap =
+            year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+        (365 + u64::from(is_leap), is_leap)
+    };
+    while day >= length(year).0 {
+        day -= length(year).0;
+        year += 1;
+    }
+    let february = 28 + u64::from(length(year).1);
+    let mut month = 1;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if day < days {
+            break;
+        }
+        day -= days;
+        month += 1;
+    }
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!(
+        "{year}-{month:02}-{:02} {hour:02}:{minute:02}:{second:02} UTC",
+        day + 1
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates_of_the_calendar() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_399_999), "2000-02-28 23:59:59 UTC");
+        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_798_761_599_000), "2026-12-31 23:59:59 UTC");
+        assert_eq!(utc(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
+    }
+}
