@@ -560,7 +560,7 @@ fn enter(
             "found",
             format!("it records to {}", agent.path(&status.snapshot).display()),
         );
-        return Err(holder::named(problem, &status.holders, plugin).with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
+        return Err(holder::named(problem, &status.holders, |other| other == plugin).with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
     }
     if known.is_some() {
         let plugin = Some(plugin.to_owned());

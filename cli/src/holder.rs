@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use control::message::Holder;
+use control::message::{self, Holder};
 
 use crate::problem::Problem;
 
@@ -28,11 +28,17 @@ pub fn this_command() -> Holder {
     THIS.clone()
 }
 
-/// The problem with the other commands that hold this plugin.
+/// The name under which this command records a JVM's own events.
 #[must_use]
-pub fn named(problem: Problem, holders: &[Holder], plugin: &str) -> Problem {
+pub fn observation() -> String {
+    message::observation(&format!("{}-{}", THIS.pid, THIS.since_ms))
+}
+
+/// The problem with the other commands that hold such a plugin.
+#[must_use]
+pub fn named(problem: Problem, holders: &[Holder], is_such: impl Fn(&str) -> bool) -> Problem {
     let is_other = |holder: &&Holder| {
-        holder.plugin == plugin && (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms)
+        is_such(&holder.plugin) && (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms)
     };
     let mut others = holders.iter().filter(is_other).peekable();
     if others.peek().is_none() {
@@ -91,8 +97,9 @@ mod tests {
             plugin: "trace".to_owned(),
             ..this_command()
         };
-        let told = |holders: &[Holder], plugin| {
-            named(Problem::user("H0609", "it is there"), holders, plugin).to_string()
+        let told = |holders: &[Holder], plugin: &str| {
+            let problem = Problem::user("H0609", "it is there");
+            named(problem, holders, |held| held == plugin).to_string()
         };
         let text = told(&[ours.clone(), other.clone()], "trace");
         let expected = "process 7 of alice, since 2026-09-21 14:13:20 UTC: classhook trace 4711 --methods 'a.**'\\n";

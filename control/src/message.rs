@@ -20,8 +20,21 @@ pub const LEAVING: &str = "the agent is leaving the JVM";
 /// The plugin for which an agent comes that is loaded for a request alone: there is no plugin of this name.
 pub const NO_PLUGIN: &str = "none";
 
-/// What is released when a command that recorded the JVM's own events is gone: there is no plugin of this name.
-pub const OBSERVATION: &str = "observe";
+/// The begin of the names under which commands record the JVM's own events; what follows is unique to the command.
+const OBSERVATION: &str = "observe:";
+
+/// The name that is released when the command of this id, which records the JVM's own events, is gone. There is no plugin
+/// of this name.
+#[must_use]
+pub fn observation(id: &str) -> String {
+    format!("{OBSERVATION}{id}")
+}
+
+/// Checks whether a name is that of a command that records the JVM's own events.
+#[must_use]
+pub fn is_observation(name: &str) -> bool {
+    name.starts_with(OBSERVATION)
+}
 
 /// Longest request, in bytes.
 pub const REQUEST_LIMIT: usize = 32 << 20;
@@ -115,6 +128,9 @@ pub enum Request {
     Observe {
         /// What is recorded, as the agent's option `observe`.
         subscription: String,
+        /// The name whose release ends it.
+        #[serde(default)]
+        holder: Option<String>,
     },
     /// End that, and complete the file; answered by null.
     EndObservation,

@@ -123,7 +123,10 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             agent.work.cancel(false);
             Ok(Value::Null)
         }
-        Request::Observe { subscription } => value(observe::observe(context, &subscription)?),
+        Request::Observe {
+            subscription,
+            holder,
+        } => value(observe::observe(context, &subscription, holder)?),
         Request::EndObservation => value(observe::end(context)?),
         Request::HeapPaths { class, max_ms } => {
             value(observe::heap_paths(context, &class, max_ms)?)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::{ClassCounts, HugeMethods, PlanCache, Status as Answer};
+use control::message::{ClassCounts, HugeMethods, PlanCache, Status as Answer, is_observation};
 use trace::numbers::counted;
 
 use crate::agent::Agent;
@@ -77,10 +77,10 @@ fn text(status: &Answer) -> String {
     );
     for holder in &status.holders {
         let command = described(holder);
-        text.push_str(&format!(
-            "plugin {} is there for {command}\n",
-            holder.plugin
-        ));
+        text.push_str(&match is_observation(&holder.plugin) {
+            true => format!("a recording is there for {command}\n"),
+            false => format!("plugin {} is there for {command}\n", holder.plugin),
+        });
     }
     text.push_str(&natives(&status.natives));
     text.push_str(&structures(&status.structures));

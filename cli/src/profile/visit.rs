@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use attach::Process;
 use control::Request;
-use control::message::{NO_PLUGIN, OBSERVATION, Observation, Released, Status};
+use control::message::{NO_PLUGIN, Observation, Released, Status, is_observation};
 use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
@@ -57,7 +57,7 @@ pub fn record(
 ) -> Result<Visited, Problem> {
     let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
-    agent.lease(Some(OBSERVATION), time.map(|time| time + LATE))?;
+    agent.lease(Some(&holder::observation()), time.map(|time| time + LATE))?;
     let mut interrupt = Interrupt::new()?;
     let (observed, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {
@@ -72,7 +72,7 @@ pub fn record(
         return observed.map(|_| Visited::default());
     }
     let released = agent.ask_patiently::<Released>(&Request::Release {
-        plugin: OBSERVATION.to_owned(),
+        plugin: holder::observation(),
     });
     let file = observed?;
     if released.is_err() {
@@ -188,10 +188,10 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
             answer => return answer,
         }
     };
-    agent.lease(Some(OBSERVATION), None)?;
+    agent.lease(Some(&holder::observation()), None)?;
     let answer = agent.ask_patiently(request);
     let released = agent.ask_patiently::<Released>(&Request::Release {
-        plugin: OBSERVATION.to_owned(),
+        plugin: holder::observation(),
     });
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
         passing.keep();
@@ -202,7 +202,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
 /// The agent in the JVM, which is loaded if it is not there; whether it was.
 fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
-    checked.options.visit = Some(OBSERVATION.to_owned());
+    checked.options.visit = Some(holder::observation());
     let Found { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
     if guest && settings.names_output() {
         return Err(agent::already_there()
@@ -223,6 +223,7 @@ fn begin(
 ) -> Result<(PathBuf, Option<Sending>), Problem> {
     let observation = agent.ask_for::<Observation>(&Request::Observe {
         subscription: subscription.to_string(),
+        holder: Some(holder::observation()),
     });
     let observation = match observation {
         Ok(observation) => observation,
@@ -248,7 +249,7 @@ fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -
         return problem;
     }
     let problem = match agent.ask_for::<Status>(&Request::Status) {
-        Ok(status) => holder::named(problem, &status.holders, OBSERVATION),
+        Ok(status) => holder::named(problem, &status.holders, is_observation),
         Err(_) => problem,
     };
     problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --alloc, --monitor and --gc go together in one")

@@ -29,6 +29,8 @@ pub(crate) struct Observation {
     running: RwLock<Vec<Arc<Running>>>,
     /// Environments that were equipped before the live phase.
     prepared: Mutex<Vec<(Listener, Jvmti)>>,
+    /// The name whose release ends the recording.
+    holder: Mutex<Option<String>>,
     /// When the JVM last had no memory or thread to give.
     exhausted: Mutex<Option<Instant>>,
     /// How many recordings there were, and how many plugins that listened.
@@ -261,6 +263,7 @@ impl Observation {
         Self {
             running: RwLock::default(),
             prepared: Mutex::new(prepared),
+            holder: Mutex::default(),
             exhausted: Mutex::default(),
             recordings: AtomicU64::new(0),
             listeners: AtomicU64::new(0),
@@ -302,6 +305,16 @@ impl Observation {
 
     fn read<T>(&self, body: impl FnOnce(&[Arc<Running>]) -> T) -> T {
         body(&self.running.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The recording under way ends when this name is released; without one, when somebody ends it.
+    pub fn set_holder(&self, holder: Option<String>) {
+        *lock(&self.holder) = holder;
+    }
+
+    /// Checks whether the recording that began last ends with this name.
+    pub fn is_held_by(&self, name: &str) -> bool {
+        lock(&self.holder).as_deref() == Some(name)
     }
 
     /// One begins to listen.

@@ -10,12 +10,16 @@ use observations::{Subscription, Wish};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Begins a recording.
+/// Begins a recording, which ends when its holder is released.
 ///
 /// # Errors
 ///
 /// If there is one already, or the JVM does not give what it takes.
-pub(super) fn observe(context: Context<'_>, subscription: &str) -> Result<Observation, Refusal> {
+pub(super) fn observe(
+    context: Context<'_>,
+    subscription: &str,
+    holder: Option<String>,
+) -> Result<Observation, Refusal> {
     let jvm = context.jvm;
     let subscription = Subscription::parse(subscription).map_err(refused)?;
     let agent = current::get().ok_or_else(super::refusals::leaving)?;
@@ -23,6 +27,7 @@ pub(super) fn observe(context: Context<'_>, subscription: &str) -> Result<Observ
     let environment =
         observe::equipped(vm, jvm.live, &Wish::of_recording(&subscription)).map_err(refused)?;
     let file = observe::begin(agent, jvm, environment, subscription).map_err(refused)?;
+    agent.observation.set_holder(holder);
     Ok(answer(file))
 }
 

@@ -5,7 +5,7 @@ use super::{change, off, session};
 use crate::agent::Agent;
 use crate::{observe, test_runs};
 use control::Refusal;
-use control::message::{NO_PLUGIN, OBSERVATION, PluginState, Released};
+use control::message::{Holder, NO_PLUGIN, PluginState, Released, is_observation};
 
 /// The plugin that tests belong to.
 const COVERAGE: &str = "coverage";
@@ -22,13 +22,13 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
         .as_ref()
         .map_or(plugin, |session| session.plugin.as_str());
     context.agent.end_visit(plugin);
-    if plugin == OBSERVATION {
+    if context.agent.observation.is_held_by(plugin) {
         observe::finish_recording(context.agent);
     }
     if is_needed(context.agent, plugin) {
         // An agent that came for a request alone has no plugin of that name.
         let failed = match plugin {
-            NO_PLUGIN | OBSERVATION => Vec::new(),
+            plugin if plugin == NO_PLUGIN || is_observation(plugin) => Vec::new(),
             plugin => change::disable(context, plugin)?.failed,
         };
         match &session {
@@ -52,7 +52,17 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
 fn is_needed(agent: &Agent, plugin: &str) -> bool {
     let others = super::status::plugins(agent);
     let mut others = others.iter().filter(|other| other.name != plugin);
+    let commands = agent.control.holders();
     !agent.is_visit_over()
         || others.any(|other| other.state == PluginState::On)
+        || commands.iter().any(|other| !is_of(agent, other, plugin))
+        || agent.observation.recording().is_some()
         || !agent.patches.stack().is_empty()
+}
+
+/// Whether a command holds this plugin; it knows a session by an id of its own.
+fn is_of(agent: &Agent, holder: &Holder, plugin: &str) -> bool {
+    let session = agent.sessions.find(&holder.plugin);
+    let held = session.as_ref().map(|session| session.plugin.as_str());
+    held.unwrap_or(&holder.plugin) == plugin
 }

@@ -83,6 +83,28 @@ fn assert_is_heap_dump(bytes: &[u8]) {
     assert_eq!((last, rest.len()), (HEAP_DUMP_END, 0));
 }
 
+/// A command that has brought the agent ends before a recording of another, or asks something during it.
+#[test]
+fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
+    for jdk in jdks::main_two() {
+        let running = Servant::start(&jdk, &LATE);
+        let pid = running.pid().to_string();
+        let (mut tracing, _traced) = begun(&["trace", &pid, "--methods", "Servant.*"]);
+        let (mut recording, told) = begun(&["profile", &pid, "--gc"]);
+        kill_process(Pid::from_child(&tracing), Signal::INT).expect("it runs");
+        assert!(tracing.wait().expect("an end").success());
+        let _asked = classhook(&["profile", &pid, "--heap", "path=Servant"]);
+        let status = classhook(&["status", &pid]);
+        let holder = format!("a recording is there for process {}", recording.id());
+        assert!(status.stdout.contains(&holder), "{}", status.report());
+        kill_process(Pid::from_child(&recording), Signal::INT).expect("it runs");
+        let told = std::io::read_to_string(told).expect("text");
+        assert!(recording.wait().expect("an end").success(), "{told}");
+        assert_no_agent(&pid);
+        assert_eq!(running.end().code, Some(0));
+    }
+}
+
 /// An agent that is there records for a while, keeps no file of it, and goes on with its own; one recording at a time,
 /// which ends when the agent is sent away.
 #[test]
