@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use probes::Meta;
+use probes::{Meta, date_and_time};
 use trace::numbers::counted;
 
 use super::execution_data::PLUGIN;
@@ -107,9 +107,9 @@ impl Runs {
         let folder = show::path(folder);
         if all_runs {
             let first = self.by_id.values().map(|run| run.start_ms).min()?;
-            let (first, last) = (utc(first), utc(last.start_ms));
+            let (first, last) = (date_and_time(first), date_and_time(last.start_ms));
             return Some(format!(
-                "runs: all {count} in {folder}, from {first} to {last}"
+                "runs: all {count} in {folder}, from {first} to {last} UTC"
             ));
         }
         let others = match self.without_id {
@@ -117,9 +117,9 @@ impl Runs {
             files => format!(", with {} that no run is named in", counted(files, "file")),
         };
         Some(format!(
-            "run {}: began {}, {}{others}; {} left out of {folder} (--all-runs takes all)",
+            "run {}: began {} UTC, {}{others}; {} left out of {folder} (--all-runs takes all)",
             show::name(id),
-            utc(last.start_ms),
+            date_and_time(last.start_ms),
             counted(last.jvms.len(), "JVM"),
             match count - 1 {
                 1 => "1 earlier run is".to_owned(),
@@ -133,48 +133,4 @@ impl Runs {
 fn is_measured(meta: &Meta) -> bool {
     let of_coverage = |plugin: &String| plugin.split('@').next() == Some(PLUGIN);
     meta.plugins.iter().any(of_coverage)
-}
-
-/// A time in milliseconds since 1970 as `2026-11-26 20:40:05 UTC`.
-fn utc(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (mut year, mut day) = (1970, days);
-    let length = |year: u64| {
-        let is_leap =
-            year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-        (365 + u64::from(is_leap), is_leap)
-    };
-    while day >= length(year).0 {
-        day -= length(year).0;
-        year += 1;
-    }
-    let february = 28 + u64::from(length(year).1);
-    let mut month = 1;
-    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if day < days {
-            break;
-        }
-        day -= days;
-        month += 1;
-    }
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!(
-        "{year}-{month:02}-{:02} {hour:02}:{minute:02}:{second:02} UTC",
-        day + 1
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_dates_of_the_calendar() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_782_399_999), "2000-02-28 23:59:59 UTC");
-        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(utc(1_798_761_599_000), "2026-12-31 23:59:59 UTC");
-        assert_eq!(utc(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
-    }
 }
