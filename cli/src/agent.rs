@@ -517,15 +517,7 @@ pub fn unreached(error: AttachError) -> Problem {
 }
 
 fn refused(error: ControlError) -> Problem {
-    let Refusal {
-        code,
-        message,
-        notes,
-    } = error.refusal();
-    let problem = Problem::user(code, message);
-    notes
-        .into_iter()
-        .fold(problem, |problem, (label, text)| problem.with(label, text))
+    error.refusal().into()
 }
 
 /// No agent listens in a JVM: there is none, or its control channel is off.

@@ -280,11 +280,7 @@ impl Shown {
         let waited = self.begun.elapsed();
         if let Some(length) = self.show.interval {
             let now = now_ms();
-            let (added, times): (Vec<Trace>, Vec<u64>) = self
-                .jvms
-                .all()
-                .filter_map(|jvm| jvm.since_last(now))
-                .unzip();
+            let (added, times) = self.jvms.since_last(now);
             let is_late = waited >= length + LATE;
             match added.is_empty() {
                 true if !is_last && !is_late => return,

@@ -2,7 +2,6 @@
 
 use attach::Attachment;
 use clap::Args;
-use control::Refusal;
 use control::message::Shortage;
 
 use crate::problem::Problem;
@@ -68,15 +67,7 @@ impl Metaspace {
 /// The problem that the metaspace does not suffice, so that nothing was changed.
 #[must_use]
 pub fn shortage(shortage: &Shortage) -> Problem {
-    let Refusal {
-        code,
-        message,
-        notes,
-    } = shortage.refusal();
-    let problem = Problem::user(code, message);
-    notes
-        .into_iter()
-        .fold(problem, |problem, (label, text)| problem.with(label, text))
+    shortage.refusal().into()
 }
 
 /// Reads `-XX:MaxMetaspaceSize=104857600`; none if that is no limit.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use control::Refusal;
 use host::HostError;
 use trace::numbers::counted;
 
@@ -176,6 +177,21 @@ impl From<HostError> for Problem {
     /// The host refuses configuration, plugins and grants: the user's mistakes.
     fn from(error: HostError) -> Self {
         Self { exit: 2, error }
+    }
+}
+
+impl From<Refusal> for Problem {
+    /// An agent refuses what the user asked for.
+    fn from(refusal: Refusal) -> Self {
+        let Refusal {
+            code,
+            message,
+            notes,
+        } = refusal;
+        let problem = Self::user(code, message);
+        notes
+            .into_iter()
+            .fold(problem, |problem, (label, text)| problem.with(label, text))
     }
 }
 

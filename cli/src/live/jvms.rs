@@ -128,6 +128,11 @@ impl Jvms {
         self.ours.iter_mut().map(|jvm| &mut jvm.rolling)
     }
 
+    /// What each JVM added since the last time, and in how many milliseconds; of those that added nothing, nothing.
+    pub fn since_last(&mut self, now: u64) -> (Vec<Trace>, Vec<u64>) {
+        self.all().filter_map(|jvm| jvm.since_last(now)).unzip()
+    }
+
     /// Looks for files that are new.
     fn find(&mut self) -> Result<(), Problem> {
         let Ok(entries) = fs::read_dir(&self.folder) else {

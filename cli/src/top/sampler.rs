@@ -141,11 +141,7 @@ impl Reading {
     /// Hands over what came since the last time; if nothing did, only when it is late.
     fn sample(&mut self, is_last: bool) {
         let now = now_ms();
-        let (added, times): (Vec<Trace>, Vec<u64>) = self
-            .jvms
-            .all()
-            .filter_map(|jvm| jvm.since_last(now))
-            .unzip();
+        let (added, times) = self.jvms.since_last(now);
         let waited = self.begun.elapsed();
         if added.is_empty() && (is_last || waited < self.length + LATE) {
             return;
