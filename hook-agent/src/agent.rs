@@ -15,6 +15,7 @@
 //! | `sessions` | the event files: the agent's own, and those of commands that are at work |
 //! | `test_runs` | which tests are under way |
 //! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
+//! | `references` | global references of JNI that a recording follows |
 //! | `work`, `metaspace` | how far a change of the loaded classes is, and how much metaspace it may take |
 //! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the upkeep thread, the control thread and the one that speaks JaCoCo's protocol |
 //!
@@ -32,6 +33,7 @@ pub(crate) mod observation;
 pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
+pub(crate) mod references;
 pub(crate) mod sessions;
 pub(crate) mod snapshot;
 pub(crate) mod test_runs;

@@ -5,6 +5,7 @@ use crate::agent::test_runs::Test;
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::entry::export_entry_points;
 use crate::ffi::handlers::Handlers;
+use crate::ffi::jni_table::Handle;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live;
@@ -87,6 +88,20 @@ impl Handlers for Events {
 
     fn collection(&self, begins: bool) {
         with_agent(|agent| agent.observation.collections.note(begins));
+    }
+
+    fn reference_created(
+        &self,
+        live: Live,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        handle: Handle,
+    ) {
+        with_agent(|agent| observe::created(agent, live, local, object, handle));
+    }
+
+    fn reference_deleted(&self, handle: Handle) {
+        with_agent(|agent| observe::deleted(agent, handle));
     }
 
     fn data_dump_request(&self) {

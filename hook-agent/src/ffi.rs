@@ -20,6 +20,7 @@ mod fields;
 mod guard;
 pub(crate) mod handlers;
 pub(crate) mod installed;
+pub(crate) mod jni_table;
 pub(crate) mod jvm;
 pub(crate) mod jvmti;
 pub(crate) mod live;

@@ -17,6 +17,7 @@ mod locks;
 mod paths;
 mod plugin;
 mod reader;
+mod references;
 mod status;
 mod tasks;
 mod threads;
@@ -25,6 +26,7 @@ mod unfinished;
 pub(crate) use environment::{equip_for_owners, equipped};
 pub(crate) use events::{freed, observed, observed_of_jvm};
 pub(crate) use paths::paths;
+pub(crate) use references::{created, deleted};
 
 use crate::agent::Agent;
 use crate::agent::observation::{Listener, Running};
@@ -175,7 +177,7 @@ fn start(
         let running = Arc::clone(&running);
         let run = move |jvm: Jvm<'_>| {
             let outcome = body(jvm, &running);
-            running.jvmti.dispose();
+            running.dispose();
             agent.observation.forget(&running);
             running.ended(outcome);
         };
@@ -265,6 +267,7 @@ fn record(
             locks.look(jvm, running, agent.observation.collections.now());
         }
         inbox.read(jvm, running, usize::MAX, &mut reader);
+        references::read(jvm, running, &mut reader, false);
         if stops {
             break;
         }
@@ -289,6 +292,7 @@ fn record(
     reader.add_unfinished(jvm, running);
     let now = agent.observation.collections.now();
     reader.add_parked(jvm, locks::unfinished(jvm, running, now));
+    references::read(jvm, running, &mut reader, true);
     reader.count_live(jvm, running);
     file.write(reader.recorded(inbox.elapsed(), true))
 }

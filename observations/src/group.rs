@@ -1,4 +1,4 @@
-//! Kinds of events that belong together: what a plugin subscribes to with one function, and is granted.
+//! Kinds of events. A plugin subscribes to one with one function, which needs a grant; some are for recordings alone.
 
 /// Events that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +31,12 @@ pub enum Group {
     Frees,
     /// Requests to write what there is.
     Dumps,
+    /// Global references of JNI; of recordings alone.
+    References,
 }
 
 impl Group {
-    /// All of them.
+    /// Those to which plugins can subscribe.
     pub const ALL: [Self; 14] = [
         Self::Samples,
         Self::Allocations,
@@ -52,7 +54,7 @@ impl Group {
         Self::Dumps,
     ];
 
-    /// The function that subscribes, in `wit/plugin.wit`.
+    /// The function that subscribes, in `wit/plugin.wit`, if plugins can.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,6 +72,7 @@ impl Group {
             Self::Unloads => "unloads",
             Self::Frees => "frees",
             Self::Dumps => "dumps",
+            Self::References => "references",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What several JVMs did, as if it were one.
 
-use crate::recorded::{Collection, Deadlock, Recorded, Stuck, VERSION};
+use crate::recorded::{Collection, Deadlock, OtherReferences, Recorded, Stuck, VERSION};
 use crate::stacks::{StackBuilder, Stacks};
 use crate::system_threads::Work;
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
         let process = all.process_cpu_ns.into_iter().chain(one.process_cpu_ns);
         all.process_cpu_ns = process.reduce(|sum, nanos| sum + nanos);
         subscribe(&mut all, one);
+        add_others(&mut all.other_references, &one.other_references);
         let threads = numbers(&mut threads, &mut all.threads, &one.threads);
         let classes = numbers(&mut classes, &mut all.classes, &one.classes);
         let (frames, nodes) = graft(&mut stacks, &mut all.stacks, &one.stacks);
@@ -61,7 +62,19 @@ fn subscribe(all: &mut Recorded, one: &Recorded) {
     all.monitors |= one.monitors;
     all.exceptions |= one.exceptions;
     all.collections |= one.collections;
+    all.references |= one.references;
     all.live |= one.live;
+}
+
+fn add_others(all: &mut OtherReferences, one: &OtherReferences) {
+    let add = |sum: Option<u64>, more: Option<u64>| {
+        let both = sum.into_iter().chain(more);
+        both.reduce(|sum, more| sum + more)
+    };
+    all.before = add(all.before, one.before);
+    all.at_end = add(all.at_end, one.at_end);
+    all.deleted += one.deleted;
+    all.deleted_weak += one.deleted_weak;
 }
 
 /// The new numbers of names.
@@ -131,6 +144,7 @@ struct Rows {
     waits: HashMap<Key, usize>,
     locks: HashMap<(Key, Option<u32>), usize>,
     exceptions: HashMap<(Key, Option<u32>, bool), usize>,
+    references: HashMap<(Key, bool), usize>,
 }
 
 impl Rows {
@@ -192,6 +206,15 @@ impl Rows {
                 there.total_ns += wait.total_ns;
                 there.longest_ns = there.longest_ns.max(wait.longest_ns);
                 there.unfinished += wait.unfinished;
+            }
+        }
+        for row in &one.references {
+            let mut row = row.clone();
+            let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
+            let key = (key, row.is_weak);
+            if let Some((there, row)) = sum(&mut self.references, &mut all.references, key, row) {
+                there.created += row.created;
+                there.open += row.open;
             }
         }
         for row in &one.exceptions {
@@ -257,6 +280,8 @@ mod tests {
             recorder.contended(origin, nanos);
             recorder.exception(origin, Some(caught), false);
             recorder.parked(origin, Some(thread), nanos, (1, 0));
+            recorder.reference(origin, false);
+            recorder.reference(origin, true);
             recorder.allocation(origin, nanos);
             recorder.cpu(origin.thread, origin.node, nanos);
             recorder.system("VM Thread", Work::Vm, nanos);
@@ -267,6 +292,12 @@ mod tests {
             used_after: Some(1),
             ..Collection::default()
         });
+        let others = OtherReferences {
+            before: Some(nanos),
+            deleted: 1,
+            ..OtherReferences::default()
+        };
+        recorder.open_references(&HashMap::from([(1, 1)]), others, 0);
         recorder.recorded(nanos, true).clone()
     }
 
@@ -292,6 +323,23 @@ mod tests {
             .map(|row| (row.holder == Some(row.wait.thread), row.wait.total_ns))
             .collect();
         assert_eq!(held, [(true, 7), (true, 3), (true, 4)]);
+        let references = all.references.iter();
+        let references: Vec<_> = references
+            .map(|row| (row.is_weak, row.created, row.open))
+            .collect();
+        let weak = |open| (true, 1, open);
+        let expected = [
+            (false, 2, 0),
+            (true, 2, 1),
+            (false, 1, 0),
+            weak(0),
+            (false, 1, 0),
+            weak(1),
+        ];
+        assert_eq!(references, expected);
+        let others = &all.other_references;
+        let others = (others.before, others.at_end, others.deleted);
+        assert_eq!(others, (Some(7), None, 2));
         let cpu: Vec<u64> = all.cpu.iter().map(|row| row.cpu_ns).collect();
         assert_eq!(cpu, [7, 3, 4]);
         let system: Vec<u64> = all.system.iter().map(|row| row.cpu_ns).collect();

@@ -54,6 +54,12 @@ pub struct Recorded {
     pub exceptions: Vec<Exception>,
     /// Garbage collections, by their begin.
     pub collections: Vec<Collection>,
+    /// Global references of JNI that were created, by their places.
+    #[serde(default)]
+    pub references: Vec<Reference>,
+    /// Global references of JNI from before, with [`Subscription::references`].
+    #[serde(default)]
+    pub other_references: OtherReferences,
     /// Threads that wait for one another at the end.
     #[serde(default)]
     pub deadlocks: Vec<Deadlock>,
@@ -174,6 +180,36 @@ pub struct Exception {
     pub swallowed: bool,
 }
 
+/// Global references of JNI to objects of a class that a stack created.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// The place of the object's class in [`Recorded::classes`].
+    pub class: u32,
+    /// The stack that created them.
+    pub node: Option<u32>,
+    /// True for weak references.
+    pub is_weak: bool,
+    /// The number of references that were created.
+    pub created: u64,
+    /// The number of these that were not deleted until the end.
+    pub open: u64,
+}
+
+/// Global references of JNI that were not created during the recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherReferences {
+    /// The number of strong references at the begin, with those of the JVM itself; none if the JVM does not report it.
+    pub before: Option<u64>,
+    /// The number of strong references at the end.
+    pub at_end: Option<u64>,
+    /// Strong ones that were deleted.
+    pub deleted: u64,
+    /// Weak ones that were deleted.
+    pub deleted_weak: u64,
+}
+
 /// Threads of which each waits to enter a monitor that the next owns, the last one that of the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
@@ -292,6 +328,9 @@ pub struct Lost {
     pub turns: u64,
     /// Sampled objects that could not be followed to the end.
     pub untracked: u64,
+    /// Global references of JNI that were not followed, as too many were open or they came too fast.
+    #[serde(default)]
+    pub references: u64,
     /// Single events that are in the sums and not on the time line, which is full.
     #[serde(default)]
     pub moments: u64,
@@ -324,6 +363,7 @@ impl Recorded {
             && self.locks.is_empty()
             && self.exceptions.is_empty()
             && self.collections.is_empty()
+            && self.references.is_empty()
             && self.deadlocks.is_empty()
     }
 

@@ -1,8 +1,8 @@
 //! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
 
 use crate::recorded::{
-    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, Recorded, System,
-    VERSION, Wait, What,
+    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, OtherReferences,
+    Recorded, Reference, System, VERSION, Wait, What,
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
@@ -82,6 +82,7 @@ pub struct Recorder {
     waits: Rows<Origin>,
     locks: Rows<(Origin, Option<u32>)>,
     exceptions: Rows<(Origin, Option<u32>, bool)>,
+    references: Rows<(Origin, bool)>,
 }
 
 impl Recorder {
@@ -371,6 +372,34 @@ impl Recorder {
             Some(at) => rows[at].count += 1,
             None => self.recorded.lost.rows += 1,
         }
+    }
+
+    /// Adds a global reference of JNI, and returns the number of its row for [`Recorder::open_references`].
+    pub fn reference(&mut self, origin: Origin, is_weak: bool) -> Option<u32> {
+        let new = || Reference {
+            thread: origin.thread,
+            class: origin.class,
+            node: origin.node,
+            is_weak,
+            ..Reference::default()
+        };
+        let rows = &mut self.recorded.references;
+        let Some(at) = place(&mut self.references, rows, (origin, is_weak), new) else {
+            self.recorded.lost.rows += 1;
+            return None;
+        };
+        rows[at].created += 1;
+        u32::try_from(at).ok()
+    }
+
+    /// Sets the number of open references of each row, 0 for rows that `open` lacks. `other` counts references from
+    /// before, `lost` those that were not followed.
+    pub fn open_references(&mut self, open: &HashMap<u32, u64>, other: OtherReferences, lost: u64) {
+        for (number, row) in (0..).zip(&mut self.recorded.references) {
+            row.open = open.get(&number).copied().unwrap_or(0);
+        }
+        self.recorded.other_references = other;
+        self.recorded.lost.references = lost;
     }
 
     /// A single event, which is in the sums, too; `at_ns` is since the begin of the recording.

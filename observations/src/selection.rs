@@ -39,6 +39,9 @@ impl Selection<'_> {
         recorded
             .exceptions
             .retain(|row| keeps(row.thread, row.node));
+        recorded
+            .references
+            .retain(|row| keeps(row.thread, row.node));
         recorded.moments.retain(|row| keeps(row.thread, row.node));
     }
 

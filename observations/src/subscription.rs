@@ -24,6 +24,9 @@ pub struct Subscription {
     pub exceptions: bool,
     /// Garbage collections.
     pub collections: bool,
+    /// Global references of JNI, also weak ones, that are not deleted.
+    #[serde(default)]
+    pub references: bool,
     /// Whether a collection at the end tells which of the sampled objects are alive.
     pub live: bool,
     /// The innermost frames that are kept of each stack.
@@ -47,6 +50,7 @@ impl Default for Subscription {
             monitors: false,
             exceptions: false,
             collections: false,
+            references: false,
             live: false,
             depth: DEPTH,
             times: false,
@@ -65,6 +69,7 @@ impl Subscription {
             || self.monitors
             || self.exceptions
             || self.collections
+            || self.references
     }
 
     /// Reads what [`fmt::Display`] writes: `cpu:10ms;allocations:524288;monitors;depth:64`.
@@ -97,10 +102,11 @@ impl Subscription {
             ("monitors", "") => self.monitors = true,
             ("exceptions", "") => self.exceptions = true,
             ("collections", "") => self.collections = true,
+            ("references", "") => self.references = true,
             ("live", "") => self.live = true,
             _ => {
                 return Err(format!(
-                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, live, times, depth:FRAMES, after:MILLISECONDSms or for:MILLISECONDSms, found `{part}`"
+                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, references, live, times, depth:FRAMES, after:MILLISECONDSms or for:MILLISECONDSms, found `{part}`"
                 ));
             }
         }
@@ -144,6 +150,7 @@ impl fmt::Display for Subscription {
             (self.monitors, "monitors;"),
             (self.exceptions, "exceptions;"),
             (self.collections, "collections;"),
+            (self.references, "references;"),
             (self.live, "live;"),
             (self.times, "times;"),
         ];
@@ -172,13 +179,14 @@ mod tests {
             monitors: true,
             exceptions: true,
             collections: true,
+            references: true,
             live: true,
             depth: 64,
             times: true,
             after: Duration::from_secs(2),
             length: Some(Duration::from_millis(1500)),
         };
-        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;live;times;after:2000ms;for:1500ms;depth:64";
+        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;references;live;times;after:2000ms;for:1500ms;depth:64";
         assert_eq!(subscription.to_string(), text);
         assert_eq!(Subscription::parse(text), Ok(subscription));
     }

@@ -71,6 +71,7 @@ impl Wish {
             (subscription.monitors, Group::Monitors),
             (subscription.exceptions, Group::Exceptions),
             (subscription.collections, Group::Collections),
+            (subscription.references, Group::References),
         ];
         let wanted = wanted.into_iter().filter(|(is_on, _)| *is_on);
         let wish = |(_, group)| {

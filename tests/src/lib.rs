@@ -23,6 +23,7 @@ pub mod javac;
 pub mod jdks;
 pub mod maven;
 pub mod maven_plugin;
+pub mod native;
 pub mod patience;
 pub mod products;
 pub mod programs;

@@ -2,11 +2,11 @@
 
 use crate::java::Java;
 use crate::jdks::{self, Jdk};
-use crate::{javac, scratch, workspace};
+use crate::{javac, native, scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command};
+use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::OnceLock;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
@@ -193,6 +193,7 @@ fn made() -> &'static Made {
         let jdk = jdks::newest();
         let folder = scratch();
         let classes = javac::compile(&jdk, &[&file()], folder.path(), &["--release", "11"]);
+        let bodies = workspace::test_file("native/bodies.c");
         let manifest = "Premain-Class: Servant\nCan-Retransform-Classes: true\n";
         Made {
             jar: javac::jar(
@@ -202,23 +203,9 @@ fn made() -> &'static Made {
                 manifest,
                 &folder.path().join("servant.jar"),
             ),
-            bodies: library(&jdk, folder.path()),
+            bodies: native::library(&jdk, &bodies, folder.path()),
             classes,
             _folder: folder,
         }
     })
-}
-
-/// `native/bodies.c` as a library.
-fn library(jdk: &Jdk, folder: &Path) -> PathBuf {
-    let library = folder.join("libbodies.so");
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-Wall", "-o"])
-        .arg(&library)
-        .arg(workspace::test_file("native/bodies.c"));
-    for include in ["include", "include/linux"] {
-        cc.arg("-I").arg(jdk.home.join(include));
-    }
-    assert!(cc.status().expect("cc is installed").success(), "{cc:?}");
-    library
 }

@@ -5,5 +5,6 @@ mod heap;
 mod plugins;
 mod rare;
 mod recording;
+mod references;
 mod running_jvm;
 mod wire;

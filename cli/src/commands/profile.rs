@@ -33,6 +33,7 @@ What the JVM itself knows, without a change of any class. Several kinds go toget
   --alloc sites   what was allocated where, estimated from one sample for each --alloc-interval bytes of a thread
   --monitor       which monitors threads waited for, where and how long
   --exceptions    what was thrown, where, and where it is caught; a JVM offers that from its start only
+  --jni-refs      which global references of JNI, also weak ones, were created where and never deleted
   --gc            how long garbage collections stopped the program
 With a PID the JVM is observed for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 
@@ -130,6 +131,9 @@ pub struct Kinds {
     /// What is thrown and where it is caught
     #[arg(long)]
     pub exceptions: bool,
+    /// Global references of JNI that are never deleted, and the places that create them
+    #[arg(long)]
+    pub jni_refs: bool,
     /// How long garbage collections stop the program
     #[arg(long)]
     pub gc: bool,
@@ -222,6 +226,7 @@ impl Kinds {
             monitors: self.monitor,
             exceptions: self.exceptions,
             collections: self.gc,
+            references: self.jni_refs,
             live: self.live && self.alloc.is_some(),
             depth: self.depth as usize,
             ..Subscription::default()
@@ -357,7 +362,7 @@ impl Profile {
         let asks = self.moment.threads || self.moment.heap.is_some();
         if !records && !asks {
             return Err(Problem::user("H0663", "it is not said what to profile")
-                .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --gc, --threads or --heap")
+                .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
                 .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
         }
         if asks && self.pid().is_none() {
@@ -394,7 +399,7 @@ impl Profile {
             let message = format!("{option} is for recordings, and nothing is recorded");
             return Err(Problem::user("H0663", message).with(
                 "help",
-                "add --cpu samples, --alloc sites, --monitor, --exceptions or --gc",
+                "add --cpu samples, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
             ));
         }
         let of_heap = self.moment.heap.as_ref();

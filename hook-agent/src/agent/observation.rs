@@ -1,10 +1,11 @@
 //! What recordings of the JVM's own events, and plugins that are told of them, share with the threads of the application.
 
+use super::references::References;
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
 use crate::ffi::refs::{FieldId, GlobalRef};
 use observations::{Group, Wish};
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -66,6 +67,12 @@ pub(crate) struct Running {
     /// The parked threads, by their tags.
     parks: Mutex<HashMap<i64, Park>>,
     lock_fields: OnceLock<LockFields>,
+    /// Global references of JNI, if they are followed.
+    pub references: References,
+    /// The number of strong ones at the begin, if the JVM reports it.
+    references_before: OnceLock<u64>,
+    /// True if a thread may still use the environment at the end, so that it is never disposed of.
+    keeps_environment: AtomicBool,
     monitors: AtomicI64,
     /// Objects that are gone, if that is wanted.
     freed: Option<Freed>,
@@ -358,6 +365,9 @@ impl Observation {
             waits: Mutex::default(),
             parks: Mutex::default(),
             lock_fields: OnceLock::new(),
+            references: References::default(),
+            references_before: OnceLock::new(),
+            keeps_environment: AtomicBool::new(false),
             monitors: AtomicI64::new(FIRST_MONITOR),
             freed,
             objects: AtomicI64::new(1),
@@ -453,6 +463,30 @@ impl Running {
     pub fn set_lock_fields(&self, fields: Option<LockFields>) {
         if let Some(fields) = fields {
             let _ = self.lock_fields.set(fields);
+        }
+    }
+
+    /// Keeps the number of strong global references of JNI at the begin.
+    pub fn note_references(&self, count: Option<u64>) {
+        if let Some(count) = count {
+            let _ = self.references_before.set(count);
+        }
+    }
+
+    /// Returns the number of strong global references of JNI at the begin.
+    pub fn references_before(&self) -> Option<u64> {
+        self.references_before.get().copied()
+    }
+
+    /// Keeps the environment after the end, as a thread may still use it.
+    pub fn keep_environment(&self) {
+        self.keeps_environment.store(true, Ordering::Release);
+    }
+
+    /// Gives the environment back, unless a thread may still use it.
+    pub fn dispose(&self) {
+        if !self.keeps_environment.load(Ordering::Acquire) {
+            self.jvmti.dispose();
         }
     }
 

@@ -29,6 +29,11 @@ pub(super) fn guard<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Checks whether the agent is at work on this thread.
+pub(super) fn is_open() -> bool {
+    DEPTH.try_with(|depth| depth.get() > 0).unwrap_or(false)
+}
+
 /// While a guard is open on a thread, a panic prints one line instead of a symbolised backtrace,
 /// which may need more stack than a Java thread has left.
 fn install_quiet_hook() {

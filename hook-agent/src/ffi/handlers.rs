@@ -6,6 +6,7 @@
 //! JVM comes in first.
 
 use super::class_file_load::ClassFileLoad;
+use super::jni_table::Handle;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::observed::{Observed, ObservedOfJvm};
@@ -53,6 +54,18 @@ pub(crate) trait Handlers: Sync {
 
     /// A garbage collection begins or ends, and the program stands still: the JVM must not be called.
     fn collection(&self, begins: bool);
+
+    /// The program has created a global reference of JNI, on this thread; `handle` is its address.
+    fn reference_created(
+        &self,
+        live: Live,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        handle: Handle,
+    );
+
+    /// The program deletes a global reference of JNI.
+    fn reference_deleted(&self, handle: Handle);
 
     /// The `DataDumpRequest` event (SIGQUIT).
     fn data_dump_request(&self);

@@ -273,6 +273,11 @@ impl<'a> Local<'a> {
         )
     }
 
+    /// Creates a local reference to the object of any other reference; none if a weak one is cleared.
+    pub(super) fn localize(self, reference: jobject) -> Option<LocalRef<'a>> {
+        self.adopt(jni!(self, v1_2.NewLocalRef, reference))
+    }
+
     /// Deletes a weak global reference.
     pub fn release_weak(self, weak: WeakRef) {
         jni!(self, v1_2.DeleteWeakGlobalRef, weak.0.as_ptr());

@@ -254,7 +254,13 @@ pub(crate) struct JvmtiInterface {
             *const c_void,
         ) -> jint,
     >,
-    _117_121: [Slot; 5],
+    _117_119: [Slot; 3],
+    /// 120
+    pub SetJNIFunctionTable:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *const JniFunction) -> jint>,
+    /// 121
+    pub GetJNIFunctionTable:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, *mut *mut JniFunction) -> jint>,
     /// 122
     pub SetEventCallbacks:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const EventCallbacks, jint) -> jint>,
@@ -304,6 +310,9 @@ pub(crate) struct JvmtiInterface {
     /// 156; not there before JVM TI 11, whose JVMs do not offer its capability.
     pub SetHeapSamplingInterval: Option<unsafe extern "system" fn(*mut JvmtiEnv, jint) -> jint>,
 }
+
+/// An entry of JNI's function table (`jniNativeInterface`), which has one for each function.
+pub(crate) type JniFunction = *const c_void;
 
 /// `jvmtiExtensionFunction`.
 pub(crate) type ExtensionFunction = unsafe extern "C" fn(*mut JvmtiEnv, ...) -> jint;

@@ -1,5 +1,6 @@
 //! The JVM TI environment of a recording.
 
+use super::references;
 use crate::agent::observation::{Running, sampled};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::HotSpotEvent;
@@ -164,13 +165,14 @@ fn needed(group: Group) -> &'static [Named] {
         Group::Compilations => &[COMPILATIONS],
         Group::Natives => &[NATIVES],
         Group::Exhaustion => &EXHAUSTION,
+        Group::References => &[TAGS],
     }
 }
 
 /// The events of a group.
 fn events(group: Group) -> &'static [Event] {
     match group {
-        Group::Unloads => &[],
+        Group::Unloads | Group::References => &[],
         Group::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
         Group::Frees => &[Event::SAMPLED_OBJECT_ALLOC, Event::OBJECT_FREE],
         Group::Catches => &[Event::EXCEPTION_CATCH],
@@ -228,6 +230,9 @@ pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
             let _ = jvmti.set_event(live, event, true); // a JVM without them
         }
     }
+    if running.wish(Group::References).is_some() {
+        references::begin(running, live)?;
+    }
     Ok(())
 }
 
@@ -242,6 +247,9 @@ pub(super) fn replay(live: Live, running: &Running) {
 
 /// Lets no more events come.
 pub(super) fn disable(live: Live, running: &Running) {
+    if running.wish(Group::References).is_some() {
+        references::end(running, live);
+    }
     let all = running.wishes.iter().flat_map(|wish| events(wish.group));
     for event in all.chain(&VIRTUAL) {
         let _ = running.jvmti.set_event(live, *event, false);

@@ -8,10 +8,11 @@ use super::threads::Sightings;
 use super::unfinished;
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Running, WaitKind};
+use crate::agent::references::Created;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
-use observations::recorded::{Collection, Deadlock, Stuck, What};
+use observations::recorded::{Collection, Deadlock, OtherReferences, Stuck, What};
 use observations::recorder::{Origin, Recorder};
 use observations::{Recorded, Subscription};
 use std::collections::{HashMap, HashSet};
@@ -176,6 +177,17 @@ impl Reader {
             self.recorder
                 .moment(What::UnfinishedLock, now, nanos, origin);
         }
+    }
+
+    /// Adds a global reference of JNI; the number of its row.
+    pub fn reference(&mut self, jvm: Jvm<'_>, created: &Created) -> Option<u32> {
+        let origin = self.origin(jvm, &created.thread, &created.class, &created.frames);
+        self.recorder.reference(origin, created.handle.is_weak)
+    }
+
+    /// Sets the number of open references of each row.
+    pub fn open_references(&mut self, open: &HashMap<u32, u64>, other: OtherReferences, lost: u64) {
+        self.recorder.open_references(open, other, lost);
     }
 
     /// What threads used after they were last seen is put where they were seen, as the recording ends.

@@ -3,7 +3,7 @@
 use crate::support::edited::{Edited, find, member, summing};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::{javac, scratch, workspace};
+use e2e_tests::{javac, native, scratch, workspace};
 use jvms::access_flags::{ACC_FINAL, ACC_PRIVATE, ACC_PUBLIC, ACC_STATIC};
 use jvms::opcode;
 use rewriter::{
@@ -12,7 +12,6 @@ use rewriter::{
     PrefixedNative, Snippet, StructureError, Target, schema,
 };
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn source(name: &str) -> PathBuf {
     workspace::test_file("java/edits").join(name)
@@ -375,13 +374,7 @@ fn wrapped_natives_are_found_under_their_prefix() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = javac::compile(&jdk, &[&source("Natives.java")], folder.path(), &[]);
-        let library = folder.path().join("libnatives.so");
-        let mut command = Command::new("cc");
-        command
-            .args(["-shared", "-fPIC", "-o"])
-            .arg(&library)
-            .arg(source("natives.c"));
-        assert!(command.status().unwrap().success(), "{command:?}");
+        let library = native::library(&jdk, &source("natives.c"), folder.path());
         let (jar, given) = agent(&jdk, folder.path());
         let mut natives = Edited::read(&classes.join("Natives.class"));
         let class = natives.class();

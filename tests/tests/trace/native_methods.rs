@@ -4,10 +4,9 @@ use crate::support::command::{LATE, await_changed, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::{Left, Servant};
-use e2e_tests::{javac, scratch, workspace};
+use e2e_tests::{javac, native, scratch, workspace};
 use probes::events::{EventKind, Outcome, Trace};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The program and its library.
 struct Program {
@@ -27,19 +26,7 @@ impl Program {
             folder,
             &["--release", "11"],
         );
-        let library = folder.join("libnative_calls.so");
-        let include = jdk.home.join("include");
-        let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-I"]).arg(&include);
-        cc.arg("-I")
-            .arg(include.join("linux"))
-            .arg("-o")
-            .arg(&library);
-        let made = cc
-            .arg(source("native_calls.c"))
-            .status()
-            .expect("a C compiler");
-        assert!(made.success(), "{cc:?}");
+        let library = native::library(jdk, &source("native_calls.c"), folder);
         Self { classes, library }
     }
 

@@ -18,6 +18,8 @@ pub enum Weight {
     Contended,
     /// Things thrown.
     Exceptions,
+    /// Global references of JNI that were not deleted.
+    References,
 }
 
 impl Weight {
@@ -30,6 +32,7 @@ impl Weight {
             (subscription.allocations.is_some(), Self::Allocations),
             (subscription.monitors, Self::Contended),
             (subscription.exceptions, Self::Exceptions),
+            (subscription.references, Self::References),
         ];
         let kind = kinds.into_iter().find(|(is_on, _)| *is_on);
         kind.map(|(_, weight)| weight)
@@ -42,6 +45,7 @@ impl Weight {
             Self::Cpu | Self::Contended => "ns",
             Self::Allocations => "bytes",
             Self::Exceptions => "exceptions",
+            Self::References => "references",
         }
     }
 
@@ -53,6 +57,7 @@ impl Weight {
             Self::Allocations => "Bytes allocated, estimated from samples",
             Self::Contended => "Time in front of monitors, all threads together",
             Self::Exceptions => "Exceptions thrown",
+            Self::References => "Global references of JNI that were not deleted",
         }
     }
 
@@ -76,6 +81,10 @@ impl Weight {
             Self::Exceptions => {
                 let rows = recorded.exceptions.iter();
                 rows.map(|row| (row.node, row.count)).collect()
+            }
+            Self::References => {
+                let rows = recorded.references.iter().filter(|row| row.open > 0);
+                rows.map(|row| (row.node, row.open)).collect()
             }
         }
     }

@@ -84,6 +84,12 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         });
         row("exception", one.thread, one.node, values)
     }));
+    rows.extend(recorded.references.iter().map(|one| {
+        let values = json!({
+            "class": class(one.class), "weak": one.is_weak, "created": one.created, "open": one.open,
+        });
+        row("reference", one.thread, one.node, values)
+    }));
     rows.extend(recorded.collections.iter().map(|one| {
         json!({
             "kind": "collection", "pid": recorded.jvm.pid, "start_ns": one.start_ns,
@@ -107,7 +113,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,
         "duration_ns": recorded.duration_ns, "complete": recorded.complete, "turns": recorded.turns,
         "process_cpu_ns": recorded.process_cpu_ns,
-        "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
+        "other_references": recorded.other_references, "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
     }));
     rows.into_iter()
 }

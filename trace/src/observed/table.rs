@@ -4,6 +4,7 @@
 mod bias;
 mod cpu;
 mod locks;
+mod references;
 mod rows;
 
 use std::collections::HashMap;
@@ -60,6 +61,10 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     }
     if subscription.exceptions {
         printed.table(exceptions(recorded));
+    }
+    if subscription.references {
+        printed.table(references::table(recorded));
+        printed.text.push_str(&references::others(recorded));
     }
     if subscription.collections {
         printed.text.push_str(&collections(recorded));
@@ -401,6 +406,11 @@ pub fn missing(recorded: &Recorded) -> String {
             "could not be followed to the end",
         ),
         (
+            lost.references,
+            "JNI reference",
+            "could not be followed: too many were open, or they came too fast",
+        ),
+        (
             recorded.stacks.cut,
             "stack",
             "lack outer frames, as the table of stacks is full",
@@ -438,7 +448,8 @@ pub fn missing(recorded: &Recorded) -> String {
 #[must_use]
 pub fn is_partial(recorded: &Recorded) -> bool {
     let lost = &recorded.lost;
-    lost.events + lost.rows + lost.untracked + recorded.stacks.cut > 0 || !recorded.complete
+    lost.events + lost.rows + lost.untracked + lost.references + recorded.stacks.cut > 0
+        || !recorded.complete
 }
 
 /// Cells in columns as wide as their widest; the last one begins at the left.

@@ -12,6 +12,8 @@ use std::ptr::null_mut;
 
 /// `JVMTI_VISIT_OBJECTS`.
 const VISIT_OBJECTS: jint = 0x100;
+/// `JVMTI_HEAP_REFERENCE_JNI_GLOBAL`.
+const JNI_GLOBAL: jint = 21;
 
 /// How an object holds another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,6 +115,23 @@ impl Jvmti {
         ))
     }
 
+    /// Counts the strong global references of JNI. The JVM pauses the program and walks its roots; it visits no object.
+    pub fn count_global_references(self, _: Live) -> Result<u64, JvmtiError> {
+        let mut count = 0_u64;
+        let callbacks = HeapCallbacks {
+            heap_reference_callback: Some(global_reference),
+            ..HeapCallbacks::default()
+        };
+        call!(self.FollowReferences(
+            0,
+            null_mut(),
+            null_mut(),
+            &raw const callbacks,
+            (&raw mut count).cast_const().cast(),
+        ))?;
+        Ok(count)
+    }
+
     /// The objects that have one of these tags, each with its own.
     pub fn objects_with_tags<'a>(
         self,
@@ -186,6 +205,24 @@ unsafe extern "system" fn reference(
     })
 }
 
+unsafe extern "system" fn global_reference(
+    kind: jint,
+    _: *const c_void,
+    _: i64,
+    _: i64,
+    _: i64,
+    _: *mut i64,
+    _: *mut i64,
+    _: jint,
+    count: *mut c_void,
+) -> jint {
+    if kind == JNI_GLOBAL {
+        // SAFETY: `count_global_references` passes its count, which nothing else uses until the JVM is through.
+        unsafe { *count.cast::<u64>() += 1 };
+    }
+    0 // the object is not visited
+}
+
 /// Who holds an object, by the number of `jvmtiHeapReferenceKind`.
 ///
 /// # Safety
@@ -203,7 +240,7 @@ unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
         4..=7 | 10 => Holds::OfClass,
         8 => Holds::StaticField(index()),
         9 => Holds::ConstantPool,
-        21 => return Holder::Root(Root::JniGlobal),
+        JNI_GLOBAL => return Holder::Root(Root::JniGlobal),
         22 => return Holder::Root(Root::SystemClass),
         23 => return Holder::Root(Root::Monitor),
         24 => {

@@ -5,11 +5,11 @@ use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
     Event, ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
-    ObserverCallbacks,
+    JniFunction, ObserverCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 
 /// HotSpot's function that tells which virtual thread a carrier runs, from JDK 21 on.
 const GET_VIRTUAL_THREAD: &[u8] = b"com.sun.hotspot.functions.GetVirtualThread";
@@ -142,6 +142,30 @@ impl Jvmti {
         found.sort_unstable();
         found.dedup();
         Ok(found)
+    }
+
+    /// A copy of JNI's function table, to be given back with [`Jvmti::free`].
+    pub(in crate::ffi) fn jni_function_table(
+        self,
+        _: Live,
+    ) -> Result<NonNull<JniFunction>, JvmtiError> {
+        let mut table: *mut JniFunction = null_mut();
+        call!(self.GetJNIFunctionTable(&raw mut table))?;
+        NonNull::new(table).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// Replaces JNI's function table, of which `table` has all entries; the JVM copies it.
+    pub(in crate::ffi) fn set_jni_function_table(
+        self,
+        _: Live,
+        table: NonNull<JniFunction>,
+    ) -> Result<(), JvmtiError> {
+        call!(self.SetJNIFunctionTable(table.as_ptr().cast_const()))
+    }
+
+    /// Gives memory of the JVM back.
+    pub(in crate::ffi) fn free<T>(self, memory: NonNull<T>) {
+        self.deallocate(memory.as_ptr().cast());
     }
 
     /// The source file that a class names, as modified UTF-8.

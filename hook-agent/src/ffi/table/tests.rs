@@ -179,6 +179,8 @@ fn function_slots_match_every_jvmti_header() {
             GetObjectMonitorUsage,
             GetBytecodes,
             GetExtensionEvents,
+            SetJNIFunctionTable,
+            GetJNIFunctionTable,
             SetExtensionEventCallback,
         );
     }

@@ -1,0 +1,245 @@
+//! Global references of JNI that the program creates while a recording is made, shared by its threads and the one that
+//! records.
+
+use crate::ffi::jni_table::Handle;
+use crate::ffi::jvmti::StackFrame;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Most open references that are followed, some 40 bytes each.
+const MOST: usize = 1 << 20;
+/// Most frames of references that wait to be read, 16 bytes each; a reference counts as one more.
+const WAITING: usize = 1 << 20;
+/// Longest wait, at the end of a recording, for threads that report a reference.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The references of one recording.
+#[derive(Debug, Default)]
+pub(crate) struct References {
+    state: Mutex<State>,
+    /// Threads that report a reference at this moment.
+    inside: AtomicUsize,
+    is_closed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The references that were created and not deleted.
+    open: HashMap<Handle, Open>,
+    /// Those that the thread that records has not read.
+    waiting: Vec<Created>,
+    /// Their frames, and they themselves.
+    length: usize,
+    /// References so far.
+    count: u64,
+    /// Those that are not followed.
+    lost: u64,
+    /// Strong and weak references that were deleted, and are not among those that were created and followed.
+    deleted_others: [u64; 2],
+}
+
+/// An open reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// The number of one that has not been read.
+    Waits(u64),
+    /// The row of one that has.
+    Row(u32),
+}
+
+/// A reference that was created.
+#[derive(Debug)]
+pub(crate) struct Created {
+    number: u64,
+    pub handle: Handle,
+    /// The name of the thread.
+    pub thread: String,
+    /// The signature of the class of its object.
+    pub class: Vec<u8>,
+    /// The stack, the innermost frame first.
+    pub frames: Vec<StackFrame>,
+}
+
+/// The numbers of references at one moment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// The open references of each row.
+    pub open: HashMap<u32, u64>,
+    /// References that are not followed.
+    pub lost: u64,
+    /// Strong references from before that were deleted.
+    pub deleted: u64,
+    /// Weak references from before that were deleted.
+    pub deleted_weak: u64,
+}
+
+/// A thread that reports a reference; the environment of the recording stays until it is done.
+#[derive(Debug)]
+pub(crate) struct Reporting<'a>(&'a References);
+
+impl Drop for Reporting<'_> {
+    fn drop(&mut self) {
+        self.0.inside.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl References {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a report of this thread; none if the recording ends.
+    pub fn enter(&self) -> Option<Reporting<'_>> {
+        self.inside.fetch_add(1, Ordering::SeqCst);
+        let reporting = Reporting(self);
+        (!self.is_closed.load(Ordering::SeqCst)).then_some(reporting)
+    }
+
+    /// Refuses further reports, and waits for those that have begun; false if one does not end.
+    pub fn close(&self) -> bool {
+        self.is_closed.store(true, Ordering::SeqCst);
+        let until = Instant::now() + PATIENCE;
+        while self.inside.load(Ordering::SeqCst) > 0 {
+            if until <= Instant::now() {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    }
+
+    /// Adds a reference that was created.
+    pub fn create(&self, handle: Handle, thread: String, class: Vec<u8>, frames: Vec<StackFrame>) {
+        let mut state = self.state();
+        let state = &mut *state;
+        if state.open.len() >= MOST || state.length >= WAITING {
+            state.lost += 1;
+            return;
+        }
+        state.count += 1;
+        state.length += frames.len() + 1;
+        state.open.insert(handle, Open::Waits(state.count));
+        state.waiting.push(Created {
+            number: state.count,
+            handle,
+            thread,
+            class,
+            frames,
+        });
+    }
+
+    /// Removes a reference that is deleted.
+    pub fn delete(&self, handle: Handle) {
+        let mut state = self.state();
+        if state.open.remove(&handle).is_none() {
+            state.deleted_others[usize::from(handle.is_weak)] += 1;
+        }
+    }
+
+    /// Returns the references that were created since this was last called.
+    pub fn take(&self) -> Vec<Created> {
+        let mut state = self.state();
+        state.length = 0;
+        std::mem::take(&mut state.waiting)
+    }
+
+    /// Assigns a reference to its row; without a row it is no longer followed.
+    pub fn settle(&self, created: &Created, row: Option<u32>) {
+        let mut state = self.state();
+        // It may be deleted meanwhile, and its handle used again.
+        let Some(open) = state.open.get_mut(&created.handle) else {
+            return;
+        };
+        if *open == Open::Waits(created.number) {
+            match row {
+                Some(row) => *open = Open::Row(row),
+                None => drop(state.open.remove(&created.handle)),
+            }
+        }
+    }
+
+    /// Returns the numbers at this moment, without references that wait to be read.
+    pub fn sums(&self) -> Sums {
+        let state = self.state();
+        let [deleted, deleted_weak] = state.deleted_others;
+        let mut sums = Sums {
+            lost: state.lost,
+            deleted,
+            deleted_weak,
+            ..Sums::default()
+        };
+        for open in state.open.values() {
+            if let Open::Row(row) = open {
+                *sums.open.entry(*row).or_default() += 1;
+            }
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handle(address: usize, is_weak: bool) -> Handle {
+        Handle { address, is_weak }
+    }
+
+    fn create(references: &References, handle: Handle) {
+        references.create(handle, String::new(), Vec::new(), Vec::new());
+    }
+
+    #[test]
+    fn reference_is_open_until_it_is_deleted_although_its_handle_is_used_again() {
+        let references = References::default();
+        let one = handle(8, false);
+        create(&references, one);
+        let first = references.take().remove(0);
+        references.delete(one);
+        create(&references, one);
+        references.settle(&first, Some(0));
+        assert!(references.sums().open.is_empty(), "the first one is gone");
+        let second = references.take().remove(0);
+        references.settle(&second, Some(1));
+        assert_eq!(references.sums().open, HashMap::from([(1, 1)]));
+        references.delete(one);
+        references.delete(one); // that of a reference from before the recording
+        references.delete(handle(8, true));
+        let expected = Sums {
+            deleted: 1,
+            deleted_weak: 1,
+            ..Sums::default()
+        };
+        assert_eq!(references.sums(), expected);
+    }
+
+    #[test]
+    fn references_beyond_the_bounds_are_counted_and_not_followed() {
+        let references = References::default();
+        for address in 0..=WAITING {
+            create(&references, handle(address, false));
+        }
+        assert_eq!(references.sums().lost, 1);
+        for created in references.take() {
+            references.settle(&created, Some(7));
+        }
+        create(&references, handle(MOST, false));
+        let sums = references.sums();
+        assert_eq!((sums.lost, &sums.open[&7]), (2, &(MOST as u64)));
+        references.delete(handle(0, false));
+        create(&references, handle(0, false));
+        assert_eq!(references.sums().lost, 2, "there is room again");
+    }
+
+    #[test]
+    fn nobody_enters_a_recording_that_ends() {
+        let references = References::default();
+        let inside = references.enter();
+        assert!(inside.is_some());
+        drop(inside);
+        assert!(references.close());
+        assert!(references.enter().is_none());
+    }
+}

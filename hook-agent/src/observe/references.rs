@@ -1,0 +1,106 @@
+//! Global references of JNI, with the place that created each, until they are deleted.
+
+use super::identity::is_ours;
+use super::reader::Reader;
+use crate::agent::Agent;
+use crate::agent::observation::Running;
+use crate::agent::references::References;
+use crate::ffi::jni_table::{self, Handle, NotReplaced};
+use crate::ffi::jvm::Jvm;
+use crate::ffi::phases::Live;
+use crate::ffi::refs::{Local, LocalRef};
+use observations::Group;
+use observations::recorded::OtherReferences;
+
+/// Adds a global reference that the program has created on this thread.
+pub(crate) fn created(
+    agent: &Agent,
+    live: Live,
+    local: Local<'_>,
+    object: &LocalRef<'_>,
+    handle: Handle,
+) {
+    let Some(running) = agent.observation.recording() else {
+        return;
+    };
+    let Some(_reporting) = running.references.enter() else {
+        return;
+    };
+    let jvm = Jvm::new(running.jvmti, live, local);
+    let Some(wish) = running.wish(Group::References) else {
+        return;
+    };
+    let jvmti = jvm.jvmti;
+    let name = jvmti.current_thread(live, local).ok();
+    let name = name.and_then(|thread| jvmti.thread_name(live, local, &thread));
+    let name = name.unwrap_or_default();
+    if is_ours(&name) {
+        return;
+    }
+    let class = local.object_class(object);
+    let class = class.and_then(|class| jvmti.class_signature(&class).ok());
+    let frames = jvmti.stack(live, None, wish.frames).unwrap_or_default();
+    running
+        .references
+        .create(handle, name, class.unwrap_or_default(), frames);
+}
+
+/// Removes a global reference that the program deletes.
+pub(crate) fn deleted(agent: &Agent, handle: Handle) {
+    if let Some(running) = agent.observation.recording()
+        && let Some(_reporting) = running.references.enter()
+    {
+        running.references.delete(handle);
+    }
+}
+
+/// Reports references from now on.
+///
+/// # Errors
+///
+/// The cause if the JVM's table stays as it is.
+pub(super) fn begin(running: &Running, live: Live) -> Result<(), String> {
+    running.note_references(count(running, live));
+    jni_table::observe(running.jvmti, live).map_err(|cause| match cause {
+        NotReplaced::Refused(error) => {
+            format!("the JVM refuses other functions of JNI: {error}")
+        }
+        NotReplaced::NoRoom => {
+            "another agent keeps putting its own functions of JNI in front of the agent's"
+                .to_owned()
+        }
+    })
+}
+
+/// Counts the strong references, if the JVM reports them.
+fn count(running: &Running, live: Live) -> Option<u64> {
+    running.jvmti.count_global_references(live).ok()
+}
+
+/// Puts the JVM's functions back; no thread reports a reference any more.
+pub(super) fn end(running: &Running, live: Live) {
+    jni_table::leave(running.jvmti, live);
+    if !running.references.close() {
+        running.keep_environment();
+    }
+}
+
+/// Adds the references that were created since the last time, and how many of all are open.
+pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end: bool) {
+    if running.wish(Group::References).is_none() {
+        return;
+    }
+    let references: &References = &running.references;
+    for created in references.take() {
+        let row = jvm.with_frame(16, |jvm| reader.reference(jvm, &created));
+        references.settle(&created, row.flatten());
+    }
+    let sums = references.sums();
+    let other = OtherReferences {
+        before: running.references_before(),
+        at_end: is_end.then(|| count(running, jvm.live)).flatten(),
+        deleted: sums.deleted,
+        deleted_weak: sums.deleted_weak,
+    };
+    reader.open_references(&sums.open, other, sums.lost);
+}
