@@ -17,6 +17,7 @@ mod free_list;
 mod limits;
 mod lost_ends;
 mod method_name;
+mod patience;
 mod quick;
 mod rates;
 mod runtime;

@@ -5,10 +5,14 @@
 //! code of a span counts that before it reports the end, which takes no stack. If one was not reported, the frames of
 //! the thread are counted, and the calls whose frames are gone are ended.
 //!
+//! The count is one for all threads, and counting the frames of a deep stack takes milliseconds. While other threads throw,
+//! the frames are therefore counted more and more seldom, and once more when the calls with little stack are over.
+//!
 //! An end is lost elsewhere if an exception comes from another thread at the wrong moment (`Thread.stop`). That is noticed when
 //! a call of another span ends, or when a call begins with a shorter stack than one within the innermost call would.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use super::current::{CurrentThread, Jvm, unrecorded};
 use super::stack::Left;
@@ -26,8 +30,10 @@ pub(super) fn before_entry(
         return;
     };
     if scarce {
-        if was_left(jvm, here, false) {
-            end_gone(jvm, here, Some(span), end);
+        let is_over = || pointer >= here.log.scarce_below.load(Ordering::Relaxed);
+        if is_due(jvm, here, false, is_over) {
+            let found = end_gone(jvm, here, Some(span), end);
+            here.stack.looked(found);
         }
     } else if here.stack.is_shorter(pointer) {
         let found = end_gone(jvm, here, Some(span), end);
@@ -48,8 +54,12 @@ pub(super) fn before_end(
         return;
     };
     let mut end = end;
-    if scarce && was_left(jvm, here, failed) || innermost != span {
-        end_gone(jvm, here, None, &mut end);
+    let is_due = scarce && is_due(jvm, here, failed, || here.stack.is_first_scarce());
+    if is_due || innermost != span {
+        if is_due || !scarce || here.stack.is_time_to_look() {
+            let found = end_gone(jvm, here, None, &mut end);
+            here.stack.looked(found);
+        }
         // An end that does not match ends the calls within its own.
         let within = here.stack.within(span).unwrap_or(0);
         abandon(here, within, end);
@@ -68,9 +78,11 @@ pub(super) fn before_value(
     let Some((innermost, scarce)) = here.stack.top() else {
         return;
     };
-    if scarce && was_left(jvm, here, false) || !is_of_entry && innermost != span {
+    let is_due = scarce && is_due(jvm, here, false, || false);
+    if is_due || !is_of_entry && innermost != span && (!scarce || here.stack.is_time_to_look()) {
         let entering = is_of_entry.then_some(span);
-        end_gone(jvm, here, entering, end);
+        let found = end_gone(jvm, here, entering, end);
+        here.stack.looked(found);
     }
 }
 
@@ -78,6 +90,19 @@ pub(super) fn before_value(
 #[cold]
 pub(super) fn begin_to_count(jvm: &impl Jvm, here: CurrentThread) {
     here.stack.replace_unwound(jvm.unwound());
+}
+
+/// Says that the frames are to be counted: an end may have been lost and it is time to look, or that is in doubt and the
+/// stack is scarce no longer.
+#[cold]
+fn is_due(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    failed: bool,
+    is_over: impl FnOnce() -> bool,
+) -> bool {
+    let is_time = was_left(jvm, here, failed) && here.stack.is_time_to_look();
+    is_time || here.stack.is_in_doubt() && is_over()
 }
 
 /// Says whether an exception may have left a call without a report of its end, but for the one that `failed` now.

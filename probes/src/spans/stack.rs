@@ -1,10 +1,11 @@
 //! The open calls of one Java thread.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::capture::ARENA;
 use super::limits::MAX_SPANS;
+use super::patience::Patience;
 use super::table::WATCHED;
 use crate::events::SpanMode;
 
@@ -20,8 +21,6 @@ const TIMED: u8 = SpanMode::Aggregate as u8;
 const NO_SPAN: u64 = u64::MAX;
 /// Staged captures are of a call that is about to be entered, not left.
 const OF_ENTRY: u64 = 1 << 32;
-/// Most times that a shorter stack is not looked into, after it was in vain.
-const MAX_PATIENCE: u64 = 1_023;
 /// By how many bytes the stack may be shorter than at the begin of a call within which another begins: compiled frames
 /// are smaller than interpreted ones.
 const SLACK: u64 = 128;
@@ -180,9 +179,12 @@ pub(crate) struct ThreadStack {
     mark_mask: AtomicU64,
     /// Exceptions that had left calls when this was last asked; kept while little stack is left.
     unwound: AtomicU64,
-    /// Times that a shorter stack is not looked into from now on, and after the next look.
-    patience: AtomicU64,
-    next_patience: AtomicU64,
+    /// With a shorter stack.
+    patience: Patience,
+    /// With little stack, where exceptions of any thread may be meant.
+    scarce_patience: Patience,
+    /// An end with little stack may have been lost, and nobody has looked.
+    doubt: AtomicBool,
 }
 
 #[inline(always)]
@@ -467,26 +469,13 @@ impl ThreadStack {
     pub fn is_shorter(&self, pointer: u64) -> bool {
         let frame = get(&self.depth).checked_sub(1);
         let frame = frame.and_then(|depth| self.frame(depth, false));
-        frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.is_impatient()
-    }
-
-    #[cold]
-    fn is_impatient(&self) -> bool {
-        let patience = get(&self.patience);
-        set(&self.patience, patience.saturating_sub(1));
-        patience == 0
+        frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.patience.is_over()
     }
 
     /// It was looked into: the innermost call is still open, so its frame has become smaller, if nothing was `found`.
     #[cold]
     pub fn looked_into(&self, pointer: u64, found: bool) {
-        let next = if found {
-            0
-        } else {
-            get(&self.next_patience) * 2 + 1
-        };
-        set(&self.next_patience, next.min(MAX_PATIENCE));
-        set(&self.patience, next.min(MAX_PATIENCE));
+        self.patience.looked(found);
         let frame = get(&self.depth).checked_sub(1);
         if let Some(frame) = frame.and_then(|depth| self.frame(depth, false)) {
             let mark = get(&frame.mark).max(self.mark_at(pointer));
@@ -499,6 +488,34 @@ impl ThreadStack {
         let before = get(&self.unwound);
         set(&self.unwound, now);
         before
+    }
+
+    /// Says that it is time to look for ends that were lost with little stack, as one may have been; else that is in doubt.
+    pub fn is_time_to_look(&self) -> bool {
+        let is_time = self.scarce_patience.is_over();
+        self.doubt.store(!is_time, Ordering::Relaxed);
+        is_time
+    }
+
+    /// It was looked for them.
+    pub fn looked(&self, found: bool) {
+        self.scarce_patience.looked(found);
+        self.doubt.store(false, Ordering::Relaxed);
+    }
+
+    /// Says that an end with little stack may have been lost since it was looked for them.
+    pub fn is_in_doubt(&self) -> bool {
+        self.doubt.load(Ordering::Relaxed)
+    }
+
+    /// Says that little stack was left for the innermost call, and more for the one around it.
+    pub fn is_first_scarce(&self) -> bool {
+        let is_scarce = |below: u64| {
+            let depth = get(&self.depth).checked_sub(below);
+            let frame = depth.and_then(|depth| self.frame(depth, false));
+            frame.is_some_and(|frame| frame.head().is_scarce())
+        };
+        is_scarce(1) && !is_scarce(2)
     }
 
     /// Time that a span within the innermost open call took.
@@ -525,8 +542,9 @@ impl ThreadStack {
         set(&self.depth, 0);
         set(&self.top, 0);
         set(&self.staged_for, NO_SPAN);
-        set(&self.patience, 0);
-        set(&self.next_patience, 0);
+        self.patience.reset();
+        self.scarce_patience.reset();
+        self.doubt.store(false, Ordering::Relaxed);
         let [around, ..] = &self.first;
         set(&around.mark, u64::MAX);
     }

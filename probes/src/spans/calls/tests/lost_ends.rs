@@ -8,6 +8,8 @@ struct Program<'f> {
     thread: u64,
     /// Whether a frame has an open call: not if it began before its method was instrumented.
     frames: Vec<(u32, bool)>,
+    /// Exceptions that leave calls on other threads before each step of this one.
+    others: u64,
 }
 
 /// The stack that a frame takes.
@@ -21,12 +23,15 @@ impl<'f> Program<'f> {
             jvm,
             thread,
             frames: Vec::new(),
+            others: 0,
         }
     }
 
     fn show(&self) {
         let frames = self.frames.iter().map(|(span, _)| *span);
         *self.jvm.running.borrow_mut() = frames.collect();
+        let unwound = &self.jvm.unwound;
+        unwound.set(unwound.get() + self.others);
         let length = self.frames.len() as u64 * FRAME;
         self.jvm.pointer.set(WHOLE.saturating_sub(length));
     }
@@ -149,14 +154,38 @@ fn frames_from_before_a_method_was_traced_end_no_call() {
     assert_eq!(counts(&trace), [(1, 0), (20, 20)]);
 }
 
+#[test]
+fn while_other_threads_throw_the_frames_are_seldom_counted_and_no_call_is_left_open() {
+    let mut bench = Bench::new(&BOTH);
+    bench.thread(5, |jvm| {
+        let mut program = Program::new(jvm, 5);
+        program.others = 3;
+        for lost in [20, 0, 2_000] {
+            (0..3_000).for_each(|_| program.enter(1));
+            (0..3_000).for_each(|depth| program.fail(depth >= lost));
+            program.enter(0);
+            program.exit();
+        }
+        let looks = jvm.looks.get();
+        assert!(looks < 100, "{looks} looks at 3,000 frames");
+    });
+    let trace = bench.drain();
+    assert_eq!(counts(&trace), [(3, 0), (9_000, 9_000)]);
+}
+
 /// A program that calls, returns, throws and catches at random, where the ends of some calls with little stack get lost.
 #[test]
 fn random_overflows_lose_no_call_and_leave_none_open() {
+    [0, 1, 5].into_iter().for_each(random_overflows);
+}
+
+fn random_overflows(others: u64) {
     let mut bench = Bench::new(&[SpanMode::Aggregate; 4]);
     let mut entered = [0_u64; 4];
     let entered_by_program = &mut entered;
     bench.thread(5, move |jvm| {
         let mut program = Program::new(jvm, 5);
+        program.others = others;
         let mut state = 17_u64;
         let mut next = |below: u64| {
             state = state

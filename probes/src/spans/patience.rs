@@ -1,0 +1,63 @@
+//! How often something costly is looked into that is seldom found.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most times that nobody looks.
+const MOST: u64 = 1_023;
+
+/// After each look in vain, twice as many occasions go by before the next one.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    left: AtomicU64,
+    next: AtomicU64,
+}
+
+impl Patience {
+    /// Says that it is time to look; else an occasion has gone by.
+    #[cold]
+    pub fn is_over(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        left == 0
+    }
+
+    /// Somebody has looked, and `found` something or not.
+    #[cold]
+    pub fn looked(&self, found: bool) {
+        let next = match found {
+            true => 0,
+            false => (self.next.load(Ordering::Relaxed) * 2 + 1).min(MOST),
+        };
+        self.next.store(next, Ordering::Relaxed);
+        self.left.store(next, Ordering::Relaxed);
+    }
+
+    /// The next occasion is taken.
+    pub fn reset(&self) {
+        self.looked(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_get_seldom_until_something_is_found() {
+        let patience = Patience::default();
+        let look = |occasions: u64, found: bool| {
+            let looks = (0..occasions).filter(|_| {
+                let looks = patience.is_over();
+                if looks {
+                    patience.looked(found);
+                }
+                looks
+            });
+            looks.count()
+        };
+        assert_eq!(look(1_000, false), 9);
+        assert_eq!(look(100_000, false), 98);
+        patience.reset();
+        assert_eq!(look(100, true), 100);
+    }
+}
