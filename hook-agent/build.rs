@@ -24,9 +24,13 @@ const PROBES_OF_A_METHOD: i32 = 256;
 
 /// What the first class has besides its array: methods for the instrumented code, each of which calls the native
 /// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
-const CALLS: [(&str, &str); 6] = [
+const CALLS: [(&str, &str); 10] = [
     ("enter", "I"),
     ("exit", "I"),
+    ("begin", "Ljava/lang/Object;I"),
+    ("proceed", "Ljava/lang/Object;I"),
+    ("finish", "Ljava/lang/Object;I"),
+    ("resumed", "Ljava/lang/Object;Ljava/lang/Object;I"),
     ("event", "I"),
     ("fail", "Ljava/lang/Throwable;I"),
     ("number", "JII"),
@@ -252,8 +256,8 @@ impl ProbeClass {
         }
         code.extend([Instruction::Invokestatic(target), Instruction::Return]);
         let mut body = Body::new(u16::from(slots) + 2, u16::from(slots), code);
-        if name == "enter" {
-            self.fail_on_return(&mut body)?;
+        if ["enter", "begin", "proceed"].contains(&name) {
+            self.fail_on_return(&mut body, slots - 1)?;
         }
         let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
         let descriptor = format!("({parameters})V");
@@ -261,14 +265,14 @@ impl ProbeClass {
     }
 
     /// A handler of the last instruction, at which an exception of another thread may arrive (`Thread.stop`): the call has
-    /// begun by then, and its own handler does not cover that yet.
-    fn fail_on_return(&mut self, body: &mut Body) -> Result<(), Box<dyn Error>> {
+    /// begun by then, and its own handler does not cover that yet. The last parameter, `span`, is the span.
+    fn fail_on_return(&mut self, body: &mut Body, span: u8) -> Result<(), Box<dyn Error>> {
         let handler = u16::try_from(body.code.len())?;
         let fail = ("fail", "(Ljava/lang/Throwable;I)V");
         let fail = self.pool.add_method_ref(self.this_class, fail.0, fail.1)?;
         body.code.extend([
             Instruction::Dup,                // Stack: throwable, throwable
-            Instruction::Iload_0,            // Stack: throwable, throwable, span
+            Instruction::Iload(span),        // Stack: throwable, throwable, span
             Instruction::Invokestatic(fail), // Stack: throwable
             Instruction::Athrow,
         ]);

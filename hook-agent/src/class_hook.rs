@@ -65,6 +65,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
             let edits = edits.get_or_insert(Edits {
                 revision,
                 plugins: Vec::new(),
+                followers: Vec::new(),
                 without_spent: false,
                 changed_by_others: changed_by_others(load),
             });
@@ -172,6 +173,7 @@ fn transform(
         edits: Edits {
             revision: set.revision,
             plugins: requested.plugins,
+            followers: requested.followers,
             without_spent: requested.spent > 0,
             changed_by_others: changed_by_others(load),
         },

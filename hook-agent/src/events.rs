@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::test_runs::Test;
 use crate::ffi::class_file_load::ClassFileLoad;
+use crate::ffi::continuations::ContinuationReader;
 use crate::ffi::entry::export_entry_points;
 use crate::ffi::handlers::Handlers;
 use crate::ffi::jni_table::Handle;
@@ -21,7 +22,7 @@ use crate::{
 };
 use conditions::Step;
 use jni_sys::jint;
-use probes::spans::{MethodName, NewThread, Seen};
+use probes::spans::{MethodName, NewThread, Runtime, Seen};
 use std::collections::HashMap;
 
 /// The handlers of this library: those of the agent that is installed, if any.
@@ -128,6 +129,15 @@ impl Handlers for Events {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
         runtime::captured(current::get()?.jvmti, local, object, text)
+    }
+
+    fn awaits_continuations(&self, session: usize) -> bool {
+        let runtime = u8::try_from(session).ok().and_then(runtime::get);
+        runtime.is_some_and(Runtime::awaits_continuations)
+    }
+
+    fn continuations<'a>(&self, local: Local<'a>) -> Option<ContinuationReader<'a>> {
+        runtime::continuations(current::get()?.jvmti, local)
     }
 
     fn captured_at<'t>(

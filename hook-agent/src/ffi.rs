@@ -13,6 +13,7 @@ pub(crate) mod arrays;
 pub(crate) mod callbacks;
 pub(crate) mod class_file_load;
 pub(crate) mod clock;
+pub(crate) mod continuations;
 pub(crate) mod define;
 pub(crate) mod entry;
 pub(crate) mod error;

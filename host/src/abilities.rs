@@ -16,6 +16,9 @@ const EXPORTED: &str = "classhook:plugin/transformer";
 const REPORTER: &str = "classhook:plugin/reporter";
 const OBSERVER: &str = "classhook:plugin/observer";
 
+/// The interface whose functions set probes.
+const PROBES: &str = "classhook:plugin/probes";
+
 /// Functions of `jvm-events` that are capabilities of their own, with what each then is told.
 const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     (
@@ -186,7 +189,7 @@ const ABILITIES: [Ability; 15] = [
         grant: None,
     },
     Ability {
-        interface: "classhook:plugin/probes",
+        interface: PROBES,
         grant: Some(("probes", "sets probes in the classes you select")),
     },
     Ability {
@@ -337,6 +340,18 @@ pub fn asks(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
     imports.any(|(name, _)| compatible(name, JVM_REQUESTS))
+}
+
+/// Checks whether a component imports the function that requests spans.
+pub fn records_spans(component: &Component, engine: &Engine) -> bool {
+    let world = component.component_type();
+    let mut imports = world.imports(engine);
+    imports.any(|(name, item)| {
+        compatible(name, PROBES)
+            && functions(&item.ty, engine)
+                .iter()
+                .any(|name| name == "span")
+    })
 }
 
 /// Whether a component imports what the JVM answers only to agents that it was started with.

@@ -13,10 +13,9 @@ use rewriter::{
 };
 
 use crate::class::TransformedClass;
+use crate::helper_calls::{call, to_bits};
 use crate::plugin::Plugin;
-use crate::span::{
-    LeftAlone, NUMBER, OBJECT, Refused, about, call, is_of_spans, line_at, row_of, to_bits,
-};
+use crate::span::{LeftAlone, NUMBER, OBJECT, Refused, about, is_of_spans, line_at, row_of};
 
 /// Method of the helper: the place of an event is reached.
 const EVENT: (&str, &str) = ("event", "(I)V");

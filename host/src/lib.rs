@@ -25,6 +25,7 @@ pub mod error;
 mod event;
 pub mod explain;
 mod handles;
+mod helper_calls;
 pub mod helpers;
 mod imports;
 mod instance;
@@ -57,6 +58,7 @@ mod state;
 pub mod storage;
 
 pub mod structural_edits;
+mod suspending;
 mod trouble;
 pub mod untouched;
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use observations::Wish;
+use plan_rules::PlanRequest;
 use probes::ProbeTable;
 use rewriter::{ClassFile, HelperClass};
 use smallvec::SmallVec;
@@ -31,7 +32,7 @@ use crate::observing::Observing;
 use crate::outcome::{ClassRequest, Loader, Outcome, Summary};
 use crate::plugin::{Plugin, PluginState};
 use crate::prepared::{DoneClass, Prepared, PreparedClasses};
-use crate::requests::PlannedClass;
+use crate::requests::{Asked, PlannedClass};
 use crate::selector::Verdict;
 use crate::splicing::{Spliced, apply};
 use crate::stack::{ScratchBuffers, WorkerStacks};
@@ -486,10 +487,26 @@ impl Pipeline {
         if wanting.is_empty() || class_array::is_instrumented(class.class()) {
             return Ok(None);
         }
-        wanting
-            .iter()
-            .for_each(|it| it.plugin.note_seen(request.name));
-        let wanting = wanting.into_iter().map(|it| (it.plugin, it.key));
+        let is_shown = |plugin: &Plugin| {
+            let (name, loader) = (request.name, request.loader);
+            !plugin.follows(name)
+                || match plugin.selects(name, loader, request.location) {
+                    Verdict::AskClass => plugin.wants_class(name, loader, class.class()),
+                    verdict => verdict == Verdict::Yes,
+                }
+        };
+        let wanting: SmallVec<[Asked<'_>; 4]> = wanting
+            .into_iter()
+            .map(|WantingPlugin { plugin, key, .. }| Asked {
+                plugin,
+                key,
+                is_shown: is_shown(plugin),
+                follows: plugin.follows(request.name),
+            })
+            .collect();
+        let shown = wanting.iter().filter(|it| it.is_shown);
+        shown.for_each(|it| it.plugin.note_seen(request.name));
+        let wanting = wanting.into_iter();
         PlannedClass::ask(class, wanting, memory).map(Some)
     }
 }
@@ -499,7 +516,9 @@ impl Pipeline {
 fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>) -> bool {
     // Another file may be the original of a class that is retransformed: that takes reading both.
     let is_read_first = request.retransforming && request.original.is_some();
-    if is_read_first || wanting.iter().any(|it| it.verdict != Verdict::Yes) {
+    let is_open =
+        |it: &WantingPlugin<'_>| it.verdict != Verdict::Yes || it.plugin.follows(request.name);
+    if is_read_first || wanting.iter().any(is_open) {
         return false;
     }
     let class = ClassIdentity {
@@ -685,6 +704,8 @@ pub(crate) trait Observer {
 pub struct Requested {
     /// The names of the plugins that asked for an edit.
     pub plugins: Vec<String>,
+    /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
+    pub followers: Vec<String>,
     /// Hit probes that the class does not get, because it is on record that they were hit.
     pub spent: usize,
     /// The helper classes that the edits may name.
@@ -697,6 +718,13 @@ impl Observer for Requested {
         let requesting = requests.filter(|asked| asked.request.edits() > 0);
         self.plugins
             .extend(requesting.map(|asked| asked.plugin.name.clone()));
+        let follows = |request: &PlanRequest| request.follows_continuations && request.edits() == 1;
+        let followers = planned
+            .requests
+            .iter()
+            .filter(|asked| follows(&asked.request));
+        self.followers
+            .extend(followers.map(|asked| asked.plugin.name.clone()));
         self.helpers.extend(planned.helpers().cloned());
     }
 

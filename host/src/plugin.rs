@@ -31,6 +31,9 @@ use crate::state::{State, StoreSettings};
 /// Most instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
 
+/// The class of Kotlin's library whose method `resumeWith` lets compiled continuations go on.
+const RESUMER: &[u8] = b"kotlin/coroutines/jvm/internal/BaseContinuationImpl";
+
 /// A loaded and configured plugin.
 pub struct Plugin {
     /// The name in messages and snapshots.
@@ -43,6 +46,8 @@ pub struct Plugin {
     pub structure: bool,
     /// What is asked of the calls of its spans.
     pub watch: Option<Arc<Program>>,
+    /// True if it may request spans, which follow Kotlin's continuations.
+    records_spans: bool,
     /// How it observes the JVM, if it does.
     pub observing: Option<Arc<Observing>>,
     pre: TransformPluginPre<State>,
@@ -143,6 +148,7 @@ impl Plugin {
                 .watch
                 .as_ref()
                 .map(|watch| Arc::new(Program::of(watch))),
+            records_spans: abilities::records_spans(pre.instance_pre().component(), engine),
             observing: observing.map(Arc::new),
             pre,
             config: json,
@@ -175,6 +181,20 @@ impl Plugin {
 
     /// What is known without the class file. Allocates nothing.
     pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
+        let is_allowed = self.boot || !matches!(loader, Loader::Boot | Loader::Platform);
+        if self.follows(name) && is_allowed && self.state() == PluginState::On {
+            return Verdict::Yes;
+        }
+        self.selects(name, loader, location)
+    }
+
+    /// Checks whether its spans need an edit in this class, whatever it selects.
+    pub fn follows(&self, name: &[u8]) -> bool {
+        self.records_spans && name == RESUMER
+    }
+
+    /// Checks its selectors against a class, as far as that takes no class file.
+    pub fn selects(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
         let inner = matches!(loader, Loader::Boot | Loader::Platform);
         let allowed = if inner {
             self.boot

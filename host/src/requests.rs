@@ -21,6 +21,18 @@ pub(crate) struct PluginRequest {
     pub(crate) request: PlanRequest,
 }
 
+/// A plugin that is asked about a class.
+pub(crate) struct Asked<'p> {
+    /// The plugin.
+    pub(crate) plugin: &'p Arc<Plugin>,
+    /// The key of its plans for the class, if it was computed before.
+    pub(crate) key: Option<ClassKey>,
+    /// True if the plugin sees the class.
+    pub(crate) is_shown: bool,
+    /// True if its spans need an edit in the class.
+    pub(crate) follows: bool,
+}
+
 /// A class, and what its plugins asked for, in the order of the configuration.
 pub(crate) struct PlannedClass {
     /// The class that the plugins saw.
@@ -32,19 +44,28 @@ pub(crate) struct PlannedClass {
 }
 
 impl PlannedClass {
-    /// Asks each plugin about the class; what one does wrong costs the others nothing. With a plugin comes what its plans
-    /// are found by, where that was computed before.
+    /// Asks each plugin about the class; what one does wrong costs the others nothing.
     ///
     /// # Errors
     /// If the class was lost to a fault.
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
-        plugins: impl Iterator<Item = (&'p Arc<Plugin>, Option<ClassKey>)>,
+        plugins: impl Iterator<Item = Asked<'p>>,
         memory: &mut LentMemory,
     ) -> Result<Self, Trouble> {
         let (mut requests, mut failed) = (SmallVec::new(), Vec::new());
-        for (plugin, key) in plugins {
-            let earlier = memory.requests.pop().unwrap_or_default();
+        for asked in plugins {
+            let Asked { plugin, key, .. } = asked;
+            let mut earlier = memory.requests.pop().unwrap_or_default();
+            if !asked.is_shown {
+                earlier.clear();
+                earlier.follows_continuations = asked.follows;
+                requests.push(PluginRequest {
+                    plugin: Arc::clone(plugin),
+                    request: earlier,
+                });
+                continue;
+            }
             let (given_back, result) = plugin.transform(class, key, earlier);
             let method = |fault: &Fault| {
                 given_back
@@ -52,10 +73,13 @@ impl PlannedClass {
                     .and_then(|class| class.method_name(fault.method?))
             };
             match result {
-                Ok(request) => requests.push(PluginRequest {
-                    plugin: Arc::clone(plugin),
-                    request,
-                }),
+                Ok(mut request) => {
+                    request.follows_continuations = asked.follows;
+                    requests.push(PluginRequest {
+                        plugin: Arc::clone(plugin),
+                        request,
+                    });
+                }
                 Err(fault) => failed.push(Trouble {
                     plugin: plugin.name.clone(),
                     method: method(&fault),

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use conditions::{Program, Root};
-use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
+use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
 use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
@@ -29,10 +29,12 @@ use rewriter::{
 };
 
 use crate::class::TransformedClass;
+use crate::helper_calls::{call, to_bits};
 use crate::outcome::Loader;
 use crate::plugin::Plugin;
 use crate::selector::SelectableClass;
 use crate::storage::{HELPER, counts_owner};
+use crate::suspending::{self, Suspending};
 
 /// Method of the helper: a call begins.
 const ENTER: (&str, &str) = ("enter", "(I)V");
@@ -86,10 +88,17 @@ pub(crate) fn add(
     let name = plugin.recorded_name();
     let spans = table.spans_of(plugin.session);
     let mut left_alone = LeftAlone::new();
-    if request.counts == 0 && request.spans.as_slice().is_empty() || !spans.is_open() {
+    let asks_nothing = request.counts == 0 && request.spans.as_slice().is_empty();
+    if asks_nothing && !request.follows_continuations || !spans.is_open() {
         return Ok(left_alone);
     }
     let class = transformed.class();
+    if request.follows_continuations {
+        suspending::follow(merged, class).map_err(|cause| Refused {
+            method: MethodIndex(0),
+            cause,
+        })?;
+    }
     let refused = |method| move |cause| Refused { method, cause };
     let rows = request.rows(ProbeKind::Span);
     for (number, span) in (0..).zip(request.spans.as_slice()) {
@@ -350,6 +359,10 @@ impl Weave<'_, '_, '_> {
             }
             first = false;
         }
+        if let Some(suspending) = Suspending::of(&self.method) {
+            suspending.enter(&mut code, self.id)?;
+            return Ok(code);
+        }
         code.push_int(self.id)?;
         call(&mut code, ENTER)?;
         Ok(code)
@@ -408,6 +421,10 @@ impl Weave<'_, '_, '_> {
             first = false;
         }
         self.this(&mut code, overwritten, first)?;
+        if Suspending::of(&self.method).is_some() {
+            Suspending::finish(&mut code, self.id)?;
+            return Ok(code);
+        }
         code.push_int(self.id)?;
         call(&mut code, EXIT)?;
         Ok(code)
@@ -487,36 +504,6 @@ fn count_unwinding(code: &mut Snippet) -> Result<(), SnippetError> {
     code.push_int(1)?; // count, 1
     code.op(opcode::IADD, 0)?; // count
     code.field(opcode::PUTSTATIC, count) //
-}
-
-/// Makes the primitive value on the stack a `long` of its bits.
-pub(crate) fn to_bits(code: &mut Snippet, base: BaseType) -> Result<(), SnippetError> {
-    match base {
-        BaseType::Long => Ok(()),
-        BaseType::Double => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J"),
-        BaseType::Float => {
-            bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
-            code.op(opcode::I2L, 0)
-        }
-        _ => code.op(opcode::I2L, 0),
-    }
-}
-
-pub(crate) fn call(
-    code: &mut Snippet,
-    (name, descriptor): (&str, &str),
-) -> Result<(), SnippetError> {
-    bits(code, HELPER, name, descriptor)
-}
-
-fn bits(code: &mut Snippet, owner: &str, name: &str, descriptor: &str) -> Result<(), SnippetError> {
-    let target = MemberName {
-        owner: owner.to_owned(),
-        name: name.to_owned(),
-        descriptor: descriptor.to_owned(),
-        interface: false,
-    };
-    code.invoke(opcode::INVOKESTATIC, target)
 }
 
 /// Slots that the code stores to.

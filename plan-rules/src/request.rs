@@ -31,6 +31,9 @@ pub struct PlanRequest {
     pub tags: Vec<Tag>,
     /// Lines for the user.
     pub notes: Vec<Note>,
+    /// True if the class resumes Kotlin's continuations, which spans of suspend functions follow. The host sets it for
+    /// plugins that may request spans.
+    pub follows_continuations: bool,
 }
 
 impl PlanRequest {
@@ -39,7 +42,8 @@ impl PlanRequest {
     pub fn edits(&self) -> usize {
         let plan = self.plan.edits().len() + self.plan.class_edits().len();
         let recorded = self.spans.as_slice().len() + self.events.len();
-        plan + recorded + usize::from(self.replacement.is_some())
+        let whole = [self.replacement.is_some(), self.follows_continuations];
+        plan + recorded + whole.map(usize::from).iter().sum::<usize>()
     }
 
     /// Whether nothing is asked for and nothing is said.
@@ -99,6 +103,7 @@ impl Stored for PlanRequest {
             events,
             tags,
             notes,
+            follows_continuations: _, // not of the plugin
         } = self;
         plan.put(out);
         replacement.put(out);
@@ -122,6 +127,7 @@ impl Stored for PlanRequest {
             events: take_events(from)?,
             tags: Stored::take(from)?,
             notes: Stored::take(from)?,
+            follows_continuations: false,
         })
     }
 }

@@ -189,6 +189,9 @@ struct Compacted {
     end: u64,
 }
 
+/// Calls of a coroutine name a number from here on, where others name their thread: no thread of Java has such an id.
+pub const FIRST_COROUTINE: u64 = 1 << 31;
+
 /// A thread that made calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadInfo {

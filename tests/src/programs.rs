@@ -353,18 +353,25 @@ fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
         .iter()
         .flat_map(|folder| javac::files_with_extension(folder, "kt"))
         .collect();
-    kotlinc(jdk, &sources, &[], &classes);
+    kotlinc(jdk, &sources, &[], &[], &classes);
     classes
 }
 
 /// A plugin of the Kotlin compiler, and the libraries that its code needs, by the names of `artifacts.toml`.
 pub type KotlinPlugin = (&'static str, &'static [&'static str]);
 
-/// Compiles Kotlin files into `classes` with the program `kotlinc`.
+/// Compiles Kotlin files into `classes` with the program `kotlinc`; `more` are libraries besides Kotlin's own and those of
+/// the plugins.
 ///
 /// # Panics
 /// If it refuses them.
-pub fn kotlinc(jdk: &Jdk, sources: &[PathBuf], plugins: &[KotlinPlugin], classes: &Path) {
+pub fn kotlinc(
+    jdk: &Jdk,
+    sources: &[PathBuf],
+    plugins: &[KotlinPlugin],
+    more: &[&str],
+    classes: &Path,
+) {
     let compiler = named("kotlinc");
     let files: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     let paths = |names: &[String]| -> Vec<PathBuf> {
@@ -374,7 +381,7 @@ pub fn kotlinc(jdk: &Jdk, sources: &[PathBuf], plugins: &[KotlinPlugin], classes
     let plugin_paths = plugins.iter().map(|(plugin, _)| artifacts::path(plugin));
     let mut libraries = vec![artifacts::path("kotlin-stdlib")];
     let needed = plugins.iter().flat_map(|(_, libraries)| libraries.iter());
-    libraries.extend(needed.map(|library| artifacts::path(library)));
+    libraries.extend(needed.chain(more).map(|library| artifacts::path(library)));
     let identity = compiler_path
         .iter()
         .cloned()

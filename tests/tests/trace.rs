@@ -2,6 +2,7 @@
 
 mod command;
 mod conditions;
+mod coroutines;
 mod exactness;
 mod jdk_classes;
 mod live;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 
-use probes::events::{Call, Moment, Outcome, SpanInfo, Trace};
+use probes::events::{Call, FIRST_COROUTINE, Moment, Outcome, SpanInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
@@ -195,8 +195,11 @@ impl Unnamed {
     }
 }
 
-/// Most virtual threads have no name.
+/// Coroutines and most virtual threads have no name.
 pub(crate) fn thread_name(name: &str, is_virtual: bool, id: u64) -> String {
+    if let Some(number) = id.checked_sub(FIRST_COROUTINE) {
+        return format!("coroutine-{number}");
+    }
     match (name, is_virtual) {
         ("", true) => format!("virtual-{id}"),
         ("", false) => format!("thread-{id}"),

@@ -40,11 +40,21 @@ pub(crate) struct Edits {
     pub revision: u32,
     /// The plugins that made them, in order, behind a hot patch.
     pub plugins: Vec<String>,
+    /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
+    pub followers: Vec<String>,
     /// Whether probes are left out because it is on record that they were hit; the class may hold none then.
     pub without_spent: bool,
     /// Whether somebody else has redefined or retransformed the class since it was loaded: a JVM of version 17 forgets a
     /// redefinition at the next retransformation.
     pub changed_by_others: bool,
+}
+
+impl Edits {
+    /// Checks whether a plugin requested edits itself.
+    pub fn are_of(&self, plugin: &str) -> bool {
+        let has = |names: &[String]| names.iter().any(|name| name == plugin);
+        has(&self.plugins) && !has(&self.followers)
+    }
 }
 
 impl Instrumented {
@@ -140,6 +150,7 @@ mod tests {
             Some(Edits {
                 revision,
                 plugins: vec!["coverage".to_owned()],
+                followers: Vec::new(),
                 without_spent: false,
                 changed_by_others: false,
             })
@@ -171,6 +182,7 @@ mod tests {
         let patched = Edits {
             revision: 0,
             plugins: vec!["hot patch 1".to_owned()],
+            followers: Vec::new(),
             without_spent: false,
             changed_by_others: false,
         };

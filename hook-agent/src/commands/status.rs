@@ -137,9 +137,7 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
             host::PluginState::Disabled => PluginState::Off,
             host::PluginState::Failed => PluginState::Failed,
         },
-        changed: agent
-            .instrumented
-            .count(|edits| edits.plugins.contains(&config.name)),
+        changed: agent.instrumented.count(|edits| edits.are_of(&config.name)),
         select: config.select.clone(),
         unmatched,
     };

@@ -6,6 +6,7 @@
 //! JVM comes in first.
 
 use super::class_file_load::ClassFileLoad;
+use super::continuations::ContinuationReader;
 use super::jni_table::Handle;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
@@ -92,6 +93,12 @@ pub(crate) trait Handlers: Sync {
         steps: &[Step],
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
+
+    /// Checks whether calls of a session wait for continuations.
+    fn awaits_continuations(&self, session: usize) -> bool;
+
+    /// Returns the reader of Kotlin's continuations.
+    fn continuations<'a>(&self, local: Local<'a>) -> Option<ContinuationReader<'a>>;
 
     /// A test begins: its id, that of what it is a part of, and its name, as texts.
     fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]);

@@ -127,6 +127,26 @@ fn call_natives(env: &mut Env<'_>) -> Result<()> {
         (jni_str!("exit0"), jni_sig!("(IJ)V"), &[int, long]),
         (jni_str!("event0"), jni_sig!("(IJ)V"), &[int, long]),
         (
+            jni_str!("begin0"),
+            jni_sig!("(Ljava/lang/Object;IJ)V"),
+            &[none, int, long],
+        ),
+        (
+            jni_str!("proceed0"),
+            jni_sig!("(Ljava/lang/Object;IJ)V"),
+            &[none, int, long],
+        ),
+        (
+            jni_str!("finish0"),
+            jni_sig!("(Ljava/lang/Object;IJ)V"),
+            &[none, int, long],
+        ),
+        (
+            jni_str!("resumed0"),
+            jni_sig!("(Ljava/lang/Object;Ljava/lang/Object;IJ)V"),
+            &[none, none, int, long],
+        ),
+        (
             jni_str!("fail0"),
             jni_sig!("(Ljava/lang/Throwable;IJ)V"),
             &[none, int, long],

@@ -4,6 +4,7 @@
 //! values are read from their memory, never asked.
 
 use super::clock;
+use super::continuations::ContinuationReader;
 use super::guard::guard;
 use super::handlers;
 use super::native_stack;
@@ -14,8 +15,9 @@ use super::values::read_text;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
 use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
+use probes::spans::suspending::{self, SuspendEntry};
 use probes::spans::{
-    CaptureSpec, Jvm, MAX_TEXT, MethodName, NewThread, Seen, SpanInCode, ThreadCell,
+    CaptureSpec, Jvm, MAX_TEXT, MethodName, NewThread, SESSIONS, Seen, SpanInCode, ThreadCell,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -142,6 +144,122 @@ pub extern "system" fn Java_java_lang__00024Classhook_exit0(
     quietly(env, span, |caller, span| {
         exit(&caller, thread.cast_unsigned(), span);
     });
+}
+
+/// A suspend function is entered, with the continuation that is passed to it.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_begin0(
+    env: *mut JNIEnv,
+    _: jclass,
+    passed: jobject,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, span, |caller, span| {
+        begin_suspending(caller, passed, span, thread, |reader, passed| {
+            reader.entry_of_function(passed)
+        });
+    });
+}
+
+/// A suspend lambda is entered, which is its own continuation.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_proceed0(
+    env: *mut JNIEnv,
+    _: jclass,
+    lambda: jobject,
+    span: jint,
+    thread: jlong,
+) {
+    quietly(env, span, |caller, span| {
+        begin_suspending(caller, lambda, span, thread, |reader, lambda| {
+            reader.entry_of_lambda(lambda)
+        });
+    });
+}
+
+/// Returns the reader of continuations.
+fn reader(caller: Caller<'_>) -> Option<ContinuationReader<'_>> {
+    handlers::get()?.continuations(caller.local?)
+}
+
+fn begin_suspending<'a>(
+    caller: Caller<'a>,
+    continuation: jobject,
+    span: u32,
+    thread: jlong,
+    entry: impl FnOnce(ContinuationReader<'a>, &LocalRef<'a>) -> Option<SuspendEntry<LocalRef<'a>>>,
+) {
+    let thread = thread.cast_unsigned();
+    guard((), || {
+        let Some(reader) = reader(caller) else {
+            return enter(&caller, thread, span);
+        };
+        suspending::begin(&caller, &reader, thread, span, || {
+            entry(reader, &reader.local.borrow(continuation)?)
+        });
+    });
+}
+
+/// A suspend function returns.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_finish0(
+    env: *mut JNIEnv,
+    _: jclass,
+    returned: jobject,
+    span: jint,
+    thread: jlong,
+) {
+    let thread = thread.cast_unsigned();
+    quietly(env, span, |caller, span| {
+        let suspends = probes::spans::unrecorded(&caller, || {
+            guard(false, || {
+                let returned = caller.local.and_then(|local| local.borrow(returned));
+                let both = returned.zip(reader(caller));
+                both.is_some_and(|(returned, reader)| reader.is_suspended(&returned))
+            })
+        });
+        if suspends {
+            suspending::suspend(&caller, thread, span);
+        } else {
+            suspending::complete(&caller, thread, span);
+        }
+    });
+}
+
+/// A continuation goes on with a value or a failure, in every session.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang__00024Classhook_resumed0(
+    env: *mut JNIEnv,
+    _: jclass,
+    continuation: jobject,
+    result: jobject,
+    span: jint,
+    thread: jlong,
+) {
+    let thread = thread.cast_unsigned();
+    quietly(env, span, |caller, _| {
+        let waits = |session: &usize| {
+            handlers::get().is_some_and(|handlers| handlers.awaits_continuations(*session))
+        };
+        for session in (0..SESSIONS).filter(waits) {
+            let caller = Caller { session, ..caller };
+            guard((), || resume(caller, continuation, result, thread));
+        }
+    });
+}
+
+/// A continuation goes on, for which calls of a session may wait.
+fn resume(caller: Caller<'_>, continuation: jobject, result: jobject, thread: u64) {
+    let found = caller.local.and_then(|local| local.borrow(continuation));
+    let Some((continuation, reader)) = found.zip(reader(caller)) else {
+        return;
+    };
+    let failure =
+        probes::spans::unrecorded(&caller, || reader.failure(&reader.local.borrow(result)?));
+    let class = || reader.class_number(failure.as_ref()?);
+    let failed = failure.is_some();
+    suspending::resumed(&caller, &reader, thread, &continuation, failed, class);
 }
 
 /// The place of an event is reached.

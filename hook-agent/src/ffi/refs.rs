@@ -42,6 +42,18 @@ unsafe impl Send for WeakRef {}
 // SAFETY: as above; it is never changed.
 unsafe impl Sync for WeakRef {}
 
+impl WeakRef {
+    /// Returns the address, for code without a JVM.
+    pub(super) fn into_address(self) -> usize {
+        self.0.as_ptr().expose_provenance()
+    }
+
+    /// Returns the reference of this address, which must come from [`into_address`](Self::into_address).
+    pub(super) fn of_address(address: usize) -> Option<Self> {
+        NonNull::new(std::ptr::with_exposed_provenance_mut(address)).map(Self)
+    }
+}
+
 /// A field of a class that is never unloaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldId(pub(super) NonNull<jni_sys::_jfieldID>);

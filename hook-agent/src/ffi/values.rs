@@ -298,8 +298,9 @@ impl Values {
             let field = |of: &LocalRef<'_>, name| self.object_in(jvmti, local, of, name);
             match *elements {
                 Elements::Array(array, size) => {
-                    let size = size.map(|size| self.number_in(jvmti, local, list, size));
-                    if size.is_some_and(|size| size.is_none_or(|size| u64::from(index) >= size)) {
+                    let size = size.map(|size| self.int_in(jvmti, local, list, size));
+                    let is_beyond = |size| i64::from(index) >= i64::from(size);
+                    if size.is_some_and(|size| size.is_none_or(is_beyond)) {
                         return None;
                     }
                     return element(jvmti, local, &field(list, array)?, index);
@@ -330,7 +331,7 @@ impl Values {
     }
 
     /// The object in a field.
-    fn object_in<'a>(
+    pub(super) fn object_in<'a>(
         &self,
         jvmti: Jvmti,
         local: Local<'a>,
@@ -344,19 +345,25 @@ impl Values {
     }
 
     /// The number in a field of type `int`.
-    fn number_in(
+    pub(super) fn int_in(
         &self,
         jvmti: Jvmti,
         local: Local<'_>,
         object: &LocalRef<'_>,
         name: &str,
-    ) -> Option<u64> {
+    ) -> Option<jint> {
         let class = local.object_class(object)?;
         let field = self.fields.find(jvmti, local, &class, name)?;
-        match number_field(local, object, field.kind, field.id) {
-            Seen::Number(b'I', bits) => Some(bits),
-            _ => None,
-        }
+        (field.kind == b'I').then(|| local.int_field(object, field.id))
+    }
+
+    /// Checks whether an object of an enum is the constant of this name.
+    pub(super) fn is_constant(&self, local: Local<'_>, object: &LocalRef<'_>, name: &str) -> bool {
+        let found = self.enums.as_ref();
+        let found = found.and_then(|(_, field)| local.object_field(object, *field));
+        found
+            .and_then(|found| local.string(&found))
+            .is_some_and(|found| found == name)
     }
 
     /// Checks whether an object's class is `Object` itself.

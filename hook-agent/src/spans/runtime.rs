@@ -1,6 +1,7 @@
 //! Where the threads of the application record their spans, and how values are read for them.
 
 use crate::ffi::clock::Start;
+use crate::ffi::continuations::ContinuationReader;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::native_stack;
@@ -96,6 +97,16 @@ pub(crate) fn unwound(local: Local<'_>) -> u64 {
 /// The number of the class of an object.
 pub(crate) fn class_number(jvmti: Jvmti, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32> {
     VALUES.get()?.class_number(jvmti, &RUNTIME, local, object)
+}
+
+/// Returns the reader of Kotlin's continuations.
+pub(crate) fn continuations(jvmti: Jvmti, local: Local<'_>) -> Option<ContinuationReader<'_>> {
+    Some(ContinuationReader {
+        local,
+        jvmti,
+        values: VALUES.get()?,
+        runtime: &RUNTIME,
+    })
 }
 
 /// What can be said of an object; texts are read into `text` as far as they fit.

@@ -137,10 +137,10 @@ impl Transformer for Trace {
             if !(everything || by_name || self.is_annotated(|| method.annotations())) {
                 continue;
             }
-            if self.skips(&method)? {
+            if self.skips(&method)? || self.skips_synthetic() && is_resumption(class, &method) {
                 continue;
             }
-            if self.mode == Mode::Count && !native {
+            if self.mode == Mode::Count && !native && !suspends(class, &method) {
                 entries.push(method.entry());
             } else {
                 plan.span(&method, &self.capture, b"")?;
@@ -163,6 +163,10 @@ impl Trace {
             name.is_some_and(|name| self.annotated.iter().any(|glob| glob.matches(name)))
         };
         !self.annotated.is_empty() && annotations().iter().any(|descriptor| name(descriptor))
+    }
+
+    fn skips_synthetic(&self) -> bool {
+        self.skip.iter().any(|skip| matches!(skip, Skip::Synthetic))
     }
 
     fn skips(&self, method: &Method<'_>) -> Result<bool> {
@@ -215,6 +219,32 @@ fn capture(settings: &Settings) -> Result<Capture> {
         Some(other) => Err(format!("`limit` is {other}; expected 1 to 1024 bytes").into()),
         None => Ok(capture),
     }
+}
+
+/// The method with the code of a suspend lambda; of a suspend function, it enters the function again.
+const INVOKE_SUSPEND: &str = "invokeSuspend";
+/// The superclasses of the classes that enter suspend functions again, which are not marked as synthetic.
+const RESUMPTIONS: [&str; 2] = [
+    "kotlin/coroutines/jvm/internal/ContinuationImpl",
+    "kotlin/coroutines/jvm/internal/RestrictedContinuationImpl",
+];
+
+/// Checks whether the method only enters a suspend function again.
+fn is_resumption(class: &Class<'_>, method: &Method<'_>) -> bool {
+    method.name() == INVOKE_SUSPEND
+        && class
+            .super_name()
+            .is_some_and(|name| RESUMPTIONS.contains(&name.as_str()))
+}
+
+/// Checks whether calls of the method may suspend, so that it is entered more often than called.
+fn suspends(class: &Class<'_>, method: &Method<'_>) -> bool {
+    let descriptor = method.descriptor();
+    descriptor.ends_with("Lkotlin/coroutines/Continuation;)Ljava/lang/Object;")
+        || method.name() == INVOKE_SUSPEND
+            && class
+                .super_name()
+                .is_some_and(|name| name.ends_with("SuspendLambda"))
 }
 
 /// Whether the method does nothing but return a field, or set one to its argument.

@@ -42,7 +42,7 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
     let CurrentThread { log, stack } = here(jvm, thread)?;
     let call = stack.plain(span)?;
     let shared = log.shared;
-    if call.start < shared.base() || !std::ptr::eq(stack, &log.own) {
+    if call.start < shared.base() || !std::ptr::eq(stack, &log.own) || stack.is_in_segment() {
         return None;
     }
     let sum = log.sums.fresh(span)?;

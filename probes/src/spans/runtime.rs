@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::coroutines::Continuations;
 use super::entry::Entries;
-use super::segments::{Limits, Memory};
+use super::segments::{Limits, Memory, Queue};
 use super::shared::Shared;
 use super::table::SpanTable;
 use super::threads::{ThreadLog, Threads};
@@ -82,6 +83,12 @@ impl Runtime {
         }
     }
 
+    /// Checks whether calls of suspend functions are open.
+    #[must_use]
+    pub fn awaits_continuations(&self) -> bool {
+        !self.shared.coroutines.are_idle()
+    }
+
     /// The number of a class name, the same for the same name; there are at most some 65,000, all others share one.
     pub fn class(&self, name: &str) -> u32 {
         self.shared.class(name)
@@ -111,7 +118,6 @@ impl Runtime {
         let logs = self.threads.all();
         let current = spans.current();
         let mut ended = Vec::new();
-        let mut words = Vec::new();
         let mut drained = Drained::Nothing;
         for log in &logs {
             // What the thread wrote before it ended can be read by then.
@@ -123,25 +129,19 @@ impl Runtime {
                 classes: &reported.classes,
                 current: &current,
             };
-            let mut more = true;
-            for _ in 0..SEGMENTS {
-                words.clear();
-                more = self.shared.segments.pull(&log.queue, &mut words);
-                entries.write(&words, out);
-                if !words.is_empty() {
-                    drained = drained.max(Drained::All);
-                }
-                if !more {
-                    break;
-                }
-            }
-            if more {
-                drained = Drained::Part;
-            }
+            let more = self.read(&log.queue, &entries, out, &mut drained);
             if has_ended && !more {
                 ended.push(*log);
             }
         }
+        let entries = Entries {
+            shared: &self.shared,
+            scale: self.shared.scale(base),
+            own: 0,
+            classes: &reported.classes,
+            current: &current,
+        };
+        self.read(&self.shared.coroutines.queue, &entries, out, &mut drained);
         self.threads.recycle(&ended);
         let (oldest, over_size) = out.limited();
         let lost = Lost {
@@ -155,6 +155,30 @@ impl Runtime {
             out.lost(&lost);
         }
         drained
+    }
+
+    /// Writes the calls that wait in a queue, but not too many; says whether there may be more.
+    fn read(
+        &self,
+        queue: &Queue,
+        entries: &Entries<'_>,
+        out: &mut EventWriter,
+        drained: &mut Drained,
+    ) -> bool {
+        let mut words = Vec::new();
+        for _ in 0..SEGMENTS {
+            words.clear();
+            let more = self.shared.segments.pull(queue, &mut words);
+            entries.write(&words, out);
+            if !words.is_empty() {
+                *drained = (*drained).max(Drained::All);
+            }
+            if !more {
+                return false;
+            }
+        }
+        *drained = Drained::Part;
+        true
     }
 
     /// The sums of spans that changed since the last time, each since the start or the last reset.
@@ -202,8 +226,19 @@ impl Runtime {
         let virtual_ones = virtual_ones.map(|(thread, stack)| (thread, stack, true));
         let before = std::mem::take(&mut *open);
         let mut calls = Vec::new();
-        for (thread, stack, is_virtual) in own.chain(virtual_ones) {
-            for (span, mode, start) in stack.open() {
+        let of_coroutines = self
+            .shared
+            .coroutines
+            .with(|state| state.open().collect::<Vec<_>>());
+        let of_threads = own
+            .chain(virtual_ones)
+            .flat_map(|(thread, stack, is_virtual)| {
+                let open = stack.open().into_iter();
+                open.map(move |(span, mode, start)| ((thread, span, mode, start), is_virtual))
+            });
+        let of_coroutines = of_coroutines.into_iter().map(|call| (call, true));
+        for ((thread, span, mode, start), is_virtual) in of_threads.chain(of_coroutines) {
+            {
                 let is_current = current.get(span as usize) == Some(&true);
                 if mode != SpanMode::Events as u8 || start < base || !is_current {
                     continue;
@@ -229,6 +264,28 @@ impl Runtime {
         calls
     }
 
+    /// Forgets the calls of suspend functions that can never go on, and gives those whose single calls are kept as
+    /// open: nothing refers to their continuations any more.
+    pub fn abandoned_calls(&self, objects: &impl Continuations, base: u64, now: u64) -> Vec<Call> {
+        let coroutines = &self.shared.coroutines;
+        let gone = coroutines.with(|state| state.forget_gone(objects));
+        let scale = self.shared.scale(base);
+        let current = self.shared.table.current();
+        let is_kept = |(_, span, mode, start): &(u64, u32, u8, u64)| {
+            let is_current = current.get(*span as usize) == Some(&true);
+            *mode == SpanMode::Events as u8 && *start >= base && is_current
+        };
+        let call = |(thread, span, _, start): (u64, u32, u8, u64)| Call {
+            thread,
+            span,
+            start: scale.time(start),
+            end: scale.time(now.max(start)),
+            outcome: Outcome::Open,
+            captures: Vec::new(),
+        };
+        gone.into_iter().filter(is_kept).map(call).collect()
+    }
+
     /// Forgets all calls, sums and losses; what comes later counts from zero.
     pub fn reset(&self, out: &mut EventWriter) {
         let mut reported = self.reported();
@@ -243,6 +300,7 @@ impl Runtime {
         self.shared.set_base(base);
         self.shared.watches.begin_again(None);
         self.shared.rates.begin_again();
+        self.shared.coroutines.with(|state| state.clear());
         self.forget(&mut reported);
         self.open
             .lock()
@@ -266,6 +324,13 @@ impl Runtime {
             while self.shared.segments.pull(&log.queue, &mut words) {
                 words.clear();
             }
+            words.clear();
+        }
+        while self
+            .shared
+            .segments
+            .pull(&self.shared.coroutines.queue, &mut words)
+        {
             words.clear();
         }
         reported.lost_before = lost_by(&logs);

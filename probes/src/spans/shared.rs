@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::alarm::Alarm;
+use super::coroutines::Coroutines;
 use super::rates::Rates;
 use super::segments::{Limits, Segments};
 use super::sums::MAX_SUMS;
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     /// Ticks of a nanosecond at least.
     apart: u64,
     pub virtual_stacks: VirtualStacks,
+    pub coroutines: Coroutines,
     /// Sums that may still be made.
     pub sums_left: AtomicUsize,
     /// Calls that wait to be read.
@@ -87,6 +89,7 @@ impl Shared {
             nanos_per_tick,
             apart: (1_u64 << 32).div_ceil(nanos_per_tick.max(1)),
             virtual_stacks: VirtualStacks::default(),
+            coroutines: Coroutines::default(),
             sums_left: AtomicUsize::new(MAX_SUMS),
             segments: Segments::new(limits),
             alarm: Alarm::default(),

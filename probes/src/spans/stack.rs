@@ -1,9 +1,10 @@
 //! The open calls of one Java thread.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::capture::ARENA;
+use super::coroutines::Segment;
 use super::limits::MAX_SPANS;
 use super::patience::Patience;
 use super::table::WATCHED;
@@ -185,6 +186,10 @@ pub(crate) struct ThreadStack {
     scarce_patience: Patience,
     /// An end with little stack may have been lost, and nobody has looked.
     doubt: AtomicBool,
+    /// The frame of the innermost segment of a suspend function, by its number plus one; 0 if there is none.
+    innermost_segment: AtomicU64,
+    /// The segments, the outermost first.
+    segments: Mutex<Vec<Segment>>,
 }
 
 #[inline(always)]
@@ -202,6 +207,50 @@ impl ThreadStack {
     #[inline]
     pub fn is_idle(&self) -> bool {
         get(&self.depth) == 0
+    }
+
+    /// Frames that there are.
+    #[inline(always)]
+    pub fn open_frames(&self) -> u64 {
+        get(&self.depth)
+    }
+
+    /// Checks whether a segment of a suspend function runs.
+    #[inline(always)]
+    pub fn is_in_segment(&self) -> bool {
+        get(&self.innermost_segment) != 0
+    }
+
+    /// The innermost segment of a suspend function.
+    #[inline(always)]
+    pub fn segment(&self) -> Option<Segment> {
+        if !self.is_in_segment() {
+            return None;
+        }
+        self.segments().last().copied()
+    }
+
+    /// The innermost frame is this segment.
+    pub fn push_segment(&self, segment: Segment) {
+        self.segments().push(segment);
+        set(&self.innermost_segment, segment.depth);
+    }
+
+    /// Takes out the segment whose frame has just been left.
+    #[inline(always)]
+    pub fn pop_segment(&self) -> Option<Segment> {
+        if get(&self.innermost_segment) != get(&self.depth) + 1 {
+            return None;
+        }
+        let mut segments = self.segments();
+        let segment = segments.pop()?;
+        let around = segments.last().map_or(0, |around| around.depth);
+        set(&self.innermost_segment, around);
+        Some(segment)
+    }
+
+    fn segments(&self) -> MutexGuard<'_, Vec<Segment>> {
+        self.segments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A time later, by `apart` ticks at least, than every one before it on this thread.
@@ -545,6 +594,8 @@ impl ThreadStack {
         self.patience.reset();
         self.scarce_patience.reset();
         self.doubt.store(false, Ordering::Relaxed);
+        set(&self.innermost_segment, 0);
+        self.segments().clear();
         let [around, ..] = &self.first;
         set(&around.mark, u64::MAX);
     }
@@ -566,6 +617,25 @@ impl ThreadStack {
         let used = self.arena().get(staged as usize..).and_then(write);
         set(&self.staged, staged + used.unwrap_or(0) as u64);
         used.is_some()
+    }
+
+    /// Stages these words, and no others, for `span`, which is about to be entered if `of_entry`.
+    pub fn stage_words(&self, span: u32, of_entry: bool, words: &[u64]) {
+        self.stage(span, (of_entry, true), |room| {
+            let room = room.get(..words.len())?;
+            for (room, word) in room.iter().zip(words) {
+                set(room, *word);
+            }
+            Some(words.len())
+        });
+    }
+
+    /// Returns the captures of the innermost call's entry.
+    pub fn captured(&self) -> Vec<u64> {
+        let frame = get(&self.depth).checked_sub(1);
+        let frame = frame.and_then(|depth| self.frame(depth, false));
+        let words = frame.map(|frame| self.words((frame.head().arena(), get(&self.top))));
+        words.unwrap_or_default().iter().map(get).collect()
     }
 
     /// The captures staged for the event `span`, as words of the arena; they are staged no more.

@@ -243,7 +243,7 @@ const KOTLIN_PLUGINS: &[KotlinPlugin] = &[
 pub(super) fn compile_kotlin(folder: &Path) -> PathBuf {
     let classes = folder.join("kotlin");
     let sources = javac::files_with_extension(&workspace::test_file("kotlin"), "kt");
-    programs::kotlinc(&jdks::newest(), &sources, KOTLIN_PLUGINS, &classes);
+    programs::kotlinc(&jdks::newest(), &sources, KOTLIN_PLUGINS, &[], &classes);
     classes
 }
 

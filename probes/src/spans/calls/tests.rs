@@ -1,5 +1,6 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Barrier, Mutex};
 
 use super::*;
@@ -186,6 +187,7 @@ impl Bench {
 mod lost_ends;
 mod moments;
 mod quick;
+mod suspend_functions;
 mod watched;
 
 const BOTH: [SpanMode; 2] = [SpanMode::Events, SpanMode::Aggregate];

@@ -1,0 +1,38 @@
+//! Calls of static methods in inserted code, those of the first helper class above all.
+
+use jvms::descriptor::BaseType;
+use jvms::opcode;
+use rewriter::{MemberName, Snippet, SnippetError};
+
+use crate::storage::HELPER;
+
+/// Makes the primitive value on the stack a `long` of its bits.
+pub(crate) fn to_bits(code: &mut Snippet, base: BaseType) -> Result<(), SnippetError> {
+    match base {
+        BaseType::Long => Ok(()),
+        BaseType::Double => bits(code, "java/lang/Double", "doubleToRawLongBits", "(D)J"),
+        BaseType::Float => {
+            bits(code, "java/lang/Float", "floatToRawIntBits", "(F)I")?;
+            code.op(opcode::I2L, 0)
+        }
+        _ => code.op(opcode::I2L, 0),
+    }
+}
+
+/// Calls a method of the first helper class, by its name and descriptor.
+pub(crate) fn call(
+    code: &mut Snippet,
+    (name, descriptor): (&str, &str),
+) -> Result<(), SnippetError> {
+    bits(code, HELPER, name, descriptor)
+}
+
+fn bits(code: &mut Snippet, owner: &str, name: &str, descriptor: &str) -> Result<(), SnippetError> {
+    let target = MemberName {
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        interface: false,
+    };
+    code.invoke(opcode::INVOKESTATIC, target)
+}

@@ -1,0 +1,399 @@
+//! Records calls that end: the thread, the sums, the condition, and the single call.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use conditions::limits::MAX_STACK;
+use conditions::{Call, Datum, Verdict};
+
+use super::capture::{self, MAX_TEXT};
+use super::coroutines::Place;
+use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, NewThread, unrecorded};
+use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
+use super::segments::Pushed;
+use super::stack::Left;
+use super::sums::Timed;
+use super::table::WATCHED;
+use super::threads::ThreadLog;
+
+/// Marks the logs of a native thread, one for each session, as ended when the thread ends.
+struct ExitGuard(RefCell<Vec<Exit>>);
+
+/// What is done when a native thread ends.
+#[derive(Clone, Copy)]
+struct Exit {
+    log: &'static ThreadLog,
+    /// Empties its cell.
+    clear: fn(),
+}
+
+impl Drop for ExitGuard {
+    fn drop(&mut self) {
+        for Exit { log, clear } in self.0.take() {
+            clear();
+            log.ended.store(true, Ordering::Release);
+        }
+    }
+}
+
+thread_local! {
+    static EXIT_GUARD: ExitGuard = const { ExitGuard(RefCell::new(Vec::new())) };
+}
+
+/// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one for the span that begins.
+#[inline(always)]
+pub(super) fn here(jvm: &impl Jvm, thread: u64, begins: Option<u32>) -> Option<CurrentThread> {
+    let here = jvm.with_cell(Cell::get);
+    match here {
+        Some(found) if found.stack.owner.load(Ordering::Relaxed) == thread => here,
+        _ => find(jvm, here, thread, begins),
+    }
+}
+
+/// A native thread's first call, its first of another Java thread, or one of our own work.
+#[cold]
+fn find(
+    jvm: &impl Jvm,
+    here: Option<CurrentThread>,
+    thread: u64,
+    begins: Option<u32>,
+) -> Option<CurrentThread> {
+    if jvm.with_asks(Cell::get) {
+        return None;
+    }
+    let mut here = here.or_else(|| join(jvm))?;
+    let log = here.log;
+    here.stack = if log.own.owner.load(Ordering::Relaxed) == thread {
+        &log.own
+    } else if let Some(span) = begins {
+        let stack = log.shared.virtual_stacks.claim(thread);
+        if stack.is_none() && log.shared.mode(span) >= AGGREGATE {
+            log.lost.note(|lost| &lost.untracked, 1);
+        }
+        stack?
+    } else {
+        log.shared.virtual_stacks.find(thread)?
+    };
+    jvm.with_cell(|cell| cell.set(Some(here)));
+    Some(here)
+}
+
+#[cold]
+fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
+    let NewThread {
+        runtime,
+        thread,
+        owner,
+        scarce_below,
+        clear,
+    } = unrecorded(jvm, || jvm.join())?;
+    let shared = &runtime.shared;
+    let log = runtime.threads.join(shared, thread, owner, scarce_below);
+    // Fails if the thread is ending: its end could not be noticed any more.
+    EXIT_GUARD
+        .try_with(|guard| {
+            guard.0.borrow_mut().push(Exit { log, clear });
+        })
+        .ok()?;
+    let stack = &log.own;
+    Some(CurrentThread { log, stack })
+}
+
+/// A virtual thread without open calls needs no stack.
+#[inline(always)]
+pub(super) fn give_back(here: CurrentThread) {
+    if !std::ptr::eq(here.stack, &here.log.own) && here.stack.is_idle() {
+        here.log.shared.virtual_stacks.release(here.stack);
+    }
+}
+
+/// Records a call that has left its frame.
+#[inline(always)]
+pub(super) fn ended(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    left: Left,
+    end: u64,
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let ticks = end.saturating_sub(left.start);
+    let place = spent(here, ticks);
+    record(jvm, here, span, left, end, place, failed, class);
+}
+
+/// Returns the place of calls that the thread makes now.
+#[inline(always)]
+pub(super) fn place(here: CurrentThread) -> Place {
+    match here.stack.segment() {
+        Some(segment) => {
+            let coroutines = &here.log.shared.coroutines;
+            coroutines.with(|state| state.place(segment))
+        }
+        None => Place::default(),
+    }
+}
+
+/// Adds the time of a call to the one around it, and gives the place of the call.
+#[inline(always)]
+fn spent(here: CurrentThread, ticks: u64) -> Place {
+    if here.stack.is_in_segment() {
+        return spent_in_segment(here, ticks);
+    }
+    here.stack.spent(ticks);
+    Place::default()
+}
+
+#[inline(never)]
+fn spent_in_segment(here: CurrentThread, ticks: u64) -> Place {
+    let Some(segment) = here.stack.segment() else {
+        return Place::default();
+    };
+    let within = here.stack.open_frames() - segment.depth.min(here.stack.open_frames());
+    let mut place = here.log.shared.coroutines.with(|state| {
+        if within == 0 {
+            state.spent(segment, ticks);
+        }
+        state.place(segment)
+    });
+    if within > 0 {
+        here.stack.spent(ticks);
+    }
+    if place.track != 0 {
+        place.depth += within;
+    }
+    place
+}
+
+/// Adds a call to the sums, and writes it as its mode says.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "as in `push`")]
+pub(super) fn record(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    left: Left,
+    end: u64,
+    place: Place,
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let ticks = end.saturating_sub(left.start);
+    let timed = Timed {
+        ticks,
+        own: ticks.saturating_sub(left.within),
+        nanos: here.log.shared.scale(0).duration(ticks),
+        failed,
+        outermost: left.outermost,
+    };
+    if !here.log.sums.add(span, timed, &here.log.shared.sums_left) {
+        here.log.lost.note(|lost| &lost.sums, 1);
+    }
+    if left.mode == EVENTS {
+        let thrown = if failed { unrecorded(jvm, class) } else { None };
+        push(
+            here,
+            span,
+            (left.start, end),
+            left.captures,
+            threw(failed),
+            thrown,
+            place.track,
+        );
+    } else if left.mode == WATCHED {
+        let (times, nanos) = ((left.start, end), timed.nanos);
+        watched(
+            jvm,
+            here,
+            span,
+            times,
+            nanos,
+            left.captures,
+            place,
+            failed,
+            class,
+        );
+    }
+}
+
+/// A call of a span with a program: it is written if it matches.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as in `push`, without a `Left`")]
+fn watched(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    times: (u64, u64),
+    nanos: u64,
+    captures: (u64, u64),
+    place: Place,
+    failed: bool,
+    class: impl FnOnce() -> Option<u32>,
+) {
+    let lost = &here.log.lost;
+    let Some((watched, parameters)) = here.log.shared.watches.of(span) else {
+        return lost.note(|lost| &lost.filtered, 1); // not watched any more
+    };
+    let call = EndedCall {
+        here,
+        place,
+        words: here.stack.words(captures),
+        nanos,
+        failed,
+        parameters,
+    };
+    match watched.program.evaluate(&call) {
+        Verdict::Matches => {}
+        Verdict::Fails => return lost.note(|lost| &lost.filtered, 1),
+        Verdict::Undecided => {
+            lost.note(|lost| &lost.undecided, 1);
+            return lost.note(|lost| &lost.filtered, 1);
+        }
+    }
+    let second = here.log.shared.scale(here.log.shared.base()).time(times.1) / 1_000_000_000;
+    if !watched.admits(second) {
+        return lost.note(|lost| &lost.beyond_limit, 1);
+    }
+    let captures = with_stack(jvm, here, captures, watched.program.stack());
+    let thrown = if failed { unrecorded(jvm, class) } else { None };
+    let (flags, track) = (threw(failed), place.track);
+    push(here, span, times, captures, flags, thrown, track);
+}
+
+/// The captures of a call, and the call stack if so many frames of it are asked for.
+fn with_stack(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    captures: (u64, u64),
+    most: Option<u8>,
+) -> (u64, u64) {
+    let Some(most) = most else {
+        return captures;
+    };
+    let mut frames = [0; MAX_STACK as usize];
+    let wanted = frames.get_mut(..most.into()).unwrap_or_default();
+    let count = unrecorded(jvm, || jvm.frames(wanted));
+    let found = frames.get(..count).unwrap_or_default();
+    let write = |words: &[AtomicU64]| capture::encode_stack(found, words);
+    let extended = here.stack.extend(captures, write);
+    extended.unwrap_or_else(|| {
+        here.log.lost.note(|lost| &lost.captures, 1);
+        captures
+    })
+}
+
+/// A call that has ended, as a program sees it.
+struct EndedCall<'a> {
+    here: CurrentThread,
+    place: Place,
+    words: &'a [AtomicU64],
+    nanos: u64,
+    failed: bool,
+    parameters: u8,
+}
+
+impl Call for EndedCall<'_> {
+    fn duration(&self) -> u64 {
+        self.nanos
+    }
+
+    fn threw(&self) -> bool {
+        self.failed
+    }
+
+    fn depth(&self) -> u64 {
+        if self.place.track != 0 {
+            return self.place.depth;
+        }
+        self.here.stack.depth(self.here.log.shared.base())
+    }
+
+    fn arguments(&self) -> u64 {
+        self.parameters.into()
+    }
+
+    fn thread<'b>(&self, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b> {
+        let CurrentThread { log, stack } = self.here;
+        if !std::ptr::eq(stack, &log.own) {
+            return Datum::Missing; // the name of a virtual thread is not known
+        }
+        let copied = log.with_name(|name| copy(name, buffer));
+        copied.map_or(Datum::Missing, |(kept, length)| {
+            capture::datum_of_text(buffer, kept, length)
+        })
+    }
+
+    fn slot<'b>(&self, slot: u8, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b> {
+        let shared = self.here.log.shared;
+        capture::slot(self.words, slot, buffer, |class, buffer| {
+            let copied = copy(&shared.name_of(class), buffer);
+            buffer
+                .iter_mut()
+                .filter(|byte| **byte == b'/')
+                .for_each(|byte| *byte = b'.');
+            copied
+        })
+    }
+}
+
+/// Copies as much of a text as fits; says how many bytes those are, and how many UTF-16 units the whole text has.
+fn copy(text: &str, buffer: &mut [u8; MAX_TEXT]) -> (usize, u32) {
+    let kept = text.floor_char_boundary(MAX_TEXT);
+    if let (Some(room), Some(kept)) = (buffer.get_mut(..kept), text.as_bytes().get(..kept)) {
+        room.copy_from_slice(kept);
+    }
+    let units = text.encode_utf16().count();
+    (kept, u32::try_from(units).unwrap_or(u32::MAX))
+}
+
+fn threw(failed: bool) -> u64 {
+    if failed { THREW } else { 0 }
+}
+
+/// Writes a call to the thread's segment, or that of the coroutines if it is on the track of one: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
+/// mode would have to keep it in memory, too.
+#[inline(never)]
+pub(super) fn push(
+    here: CurrentThread,
+    span: u32,
+    (start, end): (u64, u64),
+    captures: (u64, u64),
+    mut flags: u64,
+    thrown: Option<u32>,
+    track: u64,
+) {
+    let captures = here.stack.words(captures);
+    let mut head = [0, start, end, 0, 0];
+    let mut length = 3;
+    let mut add = |flag, word| {
+        flags |= flag;
+        if let Some(next) = head.get_mut(length) {
+            *next = word;
+        }
+        length += 1;
+    };
+    if track != 0 {
+        add(VIRTUAL, track);
+    } else if !std::ptr::eq(here.stack, &here.log.own) {
+        add(VIRTUAL, here.stack.owner.load(Ordering::Relaxed));
+    }
+    if let Some(class) = thrown {
+        add(NAMED, class.into());
+    }
+    head[0] = u64::from(span) | flags | ((length + captures.len()) as u64) << LENGTH_SHIFT;
+    let head = head.get(..length).unwrap_or_default();
+    let shared = here.log.shared;
+    let pushed = match track {
+        0 => shared.segments.push(&here.log.queue, head, captures),
+        _ => shared.coroutines.push(&shared.segments, head, captures),
+    };
+    match pushed {
+        Pushed::Waits => {}
+        Pushed::ManyWait => shared.alarm.ring(),
+        Pushed::Refused => {
+            here.log.lost.note(|lost| &lost.full, 1);
+            shared.alarm.ring();
+        }
+    }
+}
