@@ -14,6 +14,7 @@ mod frames;
 mod identity;
 mod inbox;
 mod locks;
+mod look;
 mod paths;
 mod plugin;
 mod reader;
@@ -22,6 +23,7 @@ mod status;
 mod tasks;
 mod threads;
 mod unfinished;
+mod wall;
 
 pub(crate) use environment::{equip_for_owners, equipped};
 pub(crate) use events::{freed, observed, observed_of_jvm};
@@ -47,6 +49,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tasks::Tasks;
 use threads::Threads;
+use wall::Wall;
 
 /// The thread that records, and those of plugins.
 const THREAD: &str = "Classhook obs";
@@ -257,12 +260,17 @@ fn record(
     let mut inbox = Inbox::new(agent);
     let mut threads = Threads::new(jvm, running);
     let mut locks = Locks::new(running);
+    let mut wall = Wall::new(jvm, running);
     let mut tasks = threads.due().and_then(|_| Tasks::new());
     let mut write = Instant::now() + WRITE;
     loop {
-        let stops = pause(running, &threads);
+        let next = [threads.due(), wall.as_ref().map(Wall::due)];
+        let stops = pause(running, next);
         let stops = stops || end.is_some_and(|end| end <= Instant::now());
         threads.look(jvm, running, &mut reader);
+        if let Some(wall) = &mut wall {
+            wall.look(jvm, running, &mut reader);
+        }
         if let Some(locks) = &mut locks {
             locks.look(jvm, running, agent.observation.collections.now());
         }
@@ -279,6 +287,9 @@ fn record(
             let _ = file.write(reader.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
         }
+    }
+    if let Some(wall) = &mut wall {
+        wall.finish(jvm, running, &mut reader);
     }
     environment::disable(jvm.live, running);
     let names = threads.names();
@@ -303,7 +314,7 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
     let mut threads = Threads::new(jvm, running);
     let mut write = Instant::now() + WRITE;
     loop {
-        let stops = pause(running, &threads);
+        let stops = pause(running, [threads.due()]);
         threads.look(jvm, running, &mut listening);
         listening.read(jvm, running);
         if stops || listening.is_retired() {
@@ -328,7 +339,8 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
 }
 
 /// Waits for what is due next; whether it is to end.
-fn pause(running: &Running, threads: &Threads) -> bool {
+fn pause(running: &Running, due: impl IntoIterator<Item = Option<Instant>>) -> bool {
     let turn = Instant::now() + TURN;
-    running.pause(threads.due().map_or(turn, |due| due.min(turn)))
+    let due = due.into_iter().flatten();
+    running.pause(due.fold(turn, Instant::min))
 }

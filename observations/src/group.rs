@@ -33,6 +33,8 @@ pub enum Group {
     Dumps,
     /// Global references of JNI; of recordings alone.
     References,
+    /// Threads, whatever their state; of recordings alone.
+    WallClock,
 }
 
 impl Group {
@@ -73,6 +75,7 @@ impl Group {
             Self::Frees => "frees",
             Self::Dumps => "dumps",
             Self::References => "references",
+            Self::WallClock => "wall",
         }
     }
 }

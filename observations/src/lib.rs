@@ -16,6 +16,7 @@
 //! | [`path_kinds`] | kinds of those paths |
 //! | [`request`] | what a plugin may ask |
 //! | [`system_threads`] | threads that run no Java code, by their names |
+//! | [`thread_state`] | states of threads, as samples by the wall clock show them |
 //! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
 //! | [`selection`] | a part of what was recorded: of some threads, of some classes |
 //!
@@ -37,6 +38,7 @@ pub mod stacks;
 pub mod subscription;
 pub mod system_threads;
 pub mod tables;
+pub mod thread_state;
 pub mod wish;
 
 pub use group::Group;

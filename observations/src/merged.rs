@@ -1,8 +1,9 @@
 //! What several JVMs did, as if it were one.
 
-use crate::recorded::{Collection, Deadlock, OtherReferences, Recorded, Stuck, VERSION};
+use crate::recorded::{Collection, Deadlock, OtherReferences, Recorded, Stuck, VERSION, WallLooks};
 use crate::stacks::{StackBuilder, Stacks};
 use crate::system_threads::Work;
+use crate::thread_state::ThreadState;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -24,6 +25,7 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
         let process = all.process_cpu_ns.into_iter().chain(one.process_cpu_ns);
         all.process_cpu_ns = process.reduce(|sum, nanos| sum + nanos);
         subscribe(&mut all, one);
+        add_looks(&mut all.wall_looks, &one.wall_looks);
         add_others(&mut all.other_references, &one.other_references);
         let threads = numbers(&mut threads, &mut all.threads, &one.threads);
         let classes = numbers(&mut classes, &mut all.classes, &one.classes);
@@ -58,12 +60,20 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
 fn subscribe(all: &mut Recorded, one: &Recorded) {
     let (all, one) = (&mut all.subscription, &one.subscription);
     all.cpu = all.cpu.or(one.cpu);
+    all.wall = all.wall.or(one.wall);
     all.allocations = all.allocations.or(one.allocations);
     all.monitors |= one.monitors;
     all.exceptions |= one.exceptions;
     all.collections |= one.collections;
     all.references |= one.references;
     all.live |= one.live;
+}
+
+fn add_looks(all: &mut WallLooks, one: &WallLooks) {
+    all.count += one.count;
+    all.threads += one.threads;
+    all.taken += one.taken;
+    all.carriers |= one.carriers;
 }
 
 fn add_others(all: &mut OtherReferences, one: &OtherReferences) {
@@ -138,6 +148,7 @@ type Key = (u32, u32, Option<u32>);
 #[derive(Default)]
 struct Rows {
     cpu: HashMap<(u32, Option<u32>), usize>,
+    wall: HashMap<(u32, Option<u32>, ThreadState), usize>,
     system: HashMap<(u32, Work), usize>,
     allocations: HashMap<Key, usize>,
     contended: HashMap<Key, usize>,
@@ -158,6 +169,16 @@ impl Rows {
                 there.samples += row.samples;
                 there.cpu_ns += row.cpu_ns;
                 there.shared_ns += row.shared_ns;
+            }
+        }
+        for row in &one.wall {
+            let mut row = row.clone();
+            row.thread = new(&numbers.threads, row.thread);
+            row.node = numbers.node(row.node);
+            let key = (row.thread, row.node, row.state);
+            if let Some((there, row)) = sum(&mut self.wall, &mut all.wall, key, row) {
+                there.samples += row.samples;
+                there.nanos += row.nanos;
             }
         }
         for row in &one.system {
@@ -284,6 +305,7 @@ mod tests {
             recorder.reference(origin, true);
             recorder.allocation(origin, nanos);
             recorder.cpu(origin.thread, origin.node, nanos);
+            recorder.wall(origin.thread, origin.node, ThreadState::Parked, nanos);
             recorder.system("VM Thread", Work::Vm, nanos);
             recorder.process(10 * nanos);
         }
@@ -342,6 +364,8 @@ mod tests {
         assert_eq!(others, (Some(7), None, 2));
         let cpu: Vec<u64> = all.cpu.iter().map(|row| row.cpu_ns).collect();
         assert_eq!(cpu, [7, 3, 4]);
+        let wall: Vec<u64> = all.wall.iter().map(|row| row.nanos).collect();
+        assert_eq!(wall, [7, 3, 4]);
         let system: Vec<u64> = all.system.iter().map(|row| row.cpu_ns).collect();
         assert_eq!((system, all.process_cpu_ns), (vec![14], Some(70)));
         let objects: Vec<u64> = all.allocations.iter().map(|row| row.samples).collect();

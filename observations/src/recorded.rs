@@ -3,6 +3,7 @@
 use crate::stacks::Stacks;
 use crate::subscription::Subscription;
 use crate::system_threads::Work;
+use crate::thread_state::ThreadState;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file; a reader refuses others.
@@ -35,6 +36,12 @@ pub struct Recorded {
     pub turns: u64,
     /// Threads that used CPU time between two looks.
     pub cpu: Vec<Cpu>,
+    /// Threads by the wall clock, whatever their state.
+    #[serde(default)]
+    pub wall: Vec<Wall>,
+    /// The looks at threads by the wall clock, and the threads among them.
+    #[serde(default)]
+    pub wall_looks: WallLooks,
     /// Threads of the process that run no Java code, with [`Subscription::cpu`].
     #[serde(default)]
     pub system: Vec<System>,
@@ -98,6 +105,34 @@ pub struct Cpu {
     /// seen; in nanoseconds.
     #[serde(default)]
     pub shared_ns: u64,
+}
+
+/// A thread with a stack at which it was, and its state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wall {
+    /// The thread's place in [`Recorded::threads`].
+    pub thread: u32,
+    /// Its stack; none if it ran no Java code.
+    pub node: Option<u32>,
+    /// Its state.
+    pub state: ThreadState,
+    /// The number of samples.
+    pub samples: u64,
+    /// The nanoseconds of threads' time that the samples stand for.
+    pub nanos: u64,
+}
+
+/// Looks at threads by the wall clock.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WallLooks {
+    /// The number of looks.
+    pub count: u64,
+    /// The largest number of threads that there were.
+    pub threads: u64,
+    /// The largest number of threads of one look.
+    pub taken: u64,
+    /// True if a thread that may carry virtual ones was among them.
+    pub carriers: bool,
 }
 
 /// The CPU time of a thread that runs no Java code.
@@ -232,7 +267,7 @@ pub struct Stuck {
 }
 
 /// What a single event was.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
     /// A thread had used so many nanoseconds of CPU time.
@@ -254,6 +289,8 @@ pub enum What {
     UnfinishedLock,
     /// Something was thrown.
     Exception,
+    /// A thread was in this state; the sample stands for so many nanoseconds.
+    Wall(ThreadState),
 }
 
 /// A single event.
@@ -357,6 +394,7 @@ impl Recorded {
     pub fn is_empty(&self) -> bool {
         self.cpu.is_empty()
             && self.system.is_empty()
+            && self.wall.is_empty()
             && self.allocations.is_empty()
             && self.contended.is_empty()
             && self.waits.is_empty()

@@ -2,11 +2,12 @@
 
 use crate::recorded::{
     Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, OtherReferences,
-    Recorded, Reference, System, VERSION, Wait, What,
+    Recorded, Reference, System, VERSION, Wait, Wall, What,
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
 use crate::system_threads::Work;
+use crate::thread_state::ThreadState;
 use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -74,6 +75,7 @@ pub struct Recorder {
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: Rows<(u32, Option<u32>)>,
+    wall: Rows<(u32, Option<u32>, ThreadState)>,
     system: Rows<(u32, Work)>,
     /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
     unseen: HashMap<u32, u64>,
@@ -193,6 +195,33 @@ impl Recorder {
         if let Some(at) = self.cpu.get(&(thread, None)) {
             self.recorded.cpu[*at].samples -= 1;
             *self.unseen.entry(thread).or_default() += cpu_ns;
+        }
+    }
+
+    /// Counts a look by the wall clock, at `taken` of all threads; `carriers` if one may carry virtual threads.
+    pub fn wall_look(&mut self, taken: usize, threads: usize, carriers: bool) {
+        let looks = &mut self.recorded.wall_looks;
+        looks.count += 1;
+        looks.taken = looks.taken.max(taken as u64);
+        looks.threads = looks.threads.max(threads as u64);
+        looks.carriers |= carriers;
+    }
+
+    /// Adds a sample by the wall clock, which stands for so many nanoseconds.
+    pub fn wall(&mut self, thread: u32, node: Option<u32>, state: ThreadState, nanos: u64) {
+        let new = || Wall {
+            thread,
+            node,
+            state,
+            ..Wall::default()
+        };
+        let rows = &mut self.recorded.wall;
+        match place(&mut self.wall, rows, (thread, node, state), new) {
+            Some(at) => {
+                rows[at].samples += 1;
+                rows[at].nanos += nanos;
+            }
+            None => self.recorded.lost.rows += 1,
         }
     }
 

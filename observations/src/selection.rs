@@ -28,6 +28,7 @@ impl Selection<'_> {
             thread && node.unwrap_or_else(|| (self.class)(""))
         };
         recorded.cpu.retain(|row| keeps(row.thread, row.node));
+        recorded.wall.retain(|row| keeps(row.thread, row.node));
         recorded.system.retain(|row| keeps(row.thread, None));
         recorded
             .allocations

@@ -16,6 +16,9 @@ const DEPTH: usize = 128;
 pub struct Subscription {
     /// The time between two samples of the threads that use CPU time.
     pub cpu: Option<Duration>,
+    /// The time between two looks at threads by the wall clock, whatever their state.
+    #[serde(default)]
+    pub wall: Option<Duration>,
     /// Bytes that a thread allocates between two samples of what it allocates, on average; 0 samples every allocation.
     pub allocations: Option<u32>,
     /// Threads that wait to enter a monitor, or in `Object.wait`.
@@ -46,6 +49,7 @@ impl Default for Subscription {
     fn default() -> Self {
         Self {
             cpu: None,
+            wall: None,
             allocations: None,
             monitors: false,
             exceptions: false,
@@ -65,6 +69,7 @@ impl Subscription {
     #[must_use]
     pub fn any(&self) -> bool {
         self.cpu.is_some()
+            || self.wall.is_some()
             || self.allocations.is_some()
             || self.monitors
             || self.exceptions
@@ -94,6 +99,7 @@ impl Subscription {
         let (kind, value) = part.split_once(':').unwrap_or((part, ""));
         match (kind, value) {
             ("cpu", value) => self.cpu = Some(interval(value)?),
+            ("wall", value) => self.wall = Some(interval(value)?),
             ("allocations", value) => self.allocations = Some(bytes(value)?),
             ("depth", value) => self.depth = depth(value)?,
             ("after", value) => self.after = millis(value)?,
@@ -106,7 +112,7 @@ impl Subscription {
             ("live", "") => self.live = true,
             _ => {
                 return Err(format!(
-                    "expected cpu:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, references, live, times, depth:FRAMES, after:MILLISECONDSms or for:MILLISECONDSms, found `{part}`"
+                    "expected cpu:MILLISECONDSms, wall:MILLISECONDSms, allocations:BYTES, monitors, exceptions, collections, references, live, times, depth:FRAMES, after:MILLISECONDSms or for:MILLISECONDSms, found `{part}`"
                 ));
             }
         }
@@ -143,6 +149,9 @@ impl fmt::Display for Subscription {
         if let Some(interval) = self.cpu {
             write!(f, "cpu:{}ms;", interval.as_millis())?;
         }
+        if let Some(interval) = self.wall {
+            write!(f, "wall:{}ms;", interval.as_millis())?;
+        }
         if let Some(bytes) = self.allocations {
             write!(f, "allocations:{bytes};")?;
         }
@@ -175,6 +184,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let subscription = Subscription {
             cpu: Some(Duration::from_millis(10)),
+            wall: Some(Duration::from_millis(20)),
             allocations: Some(524_288),
             monitors: true,
             exceptions: true,
@@ -186,7 +196,7 @@ mod tests {
             after: Duration::from_secs(2),
             length: Some(Duration::from_millis(1500)),
         };
-        let text = "cpu:10ms;allocations:524288;monitors;exceptions;collections;references;live;times;after:2000ms;for:1500ms;depth:64";
+        let text = "cpu:10ms;wall:20ms;allocations:524288;monitors;exceptions;collections;references;live;times;after:2000ms;for:1500ms;depth:64";
         assert_eq!(subscription.to_string(), text);
         assert_eq!(Subscription::parse(text), Ok(subscription));
     }
@@ -198,6 +208,7 @@ mod tests {
             ("depth:5", "something to observe"),
             ("cpu:0ms", "from `1ms` on"),
             ("cpu:10", "from `1ms` on"),
+            ("wall:0ms", "from `1ms` on"),
             ("allocations:2147483648", "below 2 GiB"),
             ("monitors:1", "found `monitors:1`"),
             ("monitors;after:1s", "found `1s`"),

@@ -72,12 +72,17 @@ impl Wish {
             (subscription.exceptions, Group::Exceptions),
             (subscription.collections, Group::Collections),
             (subscription.references, Group::References),
+            (subscription.wall.is_some(), Group::WallClock),
         ];
         let wanted = wanted.into_iter().filter(|(is_on, _)| *is_on);
         let wish = |(_, group)| {
             let mut wish = Self::all(group);
             wish.frames = subscription.depth;
-            wish.interval = subscription.cpu.unwrap_or(wish.interval);
+            let interval = match group {
+                Group::WallClock => subscription.wall,
+                _ => subscription.cpu,
+            };
+            wish.interval = interval.unwrap_or(wish.interval);
             wish.bytes = subscription.allocations.unwrap_or(wish.bytes);
             wish
         };

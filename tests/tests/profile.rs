@@ -7,4 +7,5 @@ mod rare;
 mod recording;
 mod references;
 mod running_jvm;
+mod wall;
 mod wire;

@@ -30,6 +30,7 @@ What the JVM itself knows, without a change of any class. Several kinds go toget
   --cpu samples   threads that used CPU time, and where they were, every --interval
   --cpu times     how often methods were called and how long they took, measured in changed classes;
                   the same as `classhook trace --aggregate`, and alone
+  --wall          where threads were, running or waiting, and in which state; some threads every --interval
   --alloc sites   what was allocated where, estimated from one sample for each --alloc-interval bytes of a thread
   --monitor       which monitors threads waited for, where and how long
   --exceptions    what was thrown, where, and where it is caught; a JVM offers that from its start only
@@ -49,6 +50,7 @@ Examples:
   classhook profile 4711 --alloc sites --live --for 1m
   classhook profile --cpu samples --monitor --exceptions --gc -- java -jar app.jar
   classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
+  classhook profile 4711 --wall --for 30s
   classhook profile 4711 --heap dump=app.hprof --max-pause 5s
   classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
 
@@ -122,6 +124,9 @@ pub struct Kinds {
     /// Where threads use CPU time
     #[arg(long, value_name = "KIND")]
     pub cpu: Option<Cpu>,
+    /// Sample threads by the wall clock, running or waiting, with their states
+    #[arg(long)]
+    pub wall: bool,
     /// What is allocated where
     #[arg(long, value_name = "KIND")]
     pub alloc: Option<Alloc>,
@@ -137,7 +142,7 @@ pub struct Kinds {
     /// How long garbage collections stop the program
     #[arg(long)]
     pub gc: bool,
-    /// Time between two looks at the threads, with --cpu: 1ms to 1h
+    /// Time between two looks at the threads, with --cpu and --wall: 1ms to 1h
     #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = interval)]
     pub interval: Duration,
     /// Bytes that a thread allocates between two samples, with --alloc: 512K, 16M; 0 samples every allocation
@@ -222,6 +227,7 @@ impl Kinds {
     fn subscription(&self) -> Option<Subscription> {
         let subscription = Subscription {
             cpu: (self.cpu == Some(Cpu::Samples)).then_some(self.interval),
+            wall: self.wall.then_some(self.interval),
             allocations: self.alloc.map(|_| self.alloc_interval),
             monitors: self.monitor,
             exceptions: self.exceptions,
@@ -362,7 +368,7 @@ impl Profile {
         let asks = self.moment.threads || self.moment.heap.is_some();
         if !records && !asks {
             return Err(Problem::user("H0663", "it is not said what to profile")
-                .with("expected", "--cpu samples, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
+                .with("expected", "--cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
                 .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
         }
         if asks && self.pid().is_none() {
@@ -399,7 +405,7 @@ impl Profile {
             let message = format!("{option} is for recordings, and nothing is recorded");
             return Err(Problem::user("H0663", message).with(
                 "help",
-                "add --cpu samples, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
+                "add --cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
             ));
         }
         let of_heap = self.moment.heap.as_ref();

@@ -252,5 +252,5 @@ fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -
         Ok(status) => holder::named(problem, &status.holders, is_observation),
         Err(_) => problem,
     };
-    problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --alloc, --monitor, --jni-refs and --gc go together in one")
+    problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --wall, --alloc, --monitor, --jni-refs and --gc go together in one")
 }

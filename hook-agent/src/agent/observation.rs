@@ -228,12 +228,12 @@ pub(crate) enum Kind {
     Entered(u64),
     /// `Object.wait` took so many nanoseconds.
     Waited(u64),
-    /// A thread was parked for so many nanoseconds while a thread of that name had the lock; the first part of a wait
-    /// counts it.
+    /// A thread was parked for so many nanoseconds while a thread of that name had the lock. The first part of a wait
+    /// counts it, and has the nanoseconds of the whole.
     Unparked {
         nanos: u64,
         holder: Option<String>,
-        is_first: bool,
+        whole: Option<u64>,
     },
     /// The thread has started.
     ThreadStarted { is_virtual: bool },

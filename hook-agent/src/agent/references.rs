@@ -1,8 +1,8 @@
 //! Global references of JNI that the program creates while a recording is made, shared by its threads and the one that
 //! records.
 
-use crate::ffi::jni_table::Handle;
 use crate::ffi::jvmti::StackFrame;
+use crate::ffi::observed::Handle;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

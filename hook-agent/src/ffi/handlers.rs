@@ -7,10 +7,9 @@
 
 use super::class_file_load::ClassFileLoad;
 use super::continuations::ContinuationReader;
-use super::jni_table::Handle;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
-use super::observed::{Observed, ObservedOfJvm};
+use super::observed::{Handle, Observed, ObservedOfJvm};
 use super::phases::{Live, OnLoad};
 use super::refs::{Local, LocalRef};
 use super::vm::Vm;

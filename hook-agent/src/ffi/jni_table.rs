@@ -9,6 +9,7 @@ use super::error::JvmtiError;
 use super::guard::{guard, is_open};
 use super::handlers;
 use super::jvmti::Jvmti;
+use super::observed::Handle;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::table::JniFunction;
@@ -18,14 +19,6 @@ use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// A global reference of JNI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Handle {
-    /// Its address, which the JVM uses again once it is deleted.
-    pub address: usize,
-    pub is_weak: bool,
-}
 
 /// Entries that are replaced.
 const ENTRIES: usize = 4;

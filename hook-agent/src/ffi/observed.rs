@@ -45,6 +45,14 @@ pub(crate) enum Observed<'a> {
     Waited { object: LocalRef<'a> },
 }
 
+/// A global reference of JNI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Handle {
+    /// Its address, which the JVM uses again once it is deleted.
+    pub address: usize,
+    pub is_weak: bool,
+}
+
 /// What the JVM says on any of its threads, perhaps its own.
 #[derive(Debug)]
 pub(crate) enum ObservedOfJvm {

@@ -202,7 +202,17 @@ pub(crate) struct JvmtiInterface {
     pub GetAllStackTraces: Option<
         unsafe extern "system" fn(*mut JvmtiEnv, jint, *mut *mut StackInfo, *mut jint) -> jint,
     >,
-    _101_103: [Slot; 3],
+    /// 101
+    pub GetThreadListStackTraces: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jint,
+            *const jobject,
+            jint,
+            *mut *mut StackInfo,
+        ) -> jint,
+    >,
+    _102_103: [Slot; 2],
     /// 104
     pub GetStackTrace: Option<
         unsafe extern "system" fn(

@@ -165,7 +165,7 @@ fn needed(group: Group) -> &'static [Named] {
         Group::Compilations => &[COMPILATIONS],
         Group::Natives => &[NATIVES],
         Group::Exhaustion => &EXHAUSTION,
-        Group::References => &[TAGS],
+        Group::References | Group::WallClock => &[TAGS],
     }
 }
 
@@ -188,7 +188,9 @@ fn events(group: Group) -> &'static [Event] {
             Event::GARBAGE_COLLECTION_START,
             Event::GARBAGE_COLLECTION_FINISH,
         ],
-        Group::Samples | Group::Threads => &[Event::THREAD_START, Event::THREAD_END],
+        Group::Samples | Group::Threads | Group::WallClock => {
+            &[Event::THREAD_START, Event::THREAD_END]
+        }
         Group::Classes => &[Event::CLASS_PREPARE],
         Group::Compilations => &[Event::COMPILED_METHOD_LOAD, Event::COMPILED_METHOD_UNLOAD],
         Group::Natives => &[Event::NATIVE_METHOD_BIND],

@@ -188,12 +188,14 @@ fn end(jvm: Jvm<'_>, running: &Running, tag: i64, ended: Instant, now: u64) {
 
 /// The events of a wait until then; the first of them counts it.
 fn told(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
-    let parts = park.parts(ended).into_iter().enumerate();
+    let parts = park.parts(ended);
+    let whole: u64 = parts.iter().map(|(_, nanos)| nanos).sum();
+    let parts = parts.into_iter().enumerate();
     let event = |(at, (holder, nanos)): (usize, (Option<String>, u64))| Event {
         kind: Kind::Unparked {
             nanos,
             holder,
-            is_first: at == 0,
+            whole: (at == 0).then_some(whole),
         },
         at: now,
         thread: park.thread.clone(),

@@ -3,6 +3,7 @@
 use super::about;
 use super::frames::{Methods, place};
 use super::inbox::{Inbox, Sink};
+use super::look::Look;
 use super::tasks::Tasks;
 use super::threads::Sightings;
 use super::unfinished;
@@ -167,15 +168,36 @@ impl Reader {
             let Kind::Unparked {
                 nanos,
                 holder,
-                is_first,
+                whole,
             } = event.kind
             else {
                 continue;
             };
-            self.parked(origin, holder, nanos, (is_first, true));
-            let now = self.inbox.elapsed();
-            self.recorder
-                .moment(What::UnfinishedLock, now, nanos, origin);
+            self.parked(origin, holder, nanos, (whole.is_some(), true));
+            if let Some(whole) = whole {
+                let now = self.inbox.elapsed();
+                self.recorder
+                    .moment(What::UnfinishedLock, now, whole, origin);
+            }
+        }
+    }
+
+    /// Adds the samples of a look by the wall clock.
+    pub fn wall(&mut self, jvm: Jvm<'_>, look: Look) {
+        self.recorder
+            .wall_look(look.samples.len(), look.threads, look.carriers);
+        let now = self.inbox.elapsed();
+        for (sample, nanos) in look.samples {
+            let thread = self.thread(&sample.thread);
+            let node = self.node(jvm, thread, &sample.frames);
+            self.recorder.wall(thread, node, sample.state, nanos);
+            let origin = Origin {
+                thread,
+                class: 0,
+                node,
+            };
+            let what = What::Wall(sample.state);
+            self.recorder.moment(what, now, nanos, origin);
         }
     }
 
@@ -292,10 +314,13 @@ impl Sink for Reader {
             Kind::Unparked {
                 nanos,
                 holder,
-                is_first,
+                whole,
             } => {
-                self.parked(origin, holder, nanos, (is_first, false));
-                (What::Lock, nanos)
+                self.parked(origin, holder, nanos, (whole.is_some(), false));
+                match whole {
+                    Some(whole) => (What::Lock, whole),
+                    None => return,
+                }
             }
             // Of plugins alone: no recording subscribes to them.
             Kind::ThreadStarted { .. }

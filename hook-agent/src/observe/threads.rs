@@ -349,7 +349,8 @@ impl Thread {
     }
 }
 
-fn is_carrier(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> bool {
+/// Checks whether a thread may carry virtual ones.
+pub(super) fn is_carrier(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> bool {
     let class = jvm.local.object_class(thread);
     let signature = class.and_then(|class| jvm.jvmti.class_signature(&class).ok());
     signature.is_some_and(|signature| signature == CARRIER)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use observations::Recorded;
+use observations::thread_state::ThreadState;
 
 use super::names::{NO_JAVA, method};
 use crate::stacks::{Side, Stacks};
@@ -12,6 +13,8 @@ use crate::stacks::{Side, Stacks};
 pub enum Weight {
     /// CPU time in nanoseconds.
     Cpu,
+    /// Wall-clock time in nanoseconds; the outermost frame is the state.
+    Wall,
     /// Bytes allocated.
     Allocations,
     /// Nanoseconds in front of monitors.
@@ -29,6 +32,7 @@ impl Weight {
         let subscription = &recorded.subscription;
         let kinds = [
             (subscription.cpu.is_some(), Self::Cpu),
+            (subscription.wall.is_some(), Self::Wall),
             (subscription.allocations.is_some(), Self::Allocations),
             (subscription.monitors, Self::Contended),
             (subscription.exceptions, Self::Exceptions),
@@ -42,7 +46,7 @@ impl Weight {
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
-            Self::Cpu | Self::Contended => "ns",
+            Self::Cpu | Self::Wall | Self::Contended => "ns",
             Self::Allocations => "bytes",
             Self::Exceptions => "exceptions",
             Self::References => "references",
@@ -54,6 +58,7 @@ impl Weight {
     pub fn title(self) -> &'static str {
         match self {
             Self::Cpu => "CPU time, all threads together",
+            Self::Wall => "Wall-clock time, all threads together",
             Self::Allocations => "Bytes allocated, estimated from samples",
             Self::Contended => "Time in front of monitors, all threads together",
             Self::Exceptions => "Exceptions thrown",
@@ -68,6 +73,11 @@ impl Weight {
                 .cpu
                 .iter()
                 .map(|row| (row.node, row.cpu_ns))
+                .collect(),
+            Self::Wall => recorded
+                .wall
+                .iter()
+                .map(|row| (row.node, row.nanos))
                 .collect(),
             Self::Allocations => {
                 let rows = recorded.allocations.iter();
@@ -92,7 +102,35 @@ impl Weight {
 
 /// Adds the stacks of a JVM with their weights.
 pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side) {
-    let rows = weight.rows(recorded);
+    if weight != Weight::Wall {
+        add_below(stacks, recorded, None, weight.rows(recorded), side);
+    }
+    for state in ThreadState::ALL {
+        let rows = recorded.wall.iter().filter(|row| row.state == state);
+        let rows: Vec<_> = rows.map(|row| (row.node, row.nanos)).collect();
+        if weight == Weight::Wall && !rows.is_empty() {
+            let name = stacks.name(&format!("[{}]", state.title()));
+            let root = stacks.below(None, name, 1);
+            add_below(stacks, recorded, Some(root), rows, side);
+        }
+    }
+    let system = recorded.system.iter().filter(|_| weight == Weight::Cpu);
+    for row in system {
+        let name = stacks.name(row.work.title());
+        let place = stacks.below(None, name, 1);
+        stacks.add(place, side, row.cpu_ns);
+    }
+}
+
+/// Adds stacks below an outermost frame, if there is one.
+fn add_below(
+    stacks: &mut Stacks,
+    recorded: &Recorded,
+    root: Option<u32>,
+    rows: Vec<(Option<u32>, u64)>,
+    side: Side,
+) {
+    let root_depth = usize::from(root.is_some());
     let mut is_on_path = vec![false; recorded.stacks.nodes.len()];
     for (node, _) in &rows {
         for node in recorded.stacks.nodes_of(*node) {
@@ -117,8 +155,8 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
             .or_insert_with(|| stacks.name(&method(frame).replace(';', ",")));
         let caller = node.caller.filter(|caller| (*caller as usize) < number);
         let caller = caller.and_then(|caller| places[caller as usize]);
-        let depth = caller.map_or(1, |(_, depth)| depth + 1);
-        let caller = caller.map(|(place, _)| place);
+        let depth = caller.map_or(root_depth, |(_, depth)| depth) + 1;
+        let caller = caller.map(|(place, _)| place).or(root);
         places[number] = Some((stacks.below(caller, name, depth), depth));
     }
     for (node, number) in rows {
@@ -127,15 +165,9 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
             Some((place, _)) => place,
             None => {
                 let name = stacks.name(NO_JAVA);
-                stacks.below(None, name, 1)
+                stacks.below(root, name, root_depth + 1)
             }
         };
         stacks.add(place, side, number);
-    }
-    let system = recorded.system.iter().filter(|_| weight == Weight::Cpu);
-    for row in system {
-        let name = stacks.name(row.work.title());
-        let place = stacks.below(None, name, 1);
-        stacks.add(place, side, row.cpu_ns);
     }
 }

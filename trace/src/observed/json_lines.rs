@@ -41,6 +41,10 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         });
         row("cpu", one.thread, one.node, values)
     }));
+    rows.extend(recorded.wall.iter().map(|one| {
+        let values = json!({"state": one.state, "samples": one.samples, "wall_ns": one.nanos});
+        row("wall", one.thread, one.node, values)
+    }));
     rows.extend(recorded.system.iter().map(|one| {
         let values = json!({"work": one.work, "cpu_ns": one.cpu_ns});
         row("system", one.thread, None, values)
@@ -109,11 +113,16 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         });
         row("moment", one.thread, one.node, values)
     }));
-    rows.push(json!({
+    rows.push(recording(recorded));
+    rows.into_iter()
+}
+
+/// The last row: of the recording itself.
+fn recording(recorded: &Recorded) -> Value {
+    json!({
         "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,
         "duration_ns": recorded.duration_ns, "complete": recorded.complete, "turns": recorded.turns,
         "process_cpu_ns": recorded.process_cpu_ns,
-        "other_references": recorded.other_references, "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
-    }));
-    rows.into_iter()
+        "wall_looks": recorded.wall_looks, "other_references": recorded.other_references, "lost": recorded.lost, "cut_stacks": recorded.stacks.cut,
+    })
 }

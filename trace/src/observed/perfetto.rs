@@ -85,12 +85,10 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
     let innermost = recorded.stacks.innermost(moment.node);
     let frames = recorded.stacks.path(moment.node).take(FRAMES);
     let stack = frames.map(place).collect::<Vec<_>>().join("\n");
+    let method = || innermost.map_or_else(|| "(no Java code)".to_owned(), method);
     let (name, amount, is_long) = match moment.what {
-        What::Cpu => (
-            innermost.map_or_else(|| "(no Java code)".to_owned(), method),
-            "cpu_ns",
-            false,
-        ),
+        What::Cpu => (method(), "cpu_ns", false),
+        What::Wall(_) => (method(), "wall_ns", false),
         What::Allocation => (class(), "bytes", false),
         What::Exception => (class(), "", false),
         What::Contended => (format!("waits to enter {}", class()), "ns", true),
@@ -108,7 +106,11 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
     if !amount.is_empty() {
         args[amount] = moment.amount.into();
     }
+    if let What::Wall(state) = moment.what {
+        args["state"] = state.title().into();
+    }
     let category = match moment.what {
+        What::Wall(_) => "wall",
         What::Cpu => "cpu",
         What::Allocation => "allocation",
         What::Exception => "exception",

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use observations::Recorded;
 use observations::stacks::Frame;
+use observations::thread_state::ThreadState;
 
 use super::names::method;
 
@@ -41,7 +42,7 @@ impl Message {
 }
 
 /// What a value of a sample means: its name and its unit.
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 11] = [
     ("samples", "count"),
     ("cpu", "nanoseconds"),
     ("alloc_objects", "count"),
@@ -50,10 +51,45 @@ const KINDS: [(&str, &str); 8] = [
     ("inuse_space", "bytes"),
     ("contentions", "count"),
     ("delay", "nanoseconds"),
+    ("wall_samples", "count"),
+    ("wall", "nanoseconds"),
+    ("jni_references", "count"),
 ];
 
 /// Values in the order of [`KINDS`].
 type Values = [u64; KINDS.len()];
+
+/// A row with its values.
+struct Sample {
+    thread: u32,
+    node: Option<u32>,
+    /// The state of the thread, of samples by the wall clock.
+    state: Option<ThreadState>,
+    values: Values,
+}
+
+impl Sample {
+    /// With these values from a place of [`KINDS`] on, and 0 elsewhere.
+    fn new<const N: usize>(
+        (thread, node): (u32, Option<u32>),
+        first: usize,
+        given: [u64; N],
+    ) -> Self {
+        Self {
+            thread,
+            node,
+            state: None,
+            values: values(first, given),
+        }
+    }
+}
+
+/// These values from a place of [`KINDS`] on, and 0 elsewhere.
+fn values<const N: usize>(first: usize, given: [u64; N]) -> Values {
+    let mut values = [0; KINDS.len()];
+    values[first..first + N].copy_from_slice(&given);
+    values
+}
 
 #[derive(Default)]
 struct Builder {
@@ -119,21 +155,30 @@ impl Builder {
     }
 
     /// A sample with the places of its values that are there, and the thread as a label.
-    fn sample(&mut self, recorded: &Recorded, thread: u32, node: Option<u32>, values: &[u64]) {
-        let frames: Vec<u64> = (recorded.stacks.path(node))
+    fn sample(&mut self, recorded: &Recorded, sample: &Sample, values: &[u64]) {
+        let frames: Vec<u64> = (recorded.stacks.path(sample.node))
             .map(|frame| self.location(frame))
             .collect();
-        self.labelled(recorded.thread(thread), frames, values);
+        let state = sample.state.map(|state| ("state", state.title()));
+        let labels = [("thread", recorded.thread(sample.thread))];
+        self.labelled(labels.into_iter().chain(state), frames, values);
     }
 
-    fn labelled(&mut self, thread: &str, frames: Vec<u64>, values: &[u64]) {
-        let mut label = Message::default();
-        label.number(1, self.text("thread"));
-        label.number(2, self.text(thread));
+    fn labelled<'l>(
+        &mut self,
+        labels: impl IntoIterator<Item = (&'l str, &'l str)>,
+        frames: Vec<u64>,
+        values: &[u64],
+    ) {
         let mut message = Message::default();
         message.packed(1, frames);
         message.packed(2, values.iter().copied());
-        message.bytes(3, &label.0);
+        for (key, value) in labels {
+            let mut label = Message::default();
+            label.number(1, self.text(key));
+            label.number(2, self.text(value));
+            message.bytes(3, &label.0);
+        }
         self.profile.bytes(2, &message.0);
     }
 }
@@ -151,17 +196,18 @@ pub fn bytes(all: &[Recorded]) -> Vec<u8> {
         builder.profile.bytes(1, &kind.0);
     }
     for recorded in all {
-        for (thread, node, values) in samples(recorded) {
-            let values: Vec<u64> = kept.iter().map(|kind| values[*kind]).collect();
-            builder.sample(recorded, thread, node, &values);
+        for sample in samples(recorded) {
+            let values: Vec<u64> = kept.iter().map(|kind| sample.values[*kind]).collect();
+            builder.sample(recorded, &sample, &values);
         }
     }
     for recorded in all {
         for row in &recorded.system {
-            let values: [u64; 8] = [0, row.cpu_ns, 0, 0, 0, 0, 0, 0];
+            let values = values(0, [0, row.cpu_ns]);
             let values: Vec<u64> = kept.iter().map(|kind| values[*kind]).collect();
             let frames = vec![builder.function(row.work.title())];
-            builder.labelled(recorded.thread(row.thread), frames, &values);
+            let labels = [("thread", recorded.thread(row.thread))];
+            builder.labelled(labels, frames, &values);
         }
     }
     if let Some(first) = all.first() {
@@ -196,25 +242,30 @@ fn kept(all: &[Recorded]) -> Vec<usize> {
         (any(|one| one.subscription.allocations.is_some()), 2..4),
         (any(|one| one.subscription.live), 4..6),
         (any(|one| one.subscription.monitors), 6..8),
+        (any(|one| one.subscription.wall.is_some()), 8..10),
+        (any(|one| one.subscription.references), 10..11),
     ];
     let groups = groups.into_iter().filter(|(is_on, _)| *is_on);
     groups.flat_map(|(_, kinds)| kinds).collect()
 }
 
-fn samples(recorded: &Recorded) -> impl Iterator<Item = (u32, Option<u32>, Values)> {
-    let cpu = recorded.cpu.iter().map(|row| {
-        let values = [row.samples, row.cpu_ns, 0, 0, 0, 0, 0, 0];
-        (row.thread, row.node, values)
-    });
+fn samples(recorded: &Recorded) -> impl Iterator<Item = Sample> {
+    let cpu = recorded.cpu.iter();
+    let cpu = cpu.map(|row| Sample::new((row.thread, row.node), 0, [row.samples, row.cpu_ns]));
     let allocations = recorded.allocations.iter().map(|row| {
-        let [objects, bytes] = [row.objects, row.bytes].map(|sum| sum.round() as u64);
-        let [live, live_bytes] = [row.live_objects, row.live_bytes].map(|sum| sum.round() as u64);
-        let values = [0, 0, objects, bytes, live, live_bytes, 0, 0];
-        (row.thread, row.node, values)
+        let sums = [row.objects, row.bytes, row.live_objects, row.live_bytes];
+        let sums = sums.map(|sum| sum.round() as u64);
+        Sample::new((row.thread, row.node), 2, sums)
     });
-    let contended = recorded.contended.iter().map(|row| {
-        let values = [0, 0, 0, 0, 0, 0, row.count, row.total_ns];
-        (row.thread, row.node, values)
+    let contended = recorded.contended.iter();
+    let contended =
+        contended.map(|row| Sample::new((row.thread, row.node), 6, [row.count, row.total_ns]));
+    let wall = recorded.wall.iter().map(|row| Sample {
+        state: Some(row.state),
+        ..Sample::new((row.thread, row.node), 8, [row.samples, row.nanos])
     });
-    cpu.chain(allocations).chain(contended)
+    let references = recorded.references.iter();
+    let references = references.map(|row| Sample::new((row.thread, row.node), 10, [row.open]));
+    let all = cpu.chain(allocations).chain(contended);
+    all.chain(wall).chain(references)
 }

@@ -6,6 +6,7 @@ mod cpu;
 mod locks;
 mod references;
 mod rows;
+mod wall;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -48,6 +49,11 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
         printed.text.push_str(&cpu::shares(recorded));
         printed.text.push_str(&cpu::shared(recorded));
         printed.text.push_str(SAFEPOINTS);
+    }
+    if let Some(interval) = subscription.wall {
+        printed.table(wall::table(recorded, interval.as_millis()));
+        printed.text.push_str(&wall::states(recorded));
+        printed.text.push_str(&wall::notes(recorded));
     }
     if subscription.allocations.is_some() {
         printed.table(allocations(recorded));

@@ -5,7 +5,7 @@ use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
 use crate::ffi::table::{HEAP_FILTER_CLASS_UNTAGGED, HeapCallbacks, StackInfo};
 use crate::names::decode;
-use jni_sys::jint;
+use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;
 
@@ -23,9 +23,39 @@ impl Jvmti {
         let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let (mut stacks, mut count) = (null_mut::<StackInfo>(), 0);
         call!(self.GetAllStackTraces(most, &raw mut stacks, &raw mut count))?;
+        let found = self.take_stacks(stacks, count).into_iter();
+        let found = found.filter_map(|(thread, state, frames)| {
+            let thread = local.adopt(thread)?;
+            Some((thread, state, frames))
+        });
+        Ok(found.collect())
+    }
+
+    /// Returns the state (JVM TI, GetThreadState) and the innermost frames of a platform thread, both at one instant.
+    pub fn state_and_stack(
+        self,
+        _: Live,
+        thread: &LocalRef<'_>,
+        most: usize,
+    ) -> Result<(u32, Vec<StackFrame>), JvmtiError> {
+        let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        let (mut stacks, threads) = (null_mut::<StackInfo>(), [thread.as_raw()]);
+        call!(self.GetThreadListStackTraces(1, threads.as_ptr(), most, &raw mut stacks))?;
+        // The thread is the reference that was passed in.
+        let mut found = self.take_stacks(stacks, 1);
+        let (_, state, frames) = found.pop().ok_or(JvmtiError::NOT_AVAILABLE)?;
+        Ok((state, frames))
+    }
+
+    /// Copies stacks that the JVM returned, and frees them.
+    fn take_stacks(
+        self,
+        stacks: *mut StackInfo,
+        count: jint,
+    ) -> Vec<(jobject, u32, Vec<StackFrame>)> {
         let mut found = Vec::new();
         for at in 0..usize::try_from(count).unwrap_or(0) {
-            // SAFETY: the JVM returned `count` of them (JVM TI, GetAllStackTraces), which are there until they are freed.
+            // SAFETY: the JVM returned `count` of them (JVM TI, GetAllStackTraces), which stay until they are freed.
             let stack = unsafe { &*stacks.add(at) };
             let length = usize::try_from(stack.frame_count).unwrap_or(0);
             let frames = (0..length).filter_map(|at| {
@@ -34,14 +64,10 @@ impl Jvmti {
                 StackFrame::new(frame)
             });
             let frames = frames.collect();
-            found.extend(
-                local
-                    .adopt(stack.thread)
-                    .map(|thread| (thread, stack.state.cast_unsigned(), frames)),
-            );
+            found.push((stack.thread, stack.state.cast_unsigned(), frames));
         }
         self.deallocate(stacks.cast()); // frames and all
-        Ok(found)
+        found
     }
 
     /// Objects and their bytes by the tags of their classes, which are 1 to `classes`. The program stands still meanwhile.

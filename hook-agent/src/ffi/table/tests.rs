@@ -154,6 +154,7 @@ fn function_slots_match_every_jvmti_header() {
             GetLoadedClasses,
             GetStackTrace,
             GetAllStackTraces,
+            GetThreadListStackTraces,
             GetSystemProperties,
             SetEventCallbacks,
             GenerateEvents,

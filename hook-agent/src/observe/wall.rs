@@ -1,0 +1,261 @@
+//! Samples of threads by the wall clock, whatever their state.
+//!
+//! Each look takes some of the threads, the next ones of a list that goes round, so that a look costs the same with a
+//! thousand threads as with twenty. Together these samples stand for the time of all threads since the last look: each
+//! thread counts as often as others, also one that lives shorter than a round takes.
+
+use super::identity::{is_ours, thread_tag};
+use super::look::{Look, Sample};
+use super::reader::Reader;
+use super::threads::is_carrier;
+use crate::agent::observation::Running;
+use crate::ffi::jvm::Jvm;
+use crate::ffi::jvmti::VirtualThreadOf;
+use crate::ffi::refs::{GlobalRef, LocalRef};
+use observations::Group;
+use observations::thread_state::ThreadState;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// Threads for which there is room among the local references of one look.
+const CAPACITY: i32 = 4096;
+/// Most threads of one look.
+const MOST: usize = 24;
+/// Most threads of one look in a JVM that stops all threads for each stack.
+const MOST_OF_OLD: usize = 4;
+/// The first release that stops one thread alone for its stack.
+const HANDSHAKES: u16 = 14;
+/// The list of all threads is asked for again after so many times the time that this took.
+const REST: u32 = 50;
+
+/// Looks at threads by the wall clock.
+#[derive(Debug)]
+pub(super) struct Wall {
+    interval: Duration,
+    frames: usize,
+    due: Instant,
+    /// The end of the time that is in the samples.
+    last: Instant,
+    known: Vec<Known>,
+    /// The place of the next thread in `known`.
+    next: usize,
+    most: usize,
+    /// Starts and ends of threads when the list was asked for.
+    changes: Option<u64>,
+    /// The earliest time of the next question.
+    rests: Instant,
+    virtual_thread: Option<VirtualThreadOf>,
+}
+
+#[derive(Debug)]
+struct Known {
+    tag: i64,
+    thread: GlobalRef,
+    name: String,
+    /// True for a thread that may carry a virtual one.
+    is_carrier: bool,
+}
+
+impl Wall {
+    /// Begins now; none if this is not recorded.
+    pub fn new(jvm: Jvm<'_>, running: &Running) -> Option<Self> {
+        let wish = running.wish(Group::WallClock)?;
+        let release = jvm.jvmti.java_release(jvm.live).unwrap_or(0);
+        let now = Instant::now();
+        let mut wall = Self {
+            interval: wish.interval,
+            frames: wish.frames,
+            due: now + wish.interval,
+            last: now,
+            known: Vec::new(),
+            next: 0,
+            most: if release < HANDSHAKES {
+                MOST_OF_OLD
+            } else {
+                MOST
+            },
+            changes: None,
+            rests: now,
+            virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
+        };
+        jvm.with_frame(CAPACITY, |jvm| wall.meet(jvm, running));
+        Some(wall)
+    }
+
+    /// The time of the next look.
+    pub fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Looks at some threads, if it is time.
+    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+        let now = Instant::now();
+        if now < self.due {
+            return;
+        }
+        let late = now.duration_since(self.due).as_nanos() / self.interval.as_nanos().max(1);
+        let late = u32::try_from(late).unwrap_or(u32::MAX);
+        self.due += self.interval * (late + 1);
+        self.sample(jvm, running, reader);
+    }
+
+    /// Looks once more, so that the samples stand for all time until the end.
+    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+        self.sample(jvm, running, reader);
+        for known in self.known.drain(..) {
+            jvm.local.release(known.thread);
+        }
+    }
+
+    fn sample(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+        jvm.with_frame(CAPACITY, |jvm| {
+            self.meet(jvm, running);
+            let threads = self.known.len();
+            let carriers = self.known.iter().any(|known| known.is_carrier);
+            let now = Instant::now();
+            let shares = shares(now.duration_since(self.last), threads, self.most);
+            self.last = now;
+            let samples = shares.into_iter().filter_map(|nanos| {
+                let sample = self.take_next(jvm)?;
+                Some((sample, nanos))
+            });
+            let look = Look {
+                samples: samples.collect(),
+                threads,
+                carriers,
+            };
+            reader.wall(jvm, look);
+        });
+    }
+
+    /// The thread whose turn it is; none if it has ended, which takes it out of the list.
+    fn take_next(&mut self, jvm: Jvm<'_>) -> Option<Sample> {
+        self.next %= self.known.len();
+        let known = &self.known[self.next];
+        let sample = known.sample(jvm, self.frames, self.virtual_thread);
+        match sample {
+            Some(_) => self.next += 1,
+            None => jvm.local.release(self.known.remove(self.next).thread),
+        }
+        sample
+    }
+
+    /// Asks for the list of threads if some have started or ended, and seldom if that takes long.
+    fn meet(&mut self, jvm: Jvm<'_>, running: &Running) {
+        let changes = Some(running.thread_changes());
+        let begun = Instant::now();
+        if changes == self.changes || begun < self.rests {
+            return;
+        }
+        let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
+            return;
+        };
+        self.changes = changes;
+        let tagged = threads.iter().filter_map(|thread| {
+            let tag = thread_tag(jvm, running, thread)?;
+            Some((tag, thread))
+        });
+        let mut there: HashMap<i64, &LocalRef<'_>> = tagged.collect();
+        let mut at = 0;
+        while let Some(known) = self.known.get(at) {
+            if there.remove(&known.tag).is_some() {
+                at += 1;
+                continue;
+            }
+            jvm.local.release(self.known.remove(at).thread);
+            self.next -= usize::from(at < self.next);
+        }
+        let mut new: Vec<_> = there.into_iter().collect();
+        new.sort_unstable_by_key(|(tag, _)| *tag);
+        for (tag, thread) in new {
+            let known = self.known_as(jvm, tag, thread);
+            self.known.extend(known);
+        }
+        self.rests = Instant::now() + begun.elapsed() * REST;
+    }
+
+    /// A thread that was not known; none if it is the agent's, or has ended.
+    fn known_as(&self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> Option<Known> {
+        let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread)?;
+        if is_ours(&name) {
+            return None;
+        }
+        Some(Known {
+            tag,
+            thread: jvm.local.globalize(thread)?,
+            name,
+            is_carrier: self.virtual_thread.is_some() && is_carrier(jvm, thread),
+        })
+    }
+}
+
+/// The nanoseconds for which each sample of a look stands: together they are the time of all threads.
+fn shares(elapsed: Duration, threads: usize, most: usize) -> Vec<u64> {
+    let taken = threads.min(most) as u128;
+    let all = elapsed.as_nanos() * threads as u128;
+    let until = |number: u128| all * number / taken;
+    let share = |number: u128| u64::try_from(until(number + 1) - until(number)).unwrap_or(u64::MAX);
+    (0..taken).map(share).collect()
+}
+
+impl Known {
+    /// The state and stack of the thread, or of the virtual one that it carries; none if it has ended.
+    fn sample(
+        &self,
+        jvm: Jvm<'_>,
+        most: usize,
+        virtual_thread: Option<VirtualThreadOf>,
+    ) -> Option<Sample> {
+        let Jvm { jvmti, live, local } = jvm;
+        let thread = local.of_global(&self.thread);
+        let carried = virtual_thread.filter(|_| self.is_carrier);
+        let carried = carried.and_then(|of| jvmti.virtual_thread(live, local, of, &thread));
+        let (name, (state, frames)) = match carried {
+            None => (
+                self.name.clone(),
+                jvmti.state_and_stack(live, &thread, most).ok()?,
+            ),
+            Some(within) => {
+                let state = jvmti.thread_state(live, &within).ok()?;
+                let frames = jvmti.stack(live, Some(&within), most).unwrap_or_default();
+                let name = jvmti.thread_name(live, local, &within);
+                (name.unwrap_or_default(), (state, frames))
+            }
+        };
+        // A native method of the JVM may wait in the JVM, which reports its thread as runnable.
+        let is_java = frames.first().is_some_and(|frame| frame.location >= 0);
+        let state = match ThreadState::of(state)? {
+            ThreadState::Running if !is_java => ThreadState::Native,
+            state => state,
+        };
+        Some(Sample {
+            thread: name,
+            state,
+            frames,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_a_look_stand_for_the_time_of_all_threads() {
+        for (threads, most, taken) in [
+            (0, 16, 0),
+            (1, 16, 1),
+            (16, 16, 16),
+            (5_001, 16, 16),
+            (7, 4, 4),
+        ] {
+            let elapsed = Duration::from_nanos(10_000_003);
+            let shares = shares(elapsed, threads, most);
+            assert_eq!(shares.len(), taken);
+            let all = u128::from(shares.iter().sum::<u64>());
+            assert_eq!(all, elapsed.as_nanos() * threads as u128);
+            let range = shares.iter().max().zip(shares.iter().min());
+            assert!(range.is_none_or(|(most, least)| most - least <= 1));
+        }
+    }
+}
