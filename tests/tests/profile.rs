@@ -1,6 +1,7 @@
 //! What JVMs say of themselves: programs that know their own numbers, and JVMs that are running.
 
 mod beside;
+mod flight_recorder;
 mod heap;
 mod plugins;
 mod rare;

@@ -50,7 +50,7 @@ Examples:
   classhook profile 4711 --alloc sites --live --for 1m
   classhook profile --cpu samples --monitor --exceptions --gc -- java -jar app.jar
   classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
-  classhook profile 4711 --wall --for 30s
+  classhook profile 4711 --wall --for 30s --jfr app.jfr
   classhook profile 4711 --heap dump=app.hprof --max-pause 5s
   classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
 
@@ -280,7 +280,7 @@ impl Profile {
         // A visit to a running JVM ends when this command says so.
         let length = self.time.filter(|_| self.pid().is_none());
         Some(Subscription {
-            times: self.outputs.perfetto.is_some(),
+            times: self.outputs.needs_times(),
             after: self.after.unwrap_or_default(),
             length,
             ..kinds

@@ -14,6 +14,7 @@ use trace::flame::Labels;
 use trace::names::command;
 use trace::numbers::counted;
 use trace::observed::folded::{self, Weight};
+use trace::observed::jfr::{self, Gaps};
 use trace::observed::table::Layout;
 use trace::observed::{json_lines, perfetto, pprof, table};
 use trace::stacks::Side;
@@ -49,6 +50,9 @@ pub struct ProfileOutputs {
     /// Write a time line of single events for ui.perfetto.dev or chrome://tracing (JSON) to this file
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
+    /// Write the events as a recording of JDK Flight Recorder, for JDK Mission Control and `jfr print`, to this file
+    #[arg(long, value_name = "FILE")]
+    pub jfr: Option<PathBuf>,
     /// Write one row per line (JSON) to this file; `-` is standard output, and the tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub json_lines: Option<PathBuf>,
@@ -73,14 +77,21 @@ pub struct Report<'a> {
 }
 
 impl ProfileOutputs {
-    fn files(&self) -> [(&'static str, &Option<PathBuf>); 5] {
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 6] {
         [
             ("--flame-graph", &self.flame_graph),
             ("--folded", &self.folded),
             ("--pprof", &self.pprof),
             ("--perfetto", &self.perfetto),
+            ("--jfr", &self.jfr),
             ("--json-lines", &self.json_lines),
         ]
+    }
+
+    /// Checks whether a file needs single events with their times.
+    #[must_use]
+    pub fn needs_times(&self) -> bool {
+        self.perfetto.is_some() || self.jfr.is_some()
     }
 
     /// Whether a file is asked for.
@@ -127,15 +138,17 @@ impl Report<'_> {
         for recorded in &mut recordings {
             self.select(recorded);
         }
-        let mut files = self.write(&recordings);
-        files.failed.extend(self.tell(&recordings, &files).err());
+        let (mut files, gaps) = self.write(&recordings);
+        let told = self.tell(&recordings, &files, gaps);
+        files.failed.extend(told.err());
         files.failed.extend(before);
         let is_empty = recordings.iter().all(Recorded::is_empty);
         if is_empty && !was_empty {
             files.failed.push(nothing_selected());
         }
         all_but_last(files.failed)?;
-        Ok(match recordings.iter().any(table::is_partial) {
+        let is_partial = gaps.left_out > 0 || recordings.iter().any(table::is_partial);
+        Ok(match is_partial {
             true => PARTIAL,
             false => 0,
         })
@@ -157,11 +170,26 @@ impl Report<'_> {
         Selection { thread, class }.apply(recorded);
     }
 
-    fn write(&self, recordings: &[Recorded]) -> Files {
+    fn write(&self, recordings: &[Recorded]) -> (Files, Gaps) {
         let mut made = Files::default();
         self.write_stacks(recordings, &mut made);
         self.write_rows(recordings, &mut made);
-        made
+        let gaps = self.write_jfr(recordings, &mut made);
+        (made, gaps)
+    }
+
+    /// Writes the recording of JDK Flight Recorder.
+    fn write_jfr(&self, recordings: &[Recorded], made: &mut Files) -> Gaps {
+        let Some(path) = &self.outputs.jfr else {
+            return Gaps::default();
+        };
+        if !recordings.iter().any(jfr::has_events) {
+            made.failed.push(without_events(path));
+            return Gaps::default();
+        }
+        let (bytes, gaps) = jfr::bytes(recordings);
+        made.file(path, &|out| out.write_all(&bytes));
+        gaps
     }
 
     /// Writes the flame graph and the folded stacks.
@@ -227,12 +255,13 @@ impl Report<'_> {
     }
 
     /// Prints the tables, and what was written.
-    fn tell(&self, recordings: &[Recorded], files: &Files) -> Result<(), Problem> {
+    fn tell(&self, recordings: &[Recorded], files: &Files, gaps: Gaps) -> Result<(), Problem> {
         let layout = Layout {
             rows: self.outputs.top,
             frames: self.outputs.frames,
         };
         let mut text = tables(recordings, layout);
+        text.push_str(&gaps_of_jfr(gaps));
         for path in &files.written {
             text.push_str(&format!("wrote {}\n", show::path(path)));
         }
@@ -292,6 +321,34 @@ fn without_times(path: &std::path::Path) -> Problem {
         "help",
         "a recording has times where --perfetto is asked for when it is made",
     )
+}
+
+fn without_events(path: &std::path::Path) -> Problem {
+    let message = format!(
+        "{} is not written: nothing that was recorded is an event of JFR",
+        path.display()
+    );
+    Problem::partial("H0610", message).with(
+        "expected",
+        "samples, allocations, waits, exceptions or collections",
+    )
+}
+
+/// Lines on events of JFR that lack something.
+fn gaps_of_jfr(gaps: Gaps) -> String {
+    let lines = [
+        (
+            gaps.untimed,
+            "at the end of the JFR recording, as their times were not kept",
+        ),
+        (gaps.left_out, "not in the JFR recording, for lack of room"),
+    ];
+    let lines = lines.iter().filter(|(number, _)| *number > 0);
+    let line = |(number, cause): &(u64, &str)| {
+        let verb = if *number == 1 { "is" } else { "are" };
+        format!("{} {verb} {cause}\n", counted(*number, "event"))
+    };
+    lines.map(line).collect()
 }
 
 fn nothing_to_draw(path: &std::path::Path) -> Problem {

@@ -1,0 +1,404 @@
+//! The format of JDK Flight Recorder, for JDK Mission Control and the JDK's `jfr`: one chunk for each JVM.
+//!
+//! Each sample, wait and exception of the sums is an event. Those that the recording holds singly have their times; of
+//! others only the number is known, and they stand at the end of the recording.
+
+mod constants;
+mod encoding;
+mod types;
+
+use std::collections::HashMap;
+
+use observations::Recorded;
+use observations::recorded::{Moment, What};
+use observations::recorder::share;
+use observations::thread_state::ThreadState;
+
+use constants::Constants;
+use encoding::Bytes;
+use types::{ALLOCATION, COLLECTION, ENTER, EXECUTION, JVM, PARK, THROW, WAIT};
+
+/// Most events without times, some 12 bytes each.
+const MOST_UNTIMED: u64 = 1 << 22;
+/// Bytes of a chunk's header.
+const HEADER: usize = 68;
+/// Types of a chunk's own events.
+const METADATA_EVENT: u64 = 0;
+const CHECKPOINT_EVENT: u64 = 1;
+/// Integers are written in groups of seven bits.
+const COMPRESSED: u8 = 1;
+/// No chunk of this recording follows.
+const LAST: u8 = 2;
+
+/// Events that are not as the JVM would have written them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// Events without times, which stand at the end of their recording.
+    pub untimed: u64,
+    /// Events for which there was no room.
+    pub left_out: u64,
+}
+
+/// What an event is of: kind, thread, class and stack.
+type Key = (What, u32, u32, Option<u32>);
+
+/// Checks whether anything of a recording can be an event of JFR.
+#[must_use]
+pub fn has_events(recorded: &Recorded) -> bool {
+    !recorded.collections.is_empty() || sums(recorded).values().any(|sum| sum.count > 0)
+}
+
+/// Makes the content of a file, with the events that lack something.
+#[must_use]
+pub fn bytes(recordings: &[Recorded]) -> (Vec<u8>, Gaps) {
+    let (mut all, mut gaps) = (Vec::new(), Gaps::default());
+    let mut constants = 0;
+    for (number, recorded) in (1..).zip(recordings) {
+        let chunk = Chunk::of(recorded, constants, &mut gaps);
+        constants = chunk.constants.last();
+        all.extend(chunk.finish(number == recordings.len()));
+    }
+    (all, gaps)
+}
+
+/// A number of events, and their nanoseconds or bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    amount: u64,
+}
+
+impl Sum {
+    fn add(&mut self, count: u64, amount: u64) {
+        self.count += count;
+        self.amount = self.amount.saturating_add(amount);
+    }
+}
+
+/// The rows of a recording by what they are of.
+fn sums(recorded: &Recorded) -> HashMap<Key, Sum> {
+    let mut sums: HashMap<Key, Sum> = HashMap::new();
+    let mut add = |key: Key, count: u64, amount: u64| {
+        sums.entry(key).or_default().add(count, amount);
+    };
+    for row in &recorded.cpu {
+        add((What::Cpu, row.thread, 0, row.node), row.samples, 0);
+    }
+    for row in &recorded.wall {
+        let what = What::Wall(row.state);
+        add((what, row.thread, 0, row.node), row.samples, 0);
+    }
+    for row in &recorded.allocations {
+        let bytes = row.bytes.round() as u64;
+        let key = (What::Allocation, row.thread, row.class, row.node);
+        add(key, row.samples, bytes);
+    }
+    for (what, rows) in [
+        (What::Contended, &recorded.contended),
+        (What::Wait, &recorded.waits),
+    ] {
+        for row in rows {
+            let key = (what, row.thread, row.class, row.node);
+            add(key, row.count, row.total_ns);
+        }
+    }
+    for row in recorded.locks.iter().map(|row| &row.wait) {
+        let key = (What::Lock, row.thread, row.class, row.node);
+        add(key, row.count, row.total_ns);
+    }
+    for row in &recorded.exceptions {
+        let key = (What::Exception, row.thread, row.class, row.node);
+        add(key, row.count, 0);
+    }
+    sums
+}
+
+/// The kind of row in which a single event is counted.
+fn kind(what: What) -> What {
+    match what {
+        What::UnfinishedContended => What::Contended,
+        What::UnfinishedWait => What::Wait,
+        What::UnfinishedLock => What::Lock,
+        what => what,
+    }
+}
+
+/// A chunk under construction.
+struct Chunk<'r> {
+    recorded: &'r Recorded,
+    constants: Constants<'r>,
+    events: Bytes,
+}
+
+impl<'r> Chunk<'r> {
+    /// Adds all events. Constants are numbered behind those of the chunks before.
+    fn of(recorded: &'r Recorded, constants: u64, gaps: &mut Gaps) -> Self {
+        let mut chunk = Self {
+            recorded,
+            constants: Constants::new(recorded, constants),
+            events: Bytes::default(),
+        };
+        chunk.jvm();
+        let mut left = sums(recorded);
+        for moment in &recorded.moments {
+            chunk.moment(moment, &mut left);
+        }
+        let mut left: Vec<(Key, Sum)> = left.into_iter().filter(|(_, sum)| sum.count > 0).collect();
+        left.sort_unstable_by_key(|((_, thread, class, node), _)| (*thread, *class, *node));
+        for (key, sum) in left {
+            chunk.untimed(key, sum, gaps);
+        }
+        chunk.collections();
+        chunk
+    }
+
+    /// The JVM that was observed.
+    fn jvm(&mut self) {
+        let jvm = &self.recorded.jvm;
+        let mut event = Bytes::default();
+        event.number(0).text(&jvm.version).text(&jvm.version);
+        event.text("").text(&jvm.command).number(u64::from(jvm.pid));
+        self.events.event(types::number(JVM), &event.0);
+    }
+
+    /// A single event, which is taken out of the sums.
+    fn moment(&mut self, moment: &Moment, left: &mut HashMap<Key, Sum>) {
+        let what = kind(moment.what);
+        let amount = match what {
+            What::Cpu | What::Wall(_) | What::Exception => 0,
+            What::Allocation => {
+                let interval = self.recorded.subscription.allocations.unwrap_or(0);
+                (moment.amount as f64 / share(interval, moment.amount)).round() as u64
+            }
+            _ => moment.amount,
+        };
+        let class = match what {
+            What::Cpu | What::Wall(_) => 0,
+            _ => moment.class,
+        };
+        let key = (what, moment.thread, class, moment.node);
+        // One that no row counts is none of ours: the rows are what the tables show.
+        let Some(sum) = left.get_mut(&key).filter(|sum| sum.count > 0) else {
+            return;
+        };
+        sum.count -= 1;
+        let amount = match sum.count {
+            0 => std::mem::take(&mut sum.amount),
+            _ => amount.min(sum.amount),
+        };
+        sum.amount -= amount.min(sum.amount);
+        self.event(key, moment.at_ns, amount);
+    }
+
+    /// Events of which no times are known: they share what is left of the sum.
+    fn untimed(&mut self, key: Key, sum: Sum, gaps: &mut Gaps) {
+        let room = MOST_UNTIMED - gaps.untimed;
+        let count = sum.count.min(room);
+        for number in 0..count {
+            let part = |number| {
+                let part = u128::from(sum.amount) * u128::from(number) / u128::from(sum.count);
+                u64::try_from(part).unwrap_or(u64::MAX)
+            };
+            self.event(
+                key,
+                self.recorded.duration_ns,
+                part(number + 1) - part(number),
+            );
+        }
+        gaps.untimed += count;
+        gaps.left_out += sum.count - count;
+    }
+
+    /// An event that ended at a time.
+    fn event(&mut self, (what, thread, class, node): Key, at_ns: u64, amount: u64) {
+        let mut event = Bytes::default();
+        let (thread, stack) = (self.constants.thread(thread), self.constants.stack(node));
+        let of_wait = |event: &mut Bytes, amount: u64| {
+            event.number(at_ns.saturating_sub(amount)).number(amount);
+            event.number(thread).number(stack);
+        };
+        let name = match what {
+            What::Cpu | What::Wall(_) => {
+                let state = self.constants.state(state(what));
+                event.number(at_ns).number(thread).number(stack);
+                event.number(state);
+                match what {
+                    What::Wall(_) if self.recorded.subscription.cpu.is_some() => types::WALL,
+                    _ => EXECUTION,
+                }
+            }
+            What::Allocation => {
+                event.number(at_ns).number(thread).number(stack);
+                event.number(self.constants.class(class)).number(amount);
+                ALLOCATION
+            }
+            What::Exception => {
+                of_wait(&mut event, 0);
+                event.number(self.constants.class(class));
+                THROW
+            }
+            What::Contended
+            | What::UnfinishedContended
+            | What::Wait
+            | What::UnfinishedWait
+            | What::Lock
+            | What::UnfinishedLock => {
+                of_wait(&mut event, amount);
+                event.number(self.constants.class(class));
+                match kind(what) {
+                    What::Contended => ENTER,
+                    What::Wait => WAIT,
+                    _ => PARK,
+                }
+            }
+        };
+        self.events.event(types::number(name), &event.0);
+    }
+
+    fn collections(&mut self) {
+        for (number, collection) in (0..).zip(&self.recorded.collections) {
+            let mut event = Bytes::default();
+            let length = collection.duration_ns;
+            event.number(collection.start_ns).number(length);
+            event.int(number).number(length).number(length);
+            self.events.event(types::number(COLLECTION), &event.0);
+        }
+    }
+
+    /// Header, events, constants and description.
+    fn finish(self, is_last: bool) -> Vec<u8> {
+        let Self {
+            recorded,
+            constants,
+            mut events,
+        } = self;
+        let constants_at = HEADER + events.0.len();
+        events.event(CHECKPOINT_EVENT, &constants.checkpoint());
+        let metadata_at = HEADER + events.0.len();
+        events.event(METADATA_EVENT, &types::metadata());
+        let mut all = Vec::with_capacity(HEADER + events.0.len());
+        all.extend_from_slice(b"FLR\0\x00\x02\x00\x01"); // version 2.1
+        // Ticks are nanoseconds, and begin with the recording.
+        for number in [
+            (HEADER + events.0.len()) as u64,
+            constants_at as u64,
+            metadata_at as u64,
+            recorded.start_ms.saturating_mul(1_000_000),
+            recorded.duration_ns,
+            0,
+            1_000_000_000,
+        ] {
+            all.extend_from_slice(&number.to_be_bytes());
+        }
+        let last = if is_last { LAST } else { 0 };
+        all.extend_from_slice(&[0, 0, 0, COMPRESSED | last]);
+        all.append(&mut events.0);
+        all
+    }
+}
+
+/// The state of a sampled thread, as JFR names it.
+fn state(what: What) -> &'static str {
+    let What::Wall(state) = what else {
+        return "STATE_RUNNABLE";
+    };
+    match state {
+        ThreadState::Running => "STATE_RUNNABLE",
+        ThreadState::Native => "STATE_IN_NATIVE",
+        ThreadState::Monitor => "STATE_BLOCKED_ON_MONITOR_ENTER",
+        ThreadState::Waiting => "STATE_IN_OBJECT_WAIT",
+        ThreadState::Parked => "STATE_PARKED",
+        ThreadState::Sleeping => "STATE_SLEEPING",
+        ThreadState::Suspended => "STATE_SUSPENDED",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::Subscription;
+    use observations::recorded::{Allocation, Cpu};
+
+    /// The types of the events of a chunk.
+    fn events(chunk: &[u8]) -> Vec<u64> {
+        let mut kinds = Vec::new();
+        let mut rest = &chunk[HEADER..];
+        while !rest.is_empty() {
+            let (size, length) = number(rest);
+            kinds.push(number(&rest[length..]).0);
+            rest = &rest[usize::try_from(size).expect("a size")..];
+        }
+        kinds
+    }
+
+    fn number(bytes: &[u8]) -> (u64, usize) {
+        let mut number = 0;
+        for (at, byte) in bytes.iter().enumerate() {
+            number |= u64::from(byte & 0x7F) << (7 * at);
+            if byte & 0x80 == 0 {
+                return (number, at + 1);
+            }
+        }
+        panic!("a number that does not end");
+    }
+
+    #[test]
+    fn samples_without_times_are_events_at_the_end_and_are_counted() {
+        let moment = |what, amount| Moment {
+            what,
+            at_ns: 7,
+            amount,
+            ..Moment::default()
+        };
+        let recorded = Recorded {
+            subscription: Subscription {
+                allocations: Some(0),
+                ..Subscription::default()
+            },
+            duration_ns: 99,
+            threads: vec!["main".to_owned()],
+            classes: vec!["a.B".to_owned()],
+            cpu: vec![Cpu {
+                samples: 3,
+                ..Cpu::default()
+            }],
+            allocations: vec![Allocation {
+                samples: 2,
+                bytes: 64.0,
+                ..Allocation::default()
+            }],
+            moments: vec![
+                moment(What::Cpu, 5),
+                moment(What::Allocation, 24),
+                moment(What::Exception, 0), // of a row for which there was no room
+            ],
+            ..Recorded::default()
+        };
+        assert!(has_events(&recorded));
+        let (chunk, gaps) = bytes(std::slice::from_ref(&recorded));
+        let expected = Gaps {
+            untimed: 3,
+            left_out: 0,
+        };
+        assert_eq!(gaps, expected);
+        let [jvm, sample, allocation] = [JVM, EXECUTION, ALLOCATION].map(types::number);
+        let kinds = [
+            jvm,
+            sample,
+            allocation,
+            sample,
+            sample,
+            allocation,
+            CHECKPOINT_EVENT,
+            METADATA_EVENT,
+        ];
+        let mut found = events(&chunk);
+        found[3..6].sort_unstable(); // one thread, class and stack: in any order
+        assert_eq!(found, kinds);
+        let size = u64::from_be_bytes(chunk[8..16].try_into().expect("8 bytes"));
+        assert_eq!(size, chunk.len() as u64);
+        let two = bytes(&[recorded.clone(), recorded]).0;
+        assert_eq!((chunk[67], two[67]), (COMPRESSED | LAST, COMPRESSED));
+        assert!(!has_events(&Recorded::default()));
+    }
+}
