@@ -292,3 +292,32 @@ fn sums_and_counts_are_of_calls() {
         }
     }
 }
+
+/// A condition is evaluated when the call completes, with the arguments of its first entry and the depth on its track.
+#[test]
+fn conditions_are_of_whole_calls() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let run = Java::program(workspace::classhook())
+        .arguments(&["watch", "traced.Suspending.*", "--json-lines"])
+        .arguments(&["--limit", "100000", "--show", "arg[0]"])
+        .arguments(&["--when", "depth == 0 && arg[0] > 0", "--"])
+        .arguments(&program(&jdk, folder.path(), &["10"]).words())
+        .run();
+    run.assert_success();
+    let lines = run.stdout.lines();
+    let lines = lines.map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
+    let shown: Vec<(String, i64)> = lines
+        .map(|line| {
+            let name = line["method"].as_str().expect("a name").to_owned();
+            (name, line["shown"]["arg[0]"].as_i64().expect("a number"))
+        })
+        .collect();
+    let log = logged(folder.path());
+    let outermost = log.iter().filter(|(_, call)| call.caller == 0);
+    let outermost = outermost.map(|(number, call)| (call.name.clone(), i64::from(*number)));
+    let (mut expected, mut found): (Vec<_>, _) = (outermost.collect(), shown);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+}
