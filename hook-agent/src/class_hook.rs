@@ -14,6 +14,7 @@ use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use host::untouched::is_untouched;
 use host::{ClassRequest, CodeLocation, Loader};
+use rewriter::{ClassFile, restore_parameter_names};
 
 /// The `ClassFileLoadHook` event: rejects what no plugin wants, then asks the plugins.
 ///
@@ -45,7 +46,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     let patched = in_force::find(agent, load.local, considered);
     let plugins = agent.plugins.current();
     if patched.is_none() && plugins.is_none() {
-        return;
+        return restore(agent, load, name);
     }
     let loader = agent
         .loaders
@@ -71,6 +72,8 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
             });
             edits.plugins.insert(0, in_force::label(class));
         }
+    } else if !handed_over {
+        restore(agent, load, name);
     }
     let changes = !dry_run::is_under_way();
     if changes && (edits.is_some() || load.class_being_redefined.is_some()) {
@@ -138,12 +141,32 @@ fn instrument(
         return transform(agent, load, &request, plugins);
     }
     originals::with_original(&agent.reconstituted, load, name, |original| {
+        let restored = original.and_then(|file| restored(load.class_data, file));
         let request = ClassRequest {
+            bytes: restored.as_deref().unwrap_or(load.class_data),
             original,
             ..request
         };
         transform(agent, load, &request, plugins)
     })
+}
+
+/// Gives a class that is retransformed without edits the names of parameters that the JVM has dropped.
+fn restore(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
+    if load.class_being_redefined.is_none() {
+        return;
+    }
+    originals::with_original(&agent.reconstituted, load, name, |file| {
+        if let Some(bytes) = file.and_then(|file| restored(load.class_data, file)) {
+            hand_over(load, name, &bytes);
+        }
+    });
+}
+
+/// The class with the names of parameters that its file has; none if it has them.
+fn restored(class_data: &[u8], file: &[u8]) -> Option<Vec<u8>> {
+    let class = ClassFile::read(class_data).ok()?;
+    restore_parameter_names(&class, &ClassFile::read(file).ok()?)
 }
 
 fn transform(

@@ -27,6 +27,7 @@ mod helpers;
 mod index;
 pub mod limits;
 mod lowering;
+mod parameter_names;
 mod plan;
 mod pool;
 pub mod print;
@@ -62,6 +63,7 @@ pub use helpers::{
     is_helper_class, place_helpers,
 };
 pub use index::{Bci, MethodIndex, PoolIndex};
+pub use parameter_names::restore_parameter_names;
 pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,
 };

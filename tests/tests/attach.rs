@@ -8,5 +8,6 @@ mod containers;
 mod control_channel;
 mod other_users;
 mod protocol;
+mod reflection;
 mod side_by_side;
 mod wide;

@@ -38,6 +38,7 @@ public class Service {
             switch (line) {
                 case "exhaust": System.out.println(exhaust()); break;
                 case "release": System.out.println(release()); break;
+                case "names": System.out.println(names()); break;
                 default: System.out.println(new Order(1).total(1));
             }
         }
@@ -73,5 +74,16 @@ public class Service {
         }
         OPEN.clear();
         return "released";
+    }
+
+    /** The names of parameters as reflection gives them. */
+    static String names() {
+        StringBuilder names = new StringBuilder();
+        for (java.lang.reflect.Method method : Order.class.getDeclaredMethods()) {
+            for (java.lang.reflect.Parameter parameter : method.getParameters()) {
+                names.append(method.getName()).append(' ').append(parameter).append("; ");
+            }
+        }
+        return names.toString();
     }
 }
