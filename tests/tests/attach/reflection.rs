@@ -29,7 +29,7 @@ fn names_of_parameters_stay_while_a_loaded_class_is_changed_and_afterwards() {
         let mut service = service(&jdk, folder.path());
         let pid = service.pid().to_string();
         let before = service.ask("names");
-        assert_eq!(before, "total int count; ", "{jdk}");
+        assert_eq!(before, "total int count;", "{jdk}");
         let output = folder.path().join("out");
         let output = output.to_string_lossy();
         let attach = ["attach", &pid, "--select", "Service*", "-o", &output];
