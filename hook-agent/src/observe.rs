@@ -275,7 +275,7 @@ fn record(
             locks.look(jvm, running, agent.observation.collections.now());
         }
         inbox.read(jvm, running, usize::MAX, &mut reader);
-        references::read(jvm, running, &mut reader, false);
+        references::read(jvm, running, &mut reader);
         if stops {
             break;
         }
@@ -283,6 +283,7 @@ fn record(
             if let Some(tasks) = &mut tasks {
                 reader.add_system(tasks, &threads.names());
             }
+            references::sum(jvm, running, &mut reader, false);
             // Reported when it ends, if it is still so then.
             let _ = file.write(reader.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
@@ -303,7 +304,8 @@ fn record(
     reader.add_unfinished(jvm, running);
     let now = agent.observation.collections.now();
     reader.add_parked(jvm, locks::unfinished(jvm, running, now));
-    references::read(jvm, running, &mut reader, true);
+    references::read(jvm, running, &mut reader);
+    references::sum(jvm, running, &mut reader, true);
     reader.count_live(jvm, running);
     file.write(reader.recorded(inbox.elapsed(), true))
 }

@@ -86,8 +86,8 @@ pub(super) fn end(running: &Running, live: Live) {
     }
 }
 
-/// Adds the references that were created since the last time, and how many of all are open.
-pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end: bool) {
+/// Adds the references that were created since the last time.
+pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
     if running.wish(Group::References).is_none() {
         return;
     }
@@ -96,7 +96,15 @@ pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end:
         let row = jvm.with_frame(16, |jvm| reader.reference(jvm, &created));
         references.settle(&created, row.flatten());
     }
-    let sums = references.sums();
+}
+
+/// Counts the open references of each row. The program's threads wait meanwhile if they create or delete one, so this is
+/// for times when the file is written.
+pub(super) fn sum(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end: bool) {
+    if running.wish(Group::References).is_none() {
+        return;
+    }
+    let sums = running.references.sums();
     let other = OtherReferences {
         before: running.references_before(),
         at_end: is_end.then(|| count(running, jvm.live)).flatten(),
