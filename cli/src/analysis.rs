@@ -2,7 +2,7 @@
 
 mod versions;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::mpsc;
 use std::thread;
@@ -10,10 +10,14 @@ use std::thread;
 use class_description::{Arena, describe_as};
 use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
 use coverage::class::ClassDescription;
-use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
+use coverage::model::{
+    BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage, MethodCoverage,
+};
+use host::class_array;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
+use rewriter::ClassFile;
 use trace::numbers::counted;
 
 use crate::args::Part;
@@ -179,6 +183,10 @@ struct Analysis<'r> {
     damaged: Option<Problem>,
     /// Those of which another version was found.
     other_versions: HashSet<u64>,
+    /// Class files of which other versions ran, until all places are read: a later one may have the version that ran.
+    not_matching: Vec<(Warning, ClassCoverage)>,
+    /// Methods that had no probes, by the internal name of their class.
+    left_alone: HashMap<&'r str, Vec<&'r probes::Failure>>,
     progress: ProgressBar,
 }
 
@@ -204,7 +212,13 @@ impl<'r> Analysis<'r> {
         filter: &'r Filter,
         warnings: &'r mut Warnings,
     ) -> Self {
+        let mut left_alone: HashMap<_, Vec<_>> = HashMap::new();
+        for failure in recorded.left_alone() {
+            let methods = left_alone.entry(failure.class.as_str()).or_default();
+            methods.push(failure);
+        }
         Self {
+            left_alone,
             recorded,
             filter,
             manner: Manner::default(),
@@ -219,6 +233,7 @@ impl<'r> Analysis<'r> {
             missing: Vec::new(),
             damaged: None,
             other_versions: HashSet::new(),
+            not_matching: Vec::new(),
             progress: progress(),
         }
     }
@@ -235,6 +250,7 @@ impl<'r> Analysis<'r> {
         if let Some(problem) = self.damaged.take() {
             return Err(problem);
         }
+        self.add_not_matching();
         Ok(self.bundle(&part.name))
     }
 
@@ -333,14 +349,26 @@ impl<'r> Analysis<'r> {
             Outcome::LeftOut => (),
             Outcome::Failed(origin, cause) => self.cannot_analyse(&origin, cause),
             Outcome::NoMatch(warning, class, ran) => {
-                self.warnings.add(warning);
                 self.other_versions.extend(ran);
-                class.into_iter().for_each(|class| self.add(*class));
+                match class {
+                    Some(class) => self.not_matching.push((warning, *class)),
+                    None => self.warnings.add(warning),
+                }
             }
             Outcome::CarriedOver(class, carried, ran) => {
                 self.carried.add(carried);
                 self.other_versions.extend(ran);
                 self.add(*class);
+            }
+        }
+    }
+
+    /// Adds the classes of which other versions ran, unless the part has the version that ran.
+    fn add_not_matching(&mut self) {
+        for (warning, class) in std::mem::take(&mut self.not_matching) {
+            if !self.builder.has(&class.name) {
+                self.warnings.add(warning);
+                self.add(class);
             }
         }
     }
@@ -371,8 +399,33 @@ impl<'r> Analysis<'r> {
             .add(warning.with("help", "--strict-inputs makes this an error"));
     }
 
+    /// Takes methods without probes out of a class, whose execution nobody could see, and names them.
+    fn leave_out_unmeasured(&mut self, class: &mut ClassCoverage) {
+        let Some(failures) = self.left_alone.get(class.name.as_str()) else {
+            return;
+        };
+        for failure in failures {
+            let is_it = |method: &MethodCoverage| {
+                let descriptor = failure.method.strip_prefix(&method.name);
+                let was_executed = method.counters.instruction.covered > 0;
+                descriptor == Some(&method.descriptor) && !was_executed
+            };
+            if class.remove_methods(is_it) {
+                let name = format!("{}.{}", binary(&class.name), failure.method);
+                let told = format!(
+                    "the method {name}, which is not measured: {}",
+                    failure.message
+                );
+                self.missing.push(escape::line(&told).to_string());
+            }
+        }
+    }
+
     fn add(&mut self, mut class: ClassCoverage) {
         self.any = true;
+        if !class.no_match {
+            self.leave_out_unmeasured(&mut class);
+        }
         // What was counted in another version of the class is not about this one.
         let counts = self.recorded.counts.get(&class.name);
         let counts = counts.filter(|_| !class.no_match && class.carried_over.is_none());
@@ -475,12 +528,40 @@ fn analyse_found(
         if let Some(carried) = carried.flatten() {
             return Executed::Carried(carried);
         }
-        match (recorded.by_id(id), recorded.ids_of(class.name)) {
+        let ids = recorded.ids_of(class.name);
+        match (recorded.by_id(id), ids) {
+            (Some(loaded), _)
+                if !was_executed(loaded, recorded) && other_ran(id, ids, recorded) =>
+            {
+                Executed::Other(
+                    no_match(found, class, &executed(ids, recorded), recorded),
+                    ids.to_vec(),
+                )
+            }
             (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
-            (None, []) => Executed::These(None, &[]),
+            (None, []) if changed_by(found).is_none() => Executed::These(None, &[]),
             (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
         }
     })
+}
+
+/// Checks whether a recorded class has a hit, or a line that began.
+fn was_executed(class: &MeasuredClass, recorded: &ExecutionDataStore) -> bool {
+    class.probes.contains(&true) || recorded.begun_lines(class.id).contains(&true)
+}
+
+/// The versions of a class, by their ids, of which something was executed.
+fn executed(ids: &[u64], recorded: &ExecutionDataStore) -> Vec<u64> {
+    let ran = |id: &&u64| {
+        let class = recorded.by_id(**id);
+        class.is_some_and(|class| was_executed(class, recorded))
+    };
+    ids.iter().filter(ran).copied().collect()
+}
+
+/// Checks whether another version of a class than this was executed.
+fn other_ran(id: u64, ids: &[u64], recorded: &ExecutionDataStore) -> bool {
+    executed(ids, recorded).iter().any(|other| *other != id)
 }
 
 /// A class file that is analysed.
@@ -571,27 +652,50 @@ fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
     })
 }
 
+/// The tool that changed a class file, if its code shows it.
+fn changed_by(found: &Found) -> Option<&'static str> {
+    const OF_JACOCO: &[u8] = b"$jacocoInit";
+    let class = ClassFile::read(&found.bytes).ok()?;
+    if class_array::is_instrumented(&class) {
+        return Some("`classhook instrument`");
+    }
+    class.pool().holds(OF_JACOCO).then_some("JaCoCo")
+}
+
 fn no_match(
     found: &Found,
     class: &ClassDescription<'_>,
     ids: &[u64],
     recorded: &ExecutionDataStore,
 ) -> Warning {
-    let (cause, help) = match was_changed_by_jacoco(ids, recorded) {
-        true => (
-            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it",
+    let (cause, help) = match changed_by(found) {
+        Some(tool) => (
+            format!("{tool} has changed this file"),
+            "name the class files that the compiler made",
+        ),
+        None if was_changed_by_jacoco(ids, recorded) => (
+            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it"
+                .to_owned(),
             "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report the .exec that it writes",
         ),
-        false => (
-            "it was compiled anew, or another agent changed it when it was loaded",
+        None => (
+            "it was compiled anew, another place has the version that ran, or another agent changed it when it was loaded"
+                .to_owned(),
             "name the very class files that the program ran with, or record anew. --carry-over counts what ran of methods \
              that have not changed; without --classes the report holds what ran",
         ),
     };
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();
-    let message = format!("no match for {}: another version of it ran", class.name);
-    Warning::new("H0622", message)
-        .with("expected", format!("id {}", listed.join(" or ")))
+    let message = match ids {
+        [] => format!("{} is not the file that the program loads", class.name),
+        _ => format!("no match for {}: another version of it ran", class.name),
+    };
+    let warning = Warning::new("H0622", message);
+    let warning = match ids {
+        [] => warning,
+        _ => warning.with("expected", format!("id {}", listed.join(" or "))),
+    };
+    warning
         .with("found", format!("id {:016x} in {}", class.id, found.origin))
         .with("cause", cause)
         .with("note", "the report shows it as not executed")

@@ -19,8 +19,10 @@ mod shared_file;
 pub mod signature;
 mod stage;
 
+use host::LeftAloneMethod;
 use rewriter::HelperClass;
 
+use crate::inputs::execution_data::LEFT_ALONE;
 use crate::warnings::Warning;
 
 /// What came of class files and archives; of several, one after the other.
@@ -32,6 +34,8 @@ pub struct Record {
     pub warnings: Vec<Warning>,
     /// The original classes, if they are kept.
     pub kept: Vec<baseline::KeptClass>,
+    /// Methods that have no probes, once for each plugin that asked for some.
+    pub left_alone: Vec<probes::Failure>,
     /// Helper classes of plugins that belong beside the class file, until they are written.
     pub helpers: Vec<HelperClass>,
 }
@@ -46,11 +50,28 @@ impl Record {
         })
     }
 
+    /// Notes a method that has none of the edits that plugins asked for.
+    pub fn leave_alone(&mut self, class: &str, method: LeftAloneMethod, plugins: &[String]) {
+        let LeftAloneMethod { method, cause } = method;
+        let message = format!("{class}.{method} was kept as it is and is not measured");
+        let warning = Warning::new(LEFT_ALONE, message);
+        self.warnings.push(warning.with("cause", cause.clone()));
+        self.left_alone
+            .extend(plugins.iter().map(|plugin| probes::Failure {
+                class: class.to_owned(),
+                method: method.clone(),
+                plugin: plugin.clone(),
+                code: LEFT_ALONE.to_owned(),
+                message: cause.clone(),
+            }));
+    }
+
     /// Adds what came next.
     pub fn append(&mut self, mut other: Self) {
         self.tally.add(&other.tally);
         self.warnings.append(&mut other.warnings);
         self.kept.append(&mut other.kept);
+        self.left_alone.append(&mut other.left_alone);
         self.helpers.append(&mut other.helpers);
     }
 }

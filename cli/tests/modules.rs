@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 
 use probes::Meta;
-use support::{Compiled, Hits, Ran, run, snapshot};
+use support::{ACCOUNT, Compiled, Hits, Ran, run, snapshot};
 
 const PAGE: &str = "package bank;
 public class Page {
@@ -134,4 +134,107 @@ fn modules_that_make_no_sense_are_refused() {
     modules
         .ran("report", &["--module", "gone=/nowhere/classes"])
         .refused("H0612", &["/nowhere/classes"]);
+}
+
+/// `Account` in two versions, of which the one in `ran` was executed.
+fn two_versions() -> (Compiled, Compiled) {
+    let bank = support::bank();
+    let text = ACCOUNT.replace("balance += amount", "balance = amount");
+    let ran = Compiled::new(&[("bank/Account.java", &text)]);
+    let class = ran.class("bank/Account");
+    snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    (bank, ran)
+}
+
+/// The table of these places, and what was said.
+fn table(bank: &Compiled, places: &[&Compiled]) -> Ran {
+    let mut words = vec!["report".into(), bank.path("out").into_os_string()];
+    for place in places {
+        words.extend(["--classes".into(), place.path("classes").into_os_string()]);
+    }
+    run(words)
+}
+
+#[test]
+fn version_that_ran_is_reported_whichever_place_comes_first() {
+    let (bank, ran) = two_versions();
+    let one = table(&bank, &[&bank, &ran]);
+    let other = table(&bank, &[&ran, &bank]);
+    assert_eq!(one.code, Some(0), "{}", one.error);
+    assert_eq!(one.out, other.out);
+    let account = one.out.lines().find(|line| line.contains("Account"));
+    assert!(
+        account.is_some_and(|line| line.contains("100%")),
+        "{}",
+        one.out
+    );
+    for ran in [one, other] {
+        assert!(
+            !ran.error.contains("H0622") && !ran.error.contains("H0617"),
+            "{}",
+            ran.error
+        );
+    }
+}
+
+#[test]
+fn version_that_was_only_loaded_does_not_match_what_another_executed() {
+    let (bank, ran) = two_versions();
+    let class = bank.class("bank/Account");
+    let meta = Meta {
+        pid: 7,
+        ..Meta::default()
+    };
+    snapshot(&bank.path("out"), meta, true, &[(&class, Hits::None)]);
+    let told = table(&bank, &[&bank]);
+    assert!(
+        told.error
+            .contains("warning[H0622]: no match for bank/Account"),
+        "{}",
+        told.error
+    );
+    let both = table(&bank, &[&bank, &ran]);
+    assert!(!both.error.contains("H0622"), "{}", both.error);
+    let account = both.out.lines().find(|line| line.contains("Account"));
+    assert!(
+        account.is_some_and(|line| line.contains("100%")),
+        "{}",
+        both.out
+    );
+}
+
+#[test]
+fn files_that_were_instrumented_are_named_as_the_cause() {
+    let bank = support::bank();
+    let class = bank.class("bank/Account");
+    snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let (from, to) = (bank.path("classes"), bank.path("changed/classes"));
+    let words = [
+        "instrument".as_ref(),
+        from.as_os_str(),
+        "-o".as_ref(),
+        to.as_os_str(),
+    ];
+    std::fs::create_dir(bank.path("changed")).unwrap();
+    run(words).well();
+    let out = bank.path("out");
+    let told = run([
+        "report".as_ref(),
+        out.as_os_str(),
+        "--classes".as_ref(),
+        to.as_os_str(),
+    ]);
+    let cause = "`classhook instrument` has changed this file";
+    assert!(told.error.contains("warning[H0622]"), "{}", told.error);
+    assert!(told.error.contains(cause), "{}", told.error);
 }

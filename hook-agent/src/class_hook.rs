@@ -186,6 +186,12 @@ fn transform(
     count(agent, load, request.name, outcome.is_changed());
     let failures = outcome.failures().iter();
     failures.for_each(|failure| agent.failures.class_failed(failure));
+    for method in &requested.left_alone {
+        let class = decode(request.name);
+        agent
+            .failures
+            .left_alone(&class, method, &requested.plugins);
+    }
     let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
     let is_edited = handed_over || !outcome.is_changed() && requested.spent > 0;
     if agent.table.wants_arrays() {

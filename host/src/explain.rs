@@ -5,6 +5,7 @@ use probes::ProbeTable;
 use rewriter::print::{Remark, What};
 use rewriter::{ClassEdit, HelperClass, InsertionPoint, Location, MethodIndex};
 
+use crate::class::TransformedClass;
 use crate::helpers;
 use crate::journal::Journal;
 use crate::outcome::{ClassRequest, Outcome};
@@ -120,8 +121,9 @@ impl Observer for Explanation {
         }
     }
 
-    fn spliced(&mut self, spliced: &Spliced) {
+    fn spliced(&mut self, _: &TransformedClass, spliced: &Spliced) {
         self.skipped.extend_from_slice(&spliced.skipped);
+        self.skipped.extend_from_slice(&spliced.partly);
         let huge = spliced.huge.iter().map(|(method, text)| Explained::Note {
             plugin: "classhook".to_owned(),
             site: InsertionPoint {

@@ -124,10 +124,14 @@ impl Journal {
         let mut entries = self.entries();
         let summary = &mut entries.summary;
         summary.check_time += spliced.check_time;
-        summary.skipped_methods += spliced.skipped.len() as u64;
+        let left_alone = spliced.skipped.len() + spliced.partly.len();
+        summary.skipped_methods += left_alone as u64;
         summary.huge_methods += spliced.huge.len() as u64;
         let lists = [
-            (&mut summary.skipped, spliced.skipped),
+            (
+                &mut summary.skipped,
+                [spliced.skipped, spliced.partly].concat(),
+            ),
             (&mut summary.huge, spliced.huge),
         ];
         for (kept, more) in lists {

@@ -70,7 +70,7 @@ pub use explain::{Explained, Explanation};
 pub use helpers::HelperLoader;
 pub use observer::Observer;
 pub use outcome::{ClassRequest, Failure, Loader, MethodRemark, Outcome, PlanCounts, Summary};
-pub use pipeline::{Pipeline, shown_class};
+pub use pipeline::{LeftAloneMethod, Pipeline, Requested, shown_class};
 pub use plugin::PluginState;
 pub use plugin_description::PluginDescription;
 pub use structural_edits::StructuralEdits;

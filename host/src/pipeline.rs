@@ -162,12 +162,12 @@ impl Pipeline {
         request: &ClassRequest<'_>,
         probes: &mut Vec<ClassProbes>,
         out: &mut Vec<u8>,
-    ) -> (Outcome, Vec<HelperClass>) {
+    ) -> (Outcome, Requested) {
         probes.clear();
         let mut requested = Requested::default();
         let (storage, observer) = (Storage::Own(probes), Some(&mut requested as &mut _));
         let outcome = self.observed(request, storage, None, out, observer, &self.journal);
-        (outcome, requested.helpers)
+        (outcome, requested)
     }
 
     /// As [`Pipeline::transform`]; with what was asked for. Helper classes are defined by `helpers`, on the stack of the
@@ -608,7 +608,7 @@ fn finish(
     match spliced {
         Ok((spliced, bytes)) => {
             if let Some(observer) = observer {
-                observer.spliced(&spliced);
+                observer.spliced(&planned.class, &spliced);
             }
             journal.keep(&planned.class, spliced);
             *out = bytes;
@@ -694,8 +694,8 @@ pub(crate) trait Observer {
     }
 
     /// What came of it.
-    fn spliced(&mut self, spliced: &Spliced) {
-        let _ = spliced;
+    fn spliced(&mut self, class: &TransformedClass, spliced: &Spliced) {
+        let _ = (class, spliced);
     }
 }
 
@@ -710,6 +710,17 @@ pub struct Requested {
     pub spent: usize,
     /// The helper classes that the edits may name.
     pub helpers: Vec<HelperClass>,
+    /// The methods that have no edit at all, though plugins asked for some.
+    pub left_alone: Vec<LeftAloneMethod>,
+}
+
+/// A method that has no edit, though plugins asked for some.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftAloneMethod {
+    /// Name and descriptor.
+    pub method: String,
+    /// The cause, in words.
+    pub cause: String,
 }
 
 impl Observer for Requested {
@@ -732,7 +743,13 @@ impl Observer for Requested {
         false
     }
 
-    fn spliced(&mut self, spliced: &Spliced) {
+    fn spliced(&mut self, class: &TransformedClass, spliced: &Spliced) {
         self.spent = spliced.spent;
+        let skipped = spliced.skipped.iter();
+        let named = skipped.map(|(method, cause)| LeftAloneMethod {
+            method: class.method_name(*method).unwrap_or_default(),
+            cause: cause.clone(),
+        });
+        self.left_alone.extend(named);
     }
 }

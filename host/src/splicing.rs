@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use rewriter::{ClassFile, EditPlan, MethodIndex, ProbeStorage};
+use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, ProbeStorage, SkipReason};
 
 use crate::placement::{MergedPlan, ProbeArray};
-use crate::requests::PlannedClass;
+use crate::requests::{PlannedClass, PluginRequest};
 use crate::stack::ScratchBuffers;
-use crate::storage::Storage;
+use crate::storage::{HIT_METHOD, Storage};
 use crate::structural_edits::with_prefixed_natives;
 use crate::trouble::Trouble;
 use crate::{natives, placement};
@@ -18,6 +18,10 @@ use crate::{natives, placement};
 pub(crate) struct Spliced {
     /// Left as they are after all, and why.
     pub(crate) skipped: Vec<(MethodIndex, String)>,
+    /// Left without the edits of one plugin, and why.
+    pub(crate) partly: Vec<(MethodIndex, String)>,
+    /// Those of the skipped ones that fewer or shorter probes may fit into.
+    oversized: Vec<MethodIndex>,
     /// Longer now than HotSpot compiles, and by how much.
     pub(crate) huge: Vec<(MethodIndex, String)>,
     /// How long the self-check took.
@@ -29,7 +33,10 @@ pub(crate) struct Spliced {
 impl Spliced {
     /// Whether there is nothing to keep of it.
     pub(crate) fn is_empty(&self) -> bool {
-        self.skipped.is_empty() && self.huge.is_empty() && self.check_time.is_zero()
+        self.skipped.is_empty()
+            && self.partly.is_empty()
+            && self.huge.is_empty()
+            && self.check_time.is_zero()
     }
 
     /// The same, of a class in which methods have other indices; those without one are dropped.
@@ -40,8 +47,11 @@ impl Spliced {
                 .filter_map(|(method, text)| Some((index(method)?, text)))
                 .collect()
         };
+        let oversized = self.oversized.into_iter();
         Self {
+            oversized: oversized.filter_map(&index).collect(),
             skipped: all(self.skipped),
+            partly: all(self.partly),
             huge: all(self.huge),
             check_time: self.check_time,
             spent: self.spent,
@@ -92,13 +102,13 @@ pub(crate) fn apply(
         out.clear();
         return Ok(Spliced::default());
     }
-    let together = apply_all(planned, bytes, storage.again(), buffers, out);
+    let together = apply_fitting(planned, bytes, storage.again(), buffers, out);
     if together.is_ok() || planned.requests.len() < 2 {
         return together;
     }
     for asked in std::mem::take(&mut planned.requests) {
         planned.requests.push(asked);
-        let goes_on = apply_all(planned, bytes, storage.again(), buffers, out);
+        let goes_on = apply_fitting(planned, bytes, storage.again(), buffers, out);
         if let Err(trouble) = goes_on
             && let Some(asked) = planned.requests.pop()
         {
@@ -109,7 +119,51 @@ pub(crate) fn apply(
             });
         }
     }
-    apply_all(planned, bytes, storage, buffers, out)
+    apply_fitting(planned, bytes, storage, buffers, out)
+}
+
+/// The edits of all plugins, or none; where the probes of all do not fit into a method, those of the last go first.
+fn apply_fitting(
+    planned: &mut PlannedClass,
+    bytes: &[u8],
+    mut storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
+    let mut dropped = Vec::new();
+    loop {
+        let mut spliced = apply_all(planned, bytes, storage.again(), buffers, out)?;
+        let without = remove_last_probes(planned, &spliced.oversized);
+        if without.is_empty() {
+            spliced.partly.extend(dropped);
+            return Ok(spliced);
+        }
+        dropped.extend(without);
+    }
+}
+
+/// Takes the probes of the last plugin that has some out of these methods, unless it is the first; names them.
+fn remove_last_probes(
+    planned: &mut PlannedClass,
+    oversized: &[MethodIndex],
+) -> Vec<(MethodIndex, String)> {
+    let additional = planned.requests.iter_mut().skip(1).rev();
+    for PluginRequest { plugin, request } in additional {
+        let has_probes = |method: &&MethodIndex| {
+            let mut edits = request.plan.edits().iter();
+            edits.any(|edit| edit.point.method == **method && is_probe(edit))
+        };
+        let methods: Vec<_> = oversized.iter().filter(has_probes).copied().collect();
+        if request.plan.remove_probes(&methods) > 0 {
+            let cause = format!("the probes of plugin `{}` do not fit into it", plugin.name);
+            return methods.into_iter().map(|it| (it, cause.clone())).collect();
+        }
+    }
+    Vec::new()
+}
+
+fn is_probe(edit: &Edit) -> bool {
+    matches!(edit.action, Action::Hit(_) | Action::Count(_))
 }
 
 /// The edits of all plugins, or none.
@@ -162,8 +216,8 @@ fn splice_all(
         if !plan.is_empty() {
             spliced = splice(original.class(), &plan, &storage, buffers, out)?;
         }
-        spliced.skipped.extend(skipped);
-        spliced.skipped.extend(left_alone);
+        spliced.partly.extend(skipped);
+        spliced.partly.extend(left_alone);
         spliced.spent = spent;
         buffers.memory.plan = plan;
         if let ProbeArray::Shared(owner) | ProbeArray::Called(owner) = array {
@@ -173,7 +227,7 @@ fn splice_all(
     }
     let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;
     let (mut plan, refused) = rewriter::transfer(&plan, original.class(), &handed_over);
-    let mut skipped: Vec<_> = refused
+    let skipped: Vec<_> = refused
         .into_iter()
         .map(|(method, reason)| match replacement {
             None => (method, reason.to_string()),
@@ -183,7 +237,7 @@ fn splice_all(
             ),
         })
         .collect();
-    skipped.extend(natives(&mut plan, &handed_over));
+    let partly = natives(&mut plan, &handed_over);
     let mut spliced = Spliced::default();
     if !plan.is_empty() {
         let index = |method| index_of(original.class(), &handed_over, method);
@@ -193,7 +247,8 @@ fn splice_all(
         out.extend_from_slice(bytes);
     }
     spliced.skipped.extend(skipped);
-    spliced.skipped.extend(left_alone);
+    spliced.partly.extend(partly);
+    spliced.partly.extend(left_alone);
     spliced.spent = spent;
     Ok(spliced)
 }
@@ -207,7 +262,29 @@ fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Op
     from.methods().find(same).map(|found| found.index())
 }
 
+/// Splices with the probe code that is quickest; with shorter code, where a method would be too long.
 fn splice(
+    class: &ClassFile<'_>,
+    plan: &EditPlan,
+    storage: &ProbeStorage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, Trouble> {
+    let spliced = splice_with(class, plan, storage, buffers, out)?;
+    match *storage {
+        ProbeStorage::SharedArray { owner, field } if !spliced.oversized.is_empty() => {
+            let shorter = ProbeStorage::SharedMethods {
+                owner,
+                field,
+                method: HIT_METHOD,
+            };
+            splice_with(class, plan, &shorter, buffers, out)
+        }
+        _ => Ok(spliced),
+    }
+}
+
+fn splice_with(
     class: &ClassFile<'_>,
     plan: &EditPlan,
     storage: &ProbeStorage<'_>,
@@ -233,8 +310,20 @@ fn splice(
     if let Some(refusal) = report.refused {
         return Err(Trouble::of_class("H0308", refusal.to_string()));
     }
+    let is_oversized = |reason: &SkipReason| {
+        use SkipReason::{FramesTooLarge, MethodTooLarge, OutOfReach};
+        matches!(
+            reason,
+            MethodTooLarge { .. } | OutOfReach { .. } | FramesTooLarge
+        )
+    };
+    let oversized = report.skipped.iter();
+    let oversized = oversized.filter(|(_, reason)| is_oversized(reason));
+    let oversized = oversized.map(|(method, _)| *method).collect();
     let skipped = report.skipped.into_iter();
     Ok(Spliced {
+        oversized,
+        partly: Vec::new(),
         skipped: skipped
             .map(|(method, reason)| (method, reason.to_string()))
             .collect(),

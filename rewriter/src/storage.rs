@@ -22,8 +22,8 @@ pub enum ProbeStorage<'a> {
     /// `bipush low; invokestatic owner.hit2(I)V` for probe 2 × 256 + 128 + `low`.
     ///
     /// A hit takes five bytes instead of eight. For code of which the compiler's limits
-    /// of bytes decide what is inlined, and whose probes are seldom hit. A plan whose
-    /// probes need more than eight of the methods gets the longer code.
+    /// of bytes decide what is inlined, and whose probes are seldom hit; and for methods
+    /// that would be too long otherwise.
     SharedMethods {
         /// Internal name of the class.
         owner: &'a str,

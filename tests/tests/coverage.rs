@@ -5,6 +5,7 @@ mod gradle;
 mod jacoco_analysis;
 mod jacoco_tcp;
 mod java_cases;
+mod long_methods;
 mod maven;
 mod modules;
 mod other_tools;

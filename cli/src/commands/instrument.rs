@@ -151,6 +151,7 @@ impl Instrument {
         let mut sink = |mut record: Record| {
             if let (Some(path), Some(baseline)) = (&self.baseline, baseline.as_mut()) {
                 let added = baseline.add(std::mem::take(&mut record.kept));
+                let added = added.and_then(|()| baseline.leave_alone(&record.left_alone));
                 added.map_err(|error| Problem::unwritable(path, &error))?;
             }
             progress.inc(record.tally.classes + record.tally.others);

@@ -17,7 +17,7 @@ use crate::analysis::{self, Analysed, Manner};
 use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
+use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LEFT_ALONE, LINES, PLUGIN};
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::runs::{self, Found};
 use crate::inputs::sources::Sources;
@@ -490,6 +490,11 @@ fn layout() -> Layout {
 }
 
 fn unchanged(failure: &probes::Failure) -> Warning {
+    if failure.code == LEFT_ALONE {
+        let (class, method) = (&failure.class, &failure.method);
+        let message = format!("{class}.{method} ran without probes and is not in the report");
+        return Warning::new("H0625", message).with("cause", failure.message.clone());
+    }
     let message = format!(
         "{} ran without probes: it was loaded unchanged after a failure ({})",
         failure.class, failure.code

@@ -30,6 +30,9 @@ pub const LINES: &str = host::config::LINES;
 /// The plugin that counts how often lines begin.
 pub const COUNTS: &str = host::config::COUNTS;
 
+/// The code of a method that had no probes.
+pub const LEFT_ALONE: &str = "H0411";
+
 /// How often a line began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineCount {
@@ -188,6 +191,12 @@ impl ExecutionDataStore {
                 Ok(())
             }
         }
+    }
+
+    /// The methods without probes of classes that were instrumented otherwise.
+    pub fn left_alone(&self) -> impl Iterator<Item = &probes::Failure> {
+        let failures = self.failures.iter();
+        failures.filter(|failure| failure.code == LEFT_ALONE && !failure.method.is_empty())
     }
 
     /// Adds merged snapshots; a JVM in which no class was measured, as a build tool's own, is no session.
@@ -355,6 +364,7 @@ impl ExecutionDataStore {
         let store = |of: &OfLoader| {
             let mut store = Self {
                 loader: self.loader.clone(),
+                failures: self.failures.clone(),
                 ..Self::default()
             };
             // The conflicts among them are known from those of all loaders.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use host::class_array::ClassProbes;
-use probes::{BaselineWriter, Meta};
+use probes::{BaselineWriter, Failure, Meta};
 
 /// An original class and whose probes it got.
 #[derive(Debug)]
@@ -68,6 +68,15 @@ impl<W: Write> Baseline<W> {
             }
         }
         Ok(())
+    }
+
+    /// Adds methods that have no probes.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn leave_alone(&mut self, methods: &[Failure]) -> io::Result<()> {
+        let mut methods = methods.iter();
+        methods.try_for_each(|method| self.writer.failure(method))
     }
 
     /// Ends it, and gives the output back.

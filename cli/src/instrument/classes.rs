@@ -91,17 +91,20 @@ impl Instrumenter {
         {
             return Ok(None);
         }
-        let (outcome, helpers) = self.pipeline.instrument(&request, &mut probes, &mut out);
+        let (outcome, requested) = self.pipeline.instrument(&request, &mut probes, &mut out);
         tally.failed += u64::from(!outcome.failures().is_empty());
         let failures = outcome.failures().iter();
         record
             .warnings
             .extend(failures.map(|failure| failed(origin, failure)));
+        for left_alone in requested.left_alone {
+            record.leave_alone(&name.to_str_lossless(), left_alone, &requested.plugins);
+        }
         if !outcome.is_changed() {
             return Ok(None);
         }
-        tally.instrumented += 1;
-        record.helpers = helpers;
+        record.tally.instrumented += 1;
+        record.helpers = requested.helpers;
         if self.keep {
             let name = name.to_str_lossless();
             record.kept.push(KeptClass::new(&name, probes, bytes));

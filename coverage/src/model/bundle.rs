@@ -96,6 +96,12 @@ impl BundleBuilder {
         }
     }
 
+    /// Checks whether a class of this name was added.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.classes.contains_key(name)
+    }
+
     /// Classes for which there is data of another version only, by name.
     pub fn no_match(&self) -> impl Iterator<Item = &ClassCoverage> {
         self.classes.values().filter(|class| class.no_match)

@@ -349,6 +349,21 @@ impl ClassCoverage {
         self.methods.push(method);
     }
 
+    /// Removes methods and counts the class again; false if there is none.
+    pub fn remove_methods(&mut self, is_removed: impl Fn(&MethodCoverage) -> bool) -> bool {
+        if !self.methods.iter().any(&is_removed) {
+            return false;
+        }
+        let methods = std::mem::take(&mut self.methods);
+        (self.counters, self.lines) = Default::default();
+        for method in methods {
+            if !is_removed(&method) {
+                self.add_method(method);
+            }
+        }
+        true
+    }
+
     /// The line of a method began so often more.
     pub fn count(&mut self, method: &str, descriptor: &str, line: u32, times: u64) {
         if let Some(found) = self.method(method, descriptor) {
@@ -427,6 +442,17 @@ mod tests {
         assert_eq!(executions(&class), [7, 0, 1, 0]);
         assert_eq!(class.lines.begun(5), Some(7));
         assert_eq!(class.methods[0].lines.executions(5), 3);
+    }
+
+    #[test]
+    fn class_without_a_method_counts_as_if_it_had_none() {
+        let (mut all, mut one) = (ClassCoverage::new(1, "a/B"), ClassCoverage::new(1, "a/B"));
+        all.add_method(method("one", &[(5, 1, 0), (6, 1, 0)]));
+        all.add_method(method("two", &[(5, 0, 1)]));
+        one.add_method(method("two", &[(5, 0, 1)]));
+        assert!(!all.remove_methods(|method| method.name == "three"));
+        assert!(all.remove_methods(|method| method.name == "one"));
+        assert_eq!(all, one);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use crate::ffi::error::JvmtiError;
 use crate::messages::{self, Code};
-use host::Failure;
+use host::{Failure, LeftAloneMethod};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Failures written out one by one; the rest are counted.
@@ -23,6 +24,8 @@ struct State {
     retransform: Vec<probes::Failure>,
     /// Written to standard error so far.
     reported: usize,
+    /// Methods without edits: class, method and plugin. A class is often transformed again.
+    left_alone: HashSet<(String, String, String)>,
     counts: Counts,
 }
 
@@ -69,6 +72,23 @@ impl Failures {
         }
         drop(state);
         self.note(|| messages::coded_warning(text), failure);
+    }
+
+    /// Notes a method that has none of the edits that plugins asked for; standard error gets their number at the end.
+    pub fn left_alone(&self, class: &str, method: &LeftAloneMethod, plugins: &[String]) {
+        let mut state = self.state();
+        for plugin in plugins {
+            let key = (class.to_owned(), method.method.clone(), plugin.clone());
+            if state.left_alone.insert(key) {
+                state.fresh.push(probes::Failure {
+                    class: class.to_owned(),
+                    method: method.method.clone(),
+                    plugin: plugin.clone(),
+                    code: Code::LeftAlone.as_str().to_owned(),
+                    message: method.cause.clone(),
+                });
+            }
+        }
     }
 
     /// The first classes that could not be retransformed.

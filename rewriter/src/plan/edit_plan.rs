@@ -227,6 +227,15 @@ impl EditPlan {
         before.saturating_sub(self.edits.len())
     }
 
+    /// Takes out the hit probes and counts in these methods; says how many these are.
+    pub fn remove_probes(&mut self, methods: &[MethodIndex]) -> usize {
+        let before = self.edits.len();
+        let is_probe = |action| matches!(action, Action::Hit(_) | Action::Count(_));
+        self.edits
+            .retain(|edit| !(is_probe(edit.action) && methods.contains(&edit.point.method)));
+        before.saturating_sub(self.edits.len())
+    }
+
     pub(crate) fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }

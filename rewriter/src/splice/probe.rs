@@ -1,6 +1,6 @@
 //! The code of a probe.
 
-use crate::arithmetic::{Exact, Known};
+use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code};
 use crate::limits::MAX_PROBE_INDEX;
 use crate::plan::{Action, Edit, EditPlan, Location};
@@ -16,8 +16,8 @@ use jvms::opcode;
 const STORE: usize = 8;
 /// Bytes of a hit that calls.
 const CALL: usize = 5;
-/// How many methods the calls of one class may need.
-const MOST_METHODS: usize = 8;
+/// Pool entries of a method that hits call, but for the first: its name, `CONSTANT_NameAndType` and itself.
+const POOL_ENTRIES: u16 = 3;
 
 /// `StackOverflowError` and the classes it extends (JVMS 6.3).
 const OVERFLOWS: [&[u8]; 4] = [
@@ -39,13 +39,15 @@ pub(crate) struct ProbeWriter {
     added: Option<Added>,
 }
 
-/// The methods that write the hits of one class.
+/// The methods that write the hits of one class, which follow one another in the pool.
 #[derive(Debug, Clone, Copy)]
 struct Calls {
     /// The number of the first one.
     first: u8,
-    /// Where they are in the pool.
-    methods: [u16; MOST_METHODS],
+    /// Pool index of the first one.
+    method: u16,
+    /// Pool index of the second one.
+    next: u16,
 }
 
 /// The code of one hit.
@@ -179,17 +181,34 @@ impl Calls {
         (first, last): (u8, u8),
         pool: &mut PoolWriter,
     ) -> Option<Self> {
-        let mut methods = [0; MOST_METHODS];
-        for (place, number) in methods.iter_mut().zip(first..=last) {
-            *place = pool.method(owner, &format!("{method}{number}"), "(I)V")?;
+        let mut add = |number: u8| pool.method(owner, &format!("{method}{number}"), "(I)V");
+        let mut calls = Self {
+            first,
+            method: add(first)?,
+            next: 0,
+        };
+        for number in first..last {
+            let number = number.plus(1);
+            let index = add(number)?;
+            if calls.next == 0 {
+                calls.next = index;
+            }
+            debug_assert_eq!(index, calls.method_of(number));
         }
-        Some(Self { first, methods })
+        Some(calls)
+    }
+
+    /// Pool index of the method with this number.
+    fn method_of(&self, number: u8) -> u16 {
+        match number.minus(self.first) {
+            0 => self.method,
+            more => self.next.plus(u16::from(more.minus(1)).times(POOL_ENTRIES)),
+        }
     }
 
     fn hit(&self, probe: u32) -> [u8; CALL] {
         let [number, low] = (probe as u16).to_be_bytes();
-        let method = self.methods.get(usize::from(number.minus(self.first)));
-        let [m0, m1] = method.copied().known().to_be_bytes();
+        let [m0, m1] = self.method_of(number).to_be_bytes();
         // What is pushed is signed.
         let low = low.wrapping_sub(128);
         [opcode::BIPUSH, low, opcode::INVOKESTATIC, m0, m1]
@@ -220,8 +239,7 @@ fn methods_of(plan: &EditPlan) -> Option<(u8, u8)> {
             _ => None,
         })
     };
-    let (first, last) = (hits().min()?, hits().max()?);
-    (usize::from(last.minus(first)) < MOST_METHODS).then_some((first, last))
+    Some((hits().min()?, hits().max()?))
 }
 
 /// Whether `edit` inserts a hit into code that is there.
