@@ -23,7 +23,7 @@ use trace::numbers::counted;
 use crate::args::Part;
 use crate::inputs::class_files::{self, Found, Unreadable};
 use crate::inputs::damaged_files::left_out;
-use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
+use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::name;
@@ -640,26 +640,21 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
     ))
 }
 
-/// Whether one of these recorded classes has what JaCoCo's agent adds to each that it instruments.
+/// Whether JaCoCo's agent changed one of these recorded classes.
 fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
-    const ADDED: &[u8] = b"$jacocoInit";
     let mut kept = ids
         .iter()
         .filter_map(|id| recorded.by_id(*id)?.bytes.as_ref());
-    kept.any(|bytes| {
-        let bytes = bytes.inflate().unwrap_or_default();
-        bytes.windows(ADDED.len()).any(|found| found == ADDED)
-    })
+    kept.any(|bytes| holds_jacoco(&bytes.inflate().unwrap_or_default()))
 }
 
 /// The tool that changed a class file, if its code shows it.
 fn changed_by(found: &Found) -> Option<&'static str> {
-    const OF_JACOCO: &[u8] = b"$jacocoInit";
     let class = ClassFile::read(&found.bytes).ok()?;
     if class_array::is_instrumented(&class) {
         return Some("`classhook instrument`");
     }
-    class.pool().holds(OF_JACOCO).then_some("JaCoCo")
+    holds_jacoco(&found.bytes).then_some("JaCoCo")
 }
 
 fn no_match(

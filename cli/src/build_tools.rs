@@ -195,6 +195,27 @@ impl Build {
     }
 }
 
+impl Build {
+    /// The likely causes if no JVM of the build loaded one of the project's classes, and what to do.
+    #[must_use]
+    pub fn without_classes(&self) -> &'static str {
+        match self.tool {
+            Tool::Maven => {
+                "were tests skipped (-DskipTests, -Dmaven.test.skip), or are there none? A JVM without JAVA_TOOL_OPTIONS in its environment is not measured, either"
+            }
+            Tool::Gradle => {
+                "tests that are up to date are not run: add --rerun-tasks. A daemon that was running before has no agent: gradle --stop"
+            }
+            Tool::Ant => {
+                "does the target that was named run tests, in a JVM of their own or in Ant's?"
+            }
+            Tool::Bazel => {
+                "cached tests are not run: add --cache_test_results=no, and --test_env=JAVA_TOOL_OPTIONS, which Bazel keeps back otherwise"
+            }
+        }
+    }
+}
+
 /// What is said of the classes that are reported of a build with this tool.
 #[must_use]
 pub fn told(tool: &str, classes: &[String]) -> String {

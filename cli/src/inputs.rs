@@ -6,6 +6,7 @@ pub mod command_line;
 pub mod damaged_files;
 pub mod exec_files;
 pub mod execution_data;
+pub mod jacoco_agents;
 pub mod jrt;
 pub mod named_classes;
 pub mod run_files;

@@ -21,6 +21,8 @@ use program::Program;
 
 /// The variable that every JVM reads options from.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+/// The variable that Gradle's launcher reads options from.
+const GRADLE_OPTIONS: &str = "GRADLE_OPTS";
 
 /// Runs `command` with the agent and waits for its end; the result is its exit code, 128 + signal if it was killed.
 ///
@@ -146,14 +148,40 @@ fn prepare(
                 TOOL_OPTIONS,
                 tool_options::append(tool_options.as_deref(), agent),
             );
+            let options = std::env::var_os(GRADLE_OPTIONS);
+            command.env(GRADLE_OPTIONS, without_daemon(options));
         }
     }
     command
 }
 
+/// Options of Gradle with no daemon: it would keep the agent, and record later builds in the folder of this one.
+fn without_daemon(options: Option<OsString>) -> OsString {
+    let mut options = options.unwrap_or_default();
+    if !options.is_empty() {
+        options.push(" ");
+    }
+    options.push("-Dorg.gradle.daemon=false");
+    options
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gradle_starts_no_daemon_that_would_keep_the_agent() {
+        let added = |options: Option<&str>| without_daemon(options.map(Into::into));
+        assert_eq!(added(None), "-Dorg.gradle.daemon=false");
+        assert_eq!(added(Some("-Xmx1g")), "-Xmx1g -Dorg.gradle.daemon=false");
+        let command = prepare(
+            "x".as_ref(),
+            &Program::Other,
+            "-agentpath:/a".as_ref(),
+            None,
+        );
+        assert!(command.get_envs().any(|(name, _)| name == GRADLE_OPTIONS));
+    }
 
     fn prepared(program: &Program, tool_options: Option<&str>) -> (Vec<String>, Option<String>) {
         let command = prepare(

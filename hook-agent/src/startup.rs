@@ -318,6 +318,10 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
         java_home: property(c"java.home"),
         java_feature: jvmti.java_release(phase).map_or(0, u32::from),
         command: command_line(),
+        folder: std::env::current_dir().map_or_else(
+            |_| String::new(),
+            |folder| folder.to_string_lossy().into_owned(),
+        ),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
         plugins: config
             .plugins

@@ -123,6 +123,9 @@ pub struct Meta {
     pub java_feature: u32,
     /// The command line, as far as known.
     pub command: String,
+    /// The working folder of the JVM; empty if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub folder: String,
     /// Version of the agent that wrote the file.
     pub agent_version: String,
     /// The plugins that ran, `name@version`.

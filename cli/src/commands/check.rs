@@ -79,6 +79,7 @@ impl Check {
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
+            unloaded: report::UNLOADED,
             runs: notes,
             outputs: &outputs,
             requirements: &requirements,

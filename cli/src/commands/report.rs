@@ -18,6 +18,7 @@ use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LEFT_ALONE, LINES, PLUGIN};
+use crate::inputs::jacoco_agents::JacocoAgents;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::runs::{self, Found};
 use crate::inputs::sources::Sources;
@@ -148,6 +149,7 @@ impl Report {
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
+            unloaded: UNLOADED,
             runs: &notes,
             outputs: &self.outputs,
             requirements: &requirements,
@@ -235,6 +237,9 @@ fn holds_counts_alone(path: &Path) -> bool {
     plugins.iter().any(|name| name == COUNTS) && plugins.iter().all(of_coverage)
 }
 
+/// The likely cause if no class of a report was loaded, where no build tool is known.
+pub(super) const UNLOADED: &str = "name the folders and jars that the program ran from, as `classhook inspect` of a snapshot lists its classes";
+
 /// What is to be made of which files.
 pub(super) struct Job<'a> {
     pub(super) files: &'a [PathBuf],
@@ -244,6 +249,8 @@ pub(super) struct Job<'a> {
     /// Whether each class loader is a module of the report.
     pub(super) per_loader: bool,
     pub(super) material: &'a Material,
+    /// The likely causes if none of the reported classes was loaded, and what to do.
+    pub(super) unloaded: &'a str,
     /// Lines that name the runs of folders with several.
     pub(super) runs: &'a [String],
     pub(super) outputs: &'a Outputs,
@@ -297,7 +304,13 @@ pub(super) fn make(
         job.material.check_per_loader(job.outputs)?;
     }
     let changes = job.material.changes()?;
-    let recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
+    let mut recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
+    let jacoco = JacocoAgents::of(job.files);
+    // Its file holds no class files, so it needs those that are named.
+    let beside = match job.material.has_classes() {
+        true => recorded.add_jacoco(&jacoco, warnings),
+        false => Vec::new(),
+    };
     let any_damaged = damaged.any()?;
     let manner = Manner {
         carry_over: job.carry_over,
@@ -330,6 +343,9 @@ pub(super) fn make(
         .outputs
         .write(&report, changed, exec.as_deref().unwrap_or_default());
     print(job, &report, changed, &parts, &analysed, &files.written)?;
+    if let Some(first) = beside.first() {
+        say(beside_jacoco(&jacoco, first));
+    }
     match job.beside {
         true => complain(verdict.table()),
         false => show::show(&verdict.table())?,
@@ -432,7 +448,9 @@ fn expect_something(
 ) -> Result<(), Problem> {
     let problem = Problem::partial("H0610", "the report is empty");
     match job.material.has_classes() {
-        _ if job.material.diff.is_some() || !is_empty(report) => return Ok(()),
+        _ if job.material.diff.is_some() => return Ok(()),
+        true if !is_empty(report) => return expect_loaded(job, report, recorded),
+        false if !is_empty(report) => return Ok(()),
         true if any_class_file => return Ok(()),
         true => {
             let problem = problem.with("expected", "class files in the places that are named");
@@ -451,6 +469,36 @@ fn expect_something(
     let problem = problem.with("expected", "a class with code");
     let help = "classes of the JDK are not measured unless asked for, and those that `classhook instrument` has made record by themselves. `classhook status` says of a running JVM which classes are measured";
     Err(problem.with("found", found).with("help", help))
+}
+
+/// The line about JVMs with JaCoCo's agent.
+fn beside_jacoco(agents: &JacocoAgents, file: &Path) -> String {
+    let jvms = counted(agents.jvms, "JVM");
+    let file = show::path(file);
+    format!(
+        "JaCoCo's agent was in {jvms} of the run, too: what it recorded in {file} is in the report"
+    )
+}
+
+/// Of the classes that are reported, some JVM loads one; else 0 % says nothing of the tests.
+fn expect_loaded(
+    job: &Job<'_>,
+    report: &Whole<'_>,
+    recorded: &ExecutionDataStore,
+) -> Result<(), Problem> {
+    let modules = report.modules.iter();
+    let mut classes = modules.flat_map(|module| module.bundle.classes());
+    if classes.any(|class| !recorded.ids_of(&class.name).is_empty()) {
+        return Ok(());
+    }
+    let message = "no JVM of the run loaded a class of the report, so all of it is 0 %";
+    let found = format!(
+        "{} with {} of other places",
+        counted(recorded.sessions.len(), "session"),
+        counted(recorded.classes.len(), "class")
+    );
+    let problem = Problem::partial("H0628", message).with("found", found);
+    Err(problem.with("help", job.unloaded))
 }
 
 /// What is said of the recorded classes that are in none of the places.

@@ -49,8 +49,8 @@ fn file_name(path: &str) -> String {
     )
 }
 
-/// The words of a command line as the agent keeps it: those with spaces are in quotes.
-fn words(command: &str) -> Vec<String> {
+/// Splits a command line as the agent keeps it into words; those with spaces are in quotes.
+pub fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     for character in command.chars() {
         match character {

@@ -11,8 +11,19 @@ use crate::problem::Problem;
 /// # Errors
 /// If it cannot be read or is damaged (`H0611`).
 pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
+    read_since(path, i64::MIN)
+}
+
+/// Sessions of a file that began at this time or later (milliseconds since 1970), and their execution data.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_since(
+    path: &Path,
+    start_ms: i64,
+) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
     let bytes = std::fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
-    let data = exec::read(&bytes).map_err(|error| {
+    let data = exec::read_since(&bytes, start_ms).map_err(|error| {
         Problem::user("H0611", format!("cannot read {}", path.display()))
             .with("found", error.to_string())
             .with("help", "run the program again, or report without this file")

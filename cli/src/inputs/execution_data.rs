@@ -11,12 +11,14 @@ use jvms::names::binary;
 use probes::events::{SpanInfo, Trace};
 use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
 use rayon::prelude::*;
+use rewriter::ClassFile;
 use trace::numbers::counted;
 
 use super::class_files::Loader;
 use super::command_line::program_of;
 use super::damaged_files::DamagedFiles;
 use super::exec_files;
+use super::jacoco_agents::JacocoAgents;
 use super::run_files::{self, Jvm, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
@@ -29,6 +31,13 @@ pub const LINES: &str = host::config::LINES;
 
 /// The plugin that counts how often lines begin.
 pub const COUNTS: &str = host::config::COUNTS;
+
+/// Checks whether a class file has the method that JaCoCo adds to each class that it instruments.
+#[must_use]
+pub fn holds_jacoco(class: &[u8]) -> bool {
+    const ADDED: &[u8] = b"$jacocoInit";
+    ClassFile::read(class).is_ok_and(|class| class.pool().holds(ADDED))
+}
 
 /// The code of a method that had no probes.
 pub const LEFT_ALONE: &str = "H0411";
@@ -190,6 +199,47 @@ impl ExecutionDataStore {
                 self.add_merged(merged, &noted, warnings);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds what JaCoCo's agent recorded in JVMs of this run, in place of what ours recorded of the classes that JaCoCo
+    /// had changed before; gives the files that are read.
+    pub fn add_jacoco(&mut self, agents: &JacocoAgents, warnings: &mut Warnings) -> Vec<PathBuf> {
+        let mut read = Vec::new();
+        for (file, start_ms) in &agents.files {
+            let start_ms = i64::try_from(*start_ms).unwrap_or(i64::MAX);
+            // Earlier sessions in the file are of earlier runs: a JVM starts its agents in order, ours first.
+            let Ok((_, data)) = exec_files::read_since(file, start_ms) else {
+                continue;
+            };
+            if data.is_empty() {
+                continue;
+            }
+            read.push(file.clone());
+            for data in data {
+                self.add(data.into(), warnings);
+            }
+        }
+        if !read.is_empty() {
+            self.remove_changed_by_jacoco();
+        }
+        read
+    }
+
+    /// Removes the classes that hold JaCoCo's probes.
+    fn remove_changed_by_jacoco(&mut self) {
+        let changed = |class: &MeasuredClass| {
+            let bytes = class.bytes.as_ref().and_then(|bytes| bytes.inflate().ok());
+            bytes.is_some_and(|bytes| holds_jacoco(&bytes))
+        };
+        let removed: HashSet<u64> = self
+            .classes
+            .iter()
+            .filter(|class| changed(class))
+            .map(|class| class.id)
+            .collect();
+        for ids in self.by_name.values_mut() {
+            ids.retain(|id| !removed.contains(id));
         }
     }
 

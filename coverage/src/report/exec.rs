@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use jvms::modified_utf8;
 
-pub use read::{ReadError, read};
+pub use read::{ReadError, read, read_since};
 
 use super::{ExecutionData, Session};
 

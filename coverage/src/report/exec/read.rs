@@ -60,6 +60,16 @@ pub enum ReadError {
 /// # Errors
 /// The first thing that is not as it should be.
 pub fn read(bytes: &[u8]) -> Result<ExecFile, ReadError> {
+    read_since(bytes, i64::MIN)
+}
+
+/// Reads the sessions of a file that began at `start_ms` (milliseconds since 1970) or later, with what they executed:
+/// JaCoCo's agent adds a session with its classes to the file that is there.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_since(bytes: &[u8], start_ms: i64) -> Result<ExecFile, ReadError> {
+    let mut is_wanted = start_ms == i64::MIN;
     let mut reader = Reader { bytes, offset: 0 };
     let mut sessions = Vec::new();
     let mut union = Union::default();
@@ -73,8 +83,17 @@ pub fn read(bytes: &[u8]) -> Result<ExecFile, ReadError> {
         let [kind] = reader.take("a block")?;
         match kind {
             HEADER => reader.header()?,
-            SESSION => sessions.push(reader.session()?),
-            CLASS => union.add(reader.class()?)?,
+            SESSION => {
+                let session = reader.session()?;
+                is_wanted = session.start_ms >= start_ms;
+                sessions.extend(is_wanted.then_some(session));
+            }
+            CLASS => {
+                let class = reader.class()?;
+                if is_wanted {
+                    union.add(class)?;
+                }
+            }
             found => return Err(ReadError::UnknownBlock { offset, found }),
         }
     }
