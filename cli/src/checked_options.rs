@@ -10,6 +10,7 @@ use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 
 use crate::args::{OnError, Settings};
+use crate::failed_agents::FailedAgents;
 use crate::launch::{self, AgentOptions};
 use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
@@ -88,13 +89,20 @@ impl CheckedOptions {
         compiled.add_to(&mut options);
         let run = config.agent.run.unwrap_or_else(run_id);
         options.run = Some(run.clone());
+        // Without the folder the run goes on: it is needed where something else fails, too.
+        let agents = FailedAgents::expect().ok();
+        let failures = agents.as_ref().map(|agents| agents.folder().to_owned());
+        options.failures = failures;
         let since = SystemTime::now();
         let is_new = self.is_default_output && !self.output.exists();
         let code = launch::run(command, &options, output)?;
         if is_new && self.output.is_dir() {
             writable::keep_from_git(&self.output);
         }
-        let failed = failed_plugins::of_run(&run, &self.output, since);
+        let failed = failed_plugins::of_run(&run, &self.output, since).map(|mut failed| {
+            failed.merge(agents.map(|agents| agents.warnings()).unwrap_or_default());
+            failed
+        });
         Ok(Launched {
             code,
             failed,

@@ -45,6 +45,15 @@ impl From<HostError> for StartError {
 }
 
 impl StartError {
+    /// The cause in words, in one line.
+    fn cause(&self) -> String {
+        let text = match self {
+            StartError::Host(error) => error.to_string(),
+            StartError::Agent(_, text) => text.clone(),
+        };
+        text.lines().next().unwrap_or_default().to_owned()
+    }
+
     fn report(&self) {
         match self {
             StartError::Host(error) => messages::host_error(error),
@@ -57,7 +66,10 @@ impl StartError {
 pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
     match start(vm, phase, options) {
         Ok(_) => JNI_OK,
-        Err((error, on_error)) => refuse(&error, on_error),
+        Err((error, on_error)) => {
+            leave_failure(&error, options);
+            refuse(&error, on_error)
+        }
     }
 }
 
@@ -142,13 +154,37 @@ fn configure(options: &[u8]) -> Result<Config, StartError> {
 
 /// The file that the options name for messages, even if they are wrong otherwise; links are not followed.
 fn message_file(options: &[u8]) -> Option<File> {
-    let mut parts = options.split(|byte| *byte == b',');
-    let path = parts.find_map(|part| part.strip_prefix(b"messages="))?;
     OpenOptions::new()
         .append(true)
         .custom_flags(libc::O_NOFOLLOW)
-        .open(OsStr::from_bytes(path))
+        .open(path_option(options, b"messages=")?)
         .ok()
+}
+
+/// The path behind a key, even if the options are wrong otherwise.
+fn path_option<'o>(options: &'o [u8], key: &[u8]) -> Option<&'o OsStr> {
+    let mut parts = options.split(|byte| *byte == b',');
+    let path = parts.find_map(|part| part.strip_prefix(key))?;
+    Some(OsStr::from_bytes(path))
+}
+
+/// Leaves a file for the command that started the JVM, which would not learn else that this JVM recorded nothing.
+///
+/// Its name says most: a file is made on a full disk as well, and stays empty there.
+fn leave_failure(error: &StartError, options: &[u8]) {
+    let Some(folder) = path_option(options, b"failures=") else {
+        return;
+    };
+    let path = Path::new(folder).join(std::process::id().to_string());
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path);
+    if let Ok(mut file) = made {
+        let text = format!("{}\n{}\n", command_line(), error.cause());
+        let _ = file.write_all(text.as_bytes());
+    }
 }
 
 /// What `on-error` the options, or the file they name, ask for; readable even when the rest is not.

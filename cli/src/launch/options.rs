@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::args::{EventFiles, Watch, WhenFull};
 
@@ -35,6 +35,8 @@ pub struct AgentOptions {
     pub log: Option<String>,
     /// Id of the run, kept in each snapshot.
     pub run: Option<String>,
+    /// Where an agent that cannot start leaves a file.
+    pub failures: Option<PathBuf>,
     /// What is recorded of the JVM's own events.
     pub observe: Option<String>,
     /// The plugin that the agent comes for, to leave when it is released.
@@ -78,6 +80,7 @@ impl AgentOptions {
         paths
             .iter()
             .for_each(|(key, path)| path.iter().for_each(|path| put(key, path.as_os_str())));
+        let failures = self.failures.as_deref().map(Path::to_string_lossy);
         let single = [
             ("file-name", self.file_name.as_deref()),
             ("settings", self.settings.as_deref()),
@@ -94,6 +97,7 @@ impl AgentOptions {
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
+            ("failures", failures.as_deref()),
             ("observe", self.observe.as_deref()),
             ("visit", self.visit.as_deref()),
             ("later", self.later.then_some("on")),
@@ -144,6 +148,7 @@ mod tests {
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),
+            failures: Some("/tmp/f".into()),
             observe: Some("cpu:10ms;depth:9".into()),
             visit: Some("trace".into()),
             later: true,
@@ -151,7 +156,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

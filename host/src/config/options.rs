@@ -85,11 +85,13 @@ A comma or backslash inside a value is written \\, or \\\\.
   compiler=FILE      the program `classhook-plugin-compiler`, for a plugin that no cache
                      holds (default: beside the agent's library, in ../bin, in PATH)
   messages=FILE      a file that is there, for what the agent says while it attaches
+  failures=DIR       a folder that is there, for a file about an agent that cannot
+                     start with its JVM: its name is the process id
   log=LEVEL          off, error, warn (default), info, debug, trace
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 32] = [
+const KEYS: [&str; 33] = [
     "config",
     "output",
     "file-name",
@@ -120,6 +122,7 @@ const KEYS: [&str; 32] = [
     "cache",
     "compiler",
     "messages",
+    "failures",
     "log",
     "help",
 ];
@@ -251,7 +254,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "metaspace" => config.agent.metaspace = Some(parse_number("metaspace", value)?),
         "cache" => config.agent.cache = Some(PathBuf::from(value)),
         "compiler" => config.agent.compiler = Some(PathBuf::from(value)),
-        "messages" => {} // read before all others
+        "messages" | "failures" => {} // read before all others
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,
         _ => return Err(unknown(key)),

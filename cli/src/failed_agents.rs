@@ -1,0 +1,92 @@
+//! JVMs of a run in which the agent could not start, so that they recorded nothing.
+//!
+//! A JVM of another user may not be able to write to the folder for recordings, and on a full disk none is. Such an agent
+//! leaves a file in a folder that every user may write to; without it, a report would be incomplete and not say so.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::inputs::command_line::program_of;
+use crate::temporary;
+use crate::warnings::{Warning, Warnings};
+
+/// Bytes that are read of a file: a command line may be long.
+const LONGEST: u64 = 1 << 16;
+
+/// The folder in which agents that cannot start leave files; removed when dropped.
+#[derive(Debug)]
+pub struct FailedAgents {
+    folder: TempDir,
+}
+
+impl FailedAgents {
+    /// Makes the folder, for every user to write to.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn expect() -> io::Result<Self> {
+        let folder = temporary::folder(&std::env::temp_dir())?;
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o1733))?;
+        Ok(Self { folder })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// One warning for each JVM whose agent could not start.
+    #[must_use]
+    pub fn warnings(&self) -> Warnings {
+        let mut warnings = Warnings::default();
+        let entries = fs::read_dir(self.folder()).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+            .map(|entry| entry.path())
+            .collect();
+        files.sort();
+        warnings.extend(files.iter().map(|file| warning(file)));
+        warnings
+    }
+}
+
+/// The warning about a JVM, by the file that its agent left.
+fn warning(file: &Path) -> Warning {
+    let pid = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    let mut lines = text.lines();
+    let command = read.ok().and(lines.next()).unwrap_or_default();
+    let program = program_of(command).unwrap_or_else(|| "a program".to_owned());
+    let message = format!("the JVM {pid} ({program}) recorded nothing: its agent could not start");
+    let warning = Warning::new("H0629", message).of_missing();
+    match lines.next() {
+        Some(cause) => warning.with("cause", cause.to_owned()),
+        None => warning.with("cause", "not even the cause could be written: the disk is full"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_that_could_not_start_is_named() {
+        let agents = FailedAgents::expect().unwrap();
+        assert!(agents.warnings().is_empty());
+        let text = "/jdk/bin/java -cp a com.acme.Main x\nno snapshot can be written to /o: denied\n";
+        fs::write(agents.folder().join("4711"), text).unwrap();
+        fs::write(agents.folder().join("4712"), "").unwrap();
+        let mut told = Vec::new();
+        agents.warnings().write(&mut told).unwrap();
+        let told = String::from_utf8(told).unwrap();
+        for part in ["4711 (com.acme.Main)", "/o: denied", "4712", "disk is full"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+}
