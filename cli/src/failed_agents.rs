@@ -67,7 +67,10 @@ fn warning(file: &Path) -> Warning {
     let warning = Warning::new("H0629", message).of_missing();
     match lines.next() {
         Some(cause) => warning.with("cause", cause.to_owned()),
-        None => warning.with("cause", "not even the cause could be written: the disk is full"),
+        None => warning.with(
+            "cause",
+            "not even the cause could be written: the disk is full",
+        ),
     }
 }
 
@@ -79,7 +82,8 @@ mod tests {
     fn every_agent_that_could_not_start_is_named() {
         let agents = FailedAgents::expect().unwrap();
         assert!(agents.warnings().is_empty());
-        let text = "/jdk/bin/java -cp a com.acme.Main x\nno snapshot can be written to /o: denied\n";
+        let text =
+            "/jdk/bin/java -cp a com.acme.Main x\nno snapshot can be written to /o: denied\n";
         fs::write(agents.folder().join("4711"), text).unwrap();
         fs::write(agents.folder().join("4712"), "").unwrap();
         let mut told = Vec::new();

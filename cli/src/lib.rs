@@ -42,6 +42,7 @@ pub mod compile_path;
 pub mod compiler_options;
 pub mod doctor;
 pub mod explained;
+mod failed_agents;
 mod failed_plugins;
 pub mod forgotten_dashes;
 pub mod guard;

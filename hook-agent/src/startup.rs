@@ -20,8 +20,10 @@ use observations::Wish;
 use probes::{Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The oldest release that the agent works in.

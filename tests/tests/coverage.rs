@@ -2,6 +2,7 @@
 
 mod browser;
 mod gradle;
+mod incomplete_runs;
 mod jacoco_analysis;
 mod jacoco_tcp;
 mod java_cases;

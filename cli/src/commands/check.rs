@@ -79,7 +79,7 @@ impl Check {
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
-            unloaded: report::UNLOADED,
+            unloaded: None,
             runs: notes,
             outputs: &outputs,
             requirements: &requirements,

@@ -281,7 +281,7 @@ impl Coverage {
             carry_over: false, // one run has one version
             per_loader: self.per_loader,
             material: &material,
-            unloaded: build.map_or(report::UNLOADED, Build::without_classes),
+            unloaded: Some(build.map_or(report::UNLOADED, Build::without_classes)),
             runs: &[],
             outputs: &outputs,
             requirements: &self.rules.read()?,

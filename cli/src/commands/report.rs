@@ -149,7 +149,7 @@ impl Report {
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,
-            unloaded: UNLOADED,
+            unloaded: None,
             runs: &notes,
             outputs: &self.outputs,
             requirements: &requirements,
@@ -249,8 +249,8 @@ pub(super) struct Job<'a> {
     /// Whether each class loader is a module of the report.
     pub(super) per_loader: bool,
     pub(super) material: &'a Material,
-    /// The likely causes if none of the reported classes was loaded, and what to do.
-    pub(super) unloaded: &'a str,
+    /// The likely causes if none of the reported classes was loaded, of a run that fails then.
+    pub(super) unloaded: Option<&'a str>,
     /// Lines that name the runs of folders with several.
     pub(super) runs: &'a [String],
     pub(super) outputs: &'a Outputs,
@@ -488,7 +488,8 @@ fn expect_loaded(
 ) -> Result<(), Problem> {
     let modules = report.modules.iter();
     let mut classes = modules.flat_map(|module| module.bundle.classes());
-    if classes.any(|class| !recorded.ids_of(&class.name).is_empty()) {
+    let is_loaded = classes.any(|class| !recorded.ids_of(&class.name).is_empty());
+    if is_loaded || recorded.sessions.is_empty() {
         return Ok(());
     }
     let message = "no JVM of the run loaded a class of the report, so all of it is 0 %";
@@ -497,8 +498,14 @@ fn expect_loaded(
         counted(recorded.sessions.len(), "session"),
         counted(recorded.classes.len(), "class")
     );
+    let Some(help) = job.unloaded else {
+        // A module without tests of its own is no mistake of a report; a run without any may be one.
+        let warning = Warning::new("H0628", message).with("found", found);
+        complain(warning.with("help", UNLOADED));
+        return Ok(());
+    };
     let problem = Problem::partial("H0628", message).with("found", found);
-    Err(problem.with("help", job.unloaded))
+    Err(problem.with("help", help))
 }
 
 /// What is said of the recorded classes that are in none of the places.

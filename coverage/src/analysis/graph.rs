@@ -51,6 +51,16 @@ impl Branches {
         self.low == 0 && self.high.is_none()
     }
 
+    /// The numbers in rising order.
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let words = std::iter::once(&self.low).chain(self.high());
+        let words = words.zip((0..).step_by(64));
+        words.flat_map(|(word, first)| {
+            let bits = (0..64).filter(move |bit| word & (1 << bit) != 0);
+            bits.map(move |bit| first + bit)
+        })
+    }
+
     fn len(&self) -> u32 {
         let high = self.high().iter().map(|word| word.count_ones());
         self.low.count_ones() + high.sum::<u32>()
@@ -75,6 +85,8 @@ impl Branches {
 struct Covered {
     line: Option<u16>,
     branches: u32,
+    /// The numbers of the branches; a switch leaves some out.
+    numbers: Branches,
     covered: Branches,
     /// It was executed, whatever became of it.
     begun: bool,
@@ -236,6 +248,7 @@ impl<'a> Graph<'a> {
 
     fn connect(&mut self, source: usize, branch: u32, target: usize) {
         self.instructions[source].branches += 1;
+        self.instructions[source].numbers.set(branch);
         self.instructions[target].predecessor = Some((source as u32, branch));
         if !self.instructions[target].covered.is_empty() {
             self.cover(source, branch);
@@ -244,6 +257,7 @@ impl<'a> Graph<'a> {
 
     fn probe(&mut self, at: usize, branch: u32, hit: bool) {
         self.instructions[at].branches += 1;
+        self.instructions[at].numbers.set(branch);
         if hit {
             self.cover(at, branch);
         }
@@ -300,7 +314,7 @@ impl<'a> Graph<'a> {
     /// Gives instructions the branches of others.
     pub(super) fn replace_branches(&mut self, output: &FilterOutput) {
         for (of, by) in output.replacements() {
-            let mut covered = Branches::default();
+            let (mut covered, mut numbers) = (Branches::default(), Branches::default());
             let mut branches = 0;
             for stands_for in by.branches() {
                 if stands_for
@@ -309,11 +323,13 @@ impl<'a> Graph<'a> {
                 {
                     covered.set(branches);
                 }
+                numbers.set(branches);
                 branches += 1;
             }
             let instruction = &mut self.instructions[*of];
             instruction.branches = branches;
             instruction.covered = covered;
+            instruction.numbers = numbers;
         }
     }
 
@@ -346,6 +362,9 @@ impl<'a> Graph<'a> {
                 let branches = Counter::new(instruction.branches.saturating_sub(covered), covered);
                 run.branches += branches;
                 coverage.add_decision(branches);
+                let taken = instruction.numbers.iter();
+                let taken = taken.map(|branch| instruction.covered.has(branch));
+                coverage.decide(line.map(u32::from), taken);
             }
         }
         coverage.add_run(line.map(u32::from), run);

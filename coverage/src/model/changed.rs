@@ -49,6 +49,8 @@ fn restricted(class: &ClassCoverage, keeps: impl Fn(u32) -> bool) -> ClassCovera
                 part.lines.count(number, times);
             }
         }
+        let decisions = method.decisions.iter().filter(|(line, _)| keeps(*line));
+        part.decisions = decisions.cloned().collect();
         part.close();
         part.counters.complexity = Counter::EMPTY;
         kept.add_method(part);

@@ -192,7 +192,12 @@ pub struct MethodCoverage {
     pub lines: Lines,
     /// How often its first line began, if that was counted.
     entries: Option<u64>,
+    /// The decisions with their lines, in the order of the code.
+    pub(crate) decisions: Vec<(u32, Decision)>,
 }
+
+/// The branches of one instruction, each with whether it was taken.
+pub(crate) type Decision = Box<[bool]>;
 
 impl MethodCoverage {
     /// A method of which nothing is counted yet.
@@ -236,6 +241,13 @@ impl MethodCoverage {
             let covered = branches.covered.saturating_sub(1);
             let missed = branches.total().saturating_sub(covered).saturating_sub(1);
             self.counters.complexity += Counter::new(missed, covered);
+        }
+    }
+
+    /// Notes which branches of an instruction were taken.
+    pub(crate) fn decide(&mut self, line: Option<u32>, taken: impl Iterator<Item = bool>) {
+        if let Some(line) = line {
+            self.decisions.push((line, taken.collect()));
         }
     }
 

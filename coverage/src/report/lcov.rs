@@ -1,5 +1,6 @@
 //! The tracefile of LCOV: one section per source file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -35,8 +36,10 @@ fn write_file(
     let path = path_of(sources, &file.package, &file.name);
     writeln!(text, "TN:\nSF:{}", one_line(&path))?;
     write_methods(package, file, text)?;
+    let decisions = decisions(package, file);
     for (number, line) in file.lines.iter() {
-        write_branches(number, line, text)?;
+        let known = decisions.get(&number).map_or(&[][..], Vec::as_slice);
+        write_branches(number, line, known, text)?;
     }
     let branch = file.counters.branch;
     if branch.total() > 0 {
@@ -84,23 +87,50 @@ fn write_methods(
     writeln!(text, "FNF:{}\nFNH:{hit}", methods.len())
 }
 
-/// Which branches were taken is not known, only how many: the first ones.
-fn write_branches(number: u32, line: &LineCoverage, text: &mut String) -> std::fmt::Result {
-    for branch in 0..line.branches.total() {
-        let taken = match (
-            line.instructions.covered > 0,
-            branch < line.branches.covered,
-        ) {
-            (false, _) => "-",
-            (true, taken) => {
-                if taken {
-                    "1"
-                } else {
-                    "0"
-                }
-            }
-        };
-        writeln!(text, "BRDA:{number},0,{branch},{taken}")?;
+/// The decisions of a source file by their lines: of classes and methods in their order.
+fn decisions<'p>(
+    package: &'p PackageCoverage,
+    file: &SourceFileCoverage,
+) -> BTreeMap<u32, Vec<&'p [bool]>> {
+    let mut decisions = BTreeMap::<u32, Vec<&[bool]>>::new();
+    let classes = package.classes.iter();
+    let classes = classes.filter(|class| class.source_file.as_ref() == Some(&file.name));
+    for method in classes.flat_map(|class| &class.methods) {
+        for (line, taken) in &method.decisions {
+            decisions.entry(*line).or_default().push(taken);
+        }
+    }
+    decisions
+}
+
+/// Each decision of the line is a block with its branches. Where only their number is known, as of lines that were
+/// inlined, the first ones of one block are those that were taken.
+fn write_branches(
+    number: u32,
+    line: &LineCoverage,
+    decisions: &[&[bool]],
+    text: &mut String,
+) -> std::fmt::Result {
+    let branches = line.branches;
+    let all = || decisions.iter().copied().flatten();
+    let known = (all().count(), all().filter(|taken| **taken).count());
+    let first_ones: Vec<bool> = (0..branches.total())
+        .map(|branch| branch < branches.covered)
+        .collect();
+    let counted = (branches.total() as usize, branches.covered as usize);
+    let blocks = match known == counted {
+        true => decisions,
+        false => &[first_ones.as_slice()],
+    };
+    for (block, taken) in blocks.iter().enumerate() {
+        for (branch, taken) in taken.iter().enumerate() {
+            let taken = match (line.instructions.covered > 0, taken) {
+                (false, _) => "-",
+                (true, true) => "1",
+                (true, false) => "0",
+            };
+            writeln!(text, "BRDA:{number},{block},{branch},{taken}")?;
+        }
     }
     Ok(())
 }
@@ -113,7 +143,34 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::BundleBuilder;
     use crate::report::{NoSources, fixture};
+
+    /// The branches of a program whose one decision took these.
+    fn branches(taken: &[bool]) -> Vec<String> {
+        let hit = taken.iter().filter(|taken| **taken).count() as u32;
+        let missed = taken.len() as u32 - hit;
+        let mut method = fixture::method("f", "()V", &[(0, 2, missed, hit, 2)]);
+        method.decide(Some(2), taken.iter().copied());
+        let mut builder = BundleBuilder::default();
+        let class = fixture::class("S", Some("S.java"), vec![method]);
+        builder.add(class).unwrap();
+        let (bundle, mut bytes) = (builder.build("x"), Vec::new());
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("BRDA:"));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn branches_that_were_taken_are_told_from_others() {
+        assert_eq!(branches(&[true, false]), ["2,0,0,1", "2,0,1,0"]);
+        assert_eq!(branches(&[false, true]), ["2,0,0,0", "2,0,1,1"]);
+        assert_eq!(
+            branches(&[true, false, true]),
+            ["2,0,0,1", "2,0,1,0", "2,0,2,1"]
+        );
+    }
 
     #[test]
     fn report_of_a_small_program() {

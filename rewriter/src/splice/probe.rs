@@ -16,8 +16,8 @@ use jvms::opcode;
 const STORE: usize = 8;
 /// Bytes of a hit that calls.
 const CALL: usize = 5;
-/// Pool entries of a method that hits call, but for the first: its name, `CONSTANT_NameAndType` and itself.
-const POOL_ENTRIES: u16 = 3;
+/// Pool entries of a method that hits call, but for the first: its name and descriptor, both together, and itself.
+const POOL_ENTRIES: u16 = 4;
 
 /// `StackOverflowError` and the classes it extends (JVMS 6.3).
 const OVERFLOWS: [&[u8]; 4] = [
@@ -193,7 +193,10 @@ impl Calls {
             if calls.next == 0 {
                 calls.next = index;
             }
-            debug_assert_eq!(index, calls.method_of(number));
+            // Without the right index there is no hit: the plan is refused as if the pool was full.
+            if index != calls.method_of(number) {
+                return None;
+            }
         }
         Some(calls)
     }
