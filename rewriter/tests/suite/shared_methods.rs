@@ -66,7 +66,7 @@ fn every_probe_is_told_by_its_method_and_what_that_is_given() {
 
 #[test]
 fn probes_of_a_class_may_need_every_method() {
-    let probes = [0, 300, 1_000, 2_304, 32_767];
+    let probes = [0_u16, 300, 1_000, 2_304, 32_767];
     let out = spliced(&probes.map(u32::from));
     let class = ClassFile::read(&out).unwrap();
     let found = [0, 5, 10, 15, 20].map(|at| probe(&class, at));
