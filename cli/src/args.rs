@@ -52,7 +52,7 @@ pub struct Plugins {
 /// What plugins see and may do, and their options.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PluginSettings {
-    /// Classes to instrument: com.acme.**, @annotation, <:supertype, loader:app, location:FOLDER|JAR; `!` in front excludes; may be repeated
+    /// Classes to instrument: com.acme.**, @annotation, <:supertype, source:FILE, loader:app, location:FOLDER|JAR; `!` in front excludes; may be repeated
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
     /// Capability granted to the plugins (probes, rewrite, structure, boot, natives, observe-samples …), or several with commas; may be repeated
@@ -77,6 +77,8 @@ pub struct Watch {
     pub calls: Option<u64>,
     /// How many within one second at most.
     pub per_second: Option<u32>,
+    /// Subject of condition and list, unless that is calls.
+    pub about: Option<String>,
 }
 
 impl PluginSettings {

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use attach::Process;
 use control::Request;
-use control::message::{Change, Dump, PluginState, Released, Reset, SessionRequest, Status};
+use control::message::{
+    Change, Dump, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
+};
 
 use crate::agent::{self, Agent, Found};
 use crate::answers::failures;
@@ -250,6 +252,25 @@ impl AttachedPlugin {
         instrumented(&self.begun, &self.plugin)
     }
 
+    /// Gives the plugin's notes on loaded classes that it left as they are, and those of others before.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.begun.notes
+    }
+
+    /// The methods of loaded classes that were left as they are when the plugin had come, each with the cause.
+    #[must_use]
+    pub fn left_alone(&self) -> Vec<String> {
+        let new = Trouble::of(&self.begun)
+            .left_alone
+            .saturating_sub(self.before.left_alone);
+        let known = &self.begun.left_alone;
+        let before = known
+            .len()
+            .saturating_sub(usize::try_from(new).unwrap_or(usize::MAX));
+        known.iter().skip(before).map(left_alone).collect()
+    }
+
     /// The names of all loaded classes, with dots.
     ///
     /// # Errors
@@ -401,11 +422,14 @@ impl AttachedPlugin {
             let class = failure.class.replace('/', ".");
             format!("{} {class}: {}", failure.code, failure.cause)
         });
-        warn_of("methods", left_alone, &status.left_alone, |remark| {
-            format!("{}.{}: {}", remark.class, remark.method, remark.text)
-        });
+        warn_of("methods", left_alone, &status.left_alone, self::left_alone);
         failed + left_alone > 0
     }
+}
+
+/// A method that was left as it is, and why.
+fn left_alone(remark: &MethodRemark) -> String {
+    format!("{}.{}: {}", remark.class, remark.method, remark.text)
 }
 
 impl Trouble {

@@ -89,6 +89,7 @@ pub mod traces;
 pub mod unmatched;
 pub mod until;
 pub mod warnings;
+mod watched_places;
 pub mod watching;
 pub mod when;
 pub mod withheld;

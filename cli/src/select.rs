@@ -46,8 +46,14 @@ impl Filter {
     /// Parses the selectors of a report of event files alone, which name loaders and no places.
     ///
     /// # Errors
-    /// As [`Filter::new`]; and if one is over locations.
+    /// As [`Filter::new`]; and if one is over locations or source files.
     pub fn of_event_files(selectors: &[String]) -> Result<Self, Problem> {
+        if let Some(part) = parts(selectors).find(|part| concerns(part, "source:")) {
+            return Err(cannot(
+                part,
+                "no event file says what file a class is compiled from: select by name",
+            ));
+        }
         match parts(selectors).find(|part| concerns(part, "location:")) {
             Some(part) => Err(cannot(
                 part,
@@ -114,7 +120,7 @@ impl Filter {
     /// # Errors
     /// As [`Filter::new`]; and if one is over anything else.
     pub fn of_names(selectors: &[String]) -> Result<Self, Problem> {
-        let others = ["@", "<:", "loader:", "location:"];
+        let others = ["@", "<:", "source:", "loader:", "location:"];
         let is_other = |part: &&str| others.iter().any(|what| concerns(part, what));
         match parts(selectors).find(is_other) {
             Some(part) => Err(cannot(
@@ -200,6 +206,10 @@ impl SelectableClass for Recorded<'_> {
         let names = self.0.supertypes.iter();
         names.map(String::as_bytes).any(test)
     }
+
+    fn source_file(&self, _: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        false // an event file does not name it, see `of_events`
+    }
 }
 
 struct Facts<'a>(&'a ClassDescription<'a>);
@@ -220,6 +230,10 @@ impl SelectableClass for Facts<'_> {
             .iter()
             .chain(self.0.interfaces)
             .any(|name| test(name.as_bytes()))
+    }
+
+    fn source_file(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        self.0.source_file.is_some_and(|name| test(name.as_bytes()))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use control::Request;
 use control::message::{Change, Status};
-use probes::events::{Call, Lost, Outcome, Trace};
+use probes::events::{Lost, Moment, Outcome, Trace};
 use trace::summary::Gap;
 use trace::watched;
 
@@ -33,6 +33,8 @@ pub struct Layout {
     pub show: Vec<String>,
     /// How many calls are shown.
     pub calls: Option<u64>,
+    /// Lines that are reached or fields that are written are shown, and no calls.
+    pub of_places: bool,
     /// They are calls of a command, which goes on when no more are shown; then without this plugin.
     pub of_command: Option<OfCommand>,
 }
@@ -67,7 +69,7 @@ struct Signs {
 pub struct Seen {
     /// Calls that were shown.
     pub shown: u64,
-    /// Methods whose calls were recorded, called or not.
+    /// Methods whose calls were recorded, called or not, and places.
     pub methods: usize,
     /// What was left out or lost.
     pub lost: Lost,
@@ -103,7 +105,7 @@ impl Watching {
             };
             for jvm in jvms.all() {
                 let trace = jvm.trace();
-                seen.methods += trace.spans.len();
+                seen.methods += trace.spans.len() + trace.places.len();
                 seen.lost = seen.lost.and(&trace.lost);
                 let gap = Gap::of(trace);
                 if gap.is_none() && !trace.complete {
@@ -172,9 +174,7 @@ impl Printer {
         loop {
             let is_last = signs.ends.load(Ordering::Acquire);
             let more = jvms.read(&mut |_, trace, happening| {
-                if let Happening::Call(call, is_virtual) = happening {
-                    self.take(trace, call, is_virtual);
-                }
+                self.take(trace, happening);
             })?;
             self.write()?;
             if self.is_full() {
@@ -225,8 +225,14 @@ impl Printer {
         }
     }
 
-    fn take(&mut self, trace: &Trace, call: &Call, is_virtual: bool) {
-        if self.closed || call.outcome == Outcome::Open {
+    fn take(&mut self, trace: &Trace, happening: Happening<'_>) {
+        let is_shown = match happening {
+            Happening::Call(call, _) => call.outcome != Outcome::Open,
+            // Other plugins have events of their own.
+            Happening::Moment(moment, _) => self.layout.of_places && is_of_watch(trace, moment),
+            Happening::Begun | Happening::Reset => false,
+        };
+        if self.closed || !is_shown {
             return;
         }
         if self.is_full() {
@@ -235,10 +241,23 @@ impl Printer {
         }
         self.shown += 1;
         let text = if self.layout.json {
-            let line = format!("{}\n", watched::json(trace, call, is_virtual));
-            escape::json(&line).into_owned()
+            let object = match happening {
+                Happening::Call(call, is_virtual) => watched::json(trace, call, is_virtual),
+                Happening::Moment(moment, is_virtual) => {
+                    watched::moment_json(trace, moment, is_virtual)
+                }
+                Happening::Begun | Happening::Reset => return,
+            };
+            escape::json(&format!("{object}\n")).into_owned()
         } else {
-            let lines = watched::lines(trace, call, is_virtual, &self.layout.show);
+            let show = &self.layout.show;
+            let lines = match happening {
+                Happening::Call(call, is_virtual) => watched::lines(trace, call, is_virtual, show),
+                Happening::Moment(moment, is_virtual) => {
+                    watched::moment_lines(trace, moment, is_virtual, show)
+                }
+                Happening::Begun | Happening::Reset => return,
+            };
             escape::lines(&lines).into_owned()
         };
         self.waiting.extend_from_slice(text.as_bytes());
@@ -261,6 +280,12 @@ impl Printer {
         }
         Ok(())
     }
+}
+
+/// Says whether an event is one of `classhook watch`, which asks for no row of a table.
+fn is_of_watch(trace: &Trace, moment: &Moment) -> bool {
+    let place = trace.places.get(&moment.place);
+    place.is_some_and(|place| place.row.is_none())
 }
 
 /// Disables the plugin in a JVM of a command, unless that has ended or its agent takes no requests.

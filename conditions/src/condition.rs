@@ -13,6 +13,22 @@ pub struct Watch {
     pub calls: Option<u64>,
     /// How many within one second at most.
     pub per_second: Option<u32>,
+    /// Subject of condition and list.
+    pub about: About,
+    /// The fields whose writes they are about: `com.acme.Order.status`.
+    pub writes: Vec<String>,
+}
+
+/// Subject of a condition and a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum About {
+    /// Calls of methods, from entry to end.
+    #[default]
+    Calls,
+    /// Moments at which a line is reached: names are those of local variables.
+    Places,
+    /// Moments at which a field is written: `old`, `new`, `object`.
+    Writes,
 }
 
 /// A condition over one call.
@@ -134,6 +150,54 @@ pub enum Root {
     This,
     /// The exception that left the method.
     Thrown,
+    /// A local variable, or a value of a write, whose name is the first step.
+    Local,
+}
+
+/// A field as an instruction names it (JVMS 4.4.2).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NamedField {
+    text: String,
+    owner: usize,
+    name: usize,
+}
+
+impl NamedField {
+    /// A field by the internal name of a class, its name and its descriptor.
+    #[must_use]
+    pub fn new(owner: &str, name: &str, descriptor: &str) -> Self {
+        Self {
+            text: format!("{owner}.{name}:{descriptor}"),
+            owner: owner.len(),
+            name: name.len(),
+        }
+    }
+
+    /// `com/acme/Order.status:I`.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Internal name of the class that the instruction names.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        self.text.get(..self.owner).unwrap_or_default()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let behind = self.text.get(self.owner + 1..).unwrap_or_default();
+        behind.get(..self.name).unwrap_or_default()
+    }
+
+    /// Its descriptor.
+    #[must_use]
+    pub fn descriptor(&self) -> &str {
+        let from = self.owner + self.name + 2;
+        self.text.get(from..).unwrap_or_default()
+    }
 }
 
 /// One step from an object to a value.
@@ -147,6 +211,10 @@ pub enum Step {
     Length,
     /// `.class`: the name of the object's class.
     Class,
+    /// The value of a field before it is written, found as the instruction finds it (JVMS 5.4.3.2). No text has this step.
+    Written(NamedField),
+    /// The name of the class that declares such a field, of an object or a class. No text has this step.
+    Declarer(NamedField),
 }
 
 /// What is shown of a call.
@@ -154,6 +222,8 @@ pub enum Step {
 pub enum Show {
     /// `arg`: every argument.
     Arguments,
+    /// `locals`: every local variable that is in scope.
+    Locals,
     /// `stack(10)`: the innermost frames of the call stack.
     Stack(u8),
     /// A value that an object leads to.
@@ -212,6 +282,31 @@ impl Function {
 }
 
 impl Path {
+    /// A local variable of this name.
+    #[must_use]
+    pub fn local(name: &str) -> Self {
+        Self {
+            root: Root::Local,
+            steps: vec![Step::Field(name.to_owned())],
+        }
+    }
+
+    /// The name of the local variable that it begins with, if it does.
+    #[must_use]
+    pub fn variable(&self) -> Option<&str> {
+        match (self.root, self.steps.first()) {
+            (Root::Local, Some(Step::Field(name))) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The steps from the object or variable that it begins with.
+    #[must_use]
+    pub fn from_root(&self) -> &[Step] {
+        let named = usize::from(self.root == Root::Local);
+        self.steps.get(named..).unwrap_or_default()
+    }
+
     /// The class of what was thrown, which is what `thrown` alone stands for.
     pub(crate) fn thrown_class() -> Self {
         Self {
@@ -348,20 +443,27 @@ impl Display for Value {
 
 impl Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut steps = self.steps.iter();
         match self.root {
             Root::Argument(index) => write!(f, "arg[{index}]")?,
             Root::Returned => f.write_str("returned")?,
             Root::This => f.write_str("this")?,
             Root::Thrown => f.write_str("thrown")?,
+            Root::Local => match steps.next() {
+                Some(Step::Field(name)) => f.write_str(name)?,
+                _ => f.write_str("?")?,
+            },
         }
         if *self == Self::thrown_class() {
             return Ok(());
         }
-        self.steps.iter().try_for_each(|step| match step {
+        steps.try_for_each(|step| match step {
             Step::Field(name) => write!(f, ".{name}"),
             Step::Element(index) => write!(f, "[{index}]"),
             Step::Length => f.write_str(".length"),
             Step::Class => f.write_str(".class"),
+            Step::Written(field) => write!(f, ".{}", field.name()),
+            Step::Declarer(_) => f.write_str(".class"),
         })
     }
 }
@@ -370,6 +472,7 @@ impl Display for Show {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arguments => f.write_str("arg"),
+            Self::Locals => f.write_str("locals"),
             Self::Stack(frames) => write!(f, "stack({frames})"),
             Self::Value(path) => path.fmt(f),
         }

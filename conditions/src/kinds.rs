@@ -34,7 +34,11 @@ impl Kind {
             Value::Threw => Self::Truth,
             Value::Thread => Self::Text,
             Value::Depth | Value::Arguments => Self::Number,
-            Value::Path(path) if path.steps.last() == Some(&Step::Class) => Self::Text,
+            Value::Path(path)
+                if matches!(path.steps.last(), Some(Step::Class | Step::Declarer(_))) =>
+            {
+                Self::Text
+            }
             Value::Path(_) => Self::Any,
         }
     }

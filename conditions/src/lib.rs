@@ -37,10 +37,11 @@ mod program;
 mod text;
 
 pub use condition::{
-    Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value, Watch,
+    About, Comparison, Condition, Function, Literal, NamedField, Operand, Path, Root, Show, Step,
+    Test, Value, Watch,
 };
 pub use evaluate::{Call, Datum, Verdict};
 pub use lexer::duration;
 pub use mistake::Mistake;
-pub use program::{Program, Slot};
+pub use program::{Program, Slot, WriteSite};
 pub use text::Text;

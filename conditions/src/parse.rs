@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::condition::{
-    Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value, Watch,
+    About, Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value,
+    Watch,
 };
 use crate::kinds::{Kind, named};
 use crate::lexer::{self, Span, Token};
@@ -12,6 +13,13 @@ use crate::mistake::{Mistake, quoted};
 
 const VALUES: &str = "`duration`, `threw`, `thrown`, `arg[0]`, `args.length`, `returned`, `this`, `thread` or `depth`";
 const SHOWN: &str = "`arg`, `arg[0]`, `returned`, `this`, `thrown` or `stack(10)`";
+const VALUES_HERE: &str =
+    "the name of a local variable, `this`, `arg[0]`, `args.length` or `thread`";
+const SHOWN_HERE: &str = "the name of a local variable, `locals`, `this`, `arg[0]` or `stack(10)`";
+const VALUES_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]`, `args.length` or `thread`";
+const SHOWN_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]` or `stack(10)`";
+/// Values that only calls have.
+const OF_CALLS: [&str; 5] = ["duration", "threw", "thrown", "returned", "depth"];
 const FUNCTIONS: &str =
     "`contains`, `startsWith`, `endsWith` or `matches`, with a text in parentheses";
 const NUMBER_OF_ARGUMENT: &str = "the number of an argument, from 0 to 254";
@@ -26,12 +34,20 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 impl Condition {
-    /// Reads a condition.
+    /// Reads a condition over calls.
     ///
     /// # Errors
     /// The first mistake.
     pub fn parse(text: &str) -> Result<Self, Mistake> {
-        let mut parser = Parser::new(text)?;
+        Self::parse_about(text, About::Calls)
+    }
+
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse_about(text: &str, about: About) -> Result<Self, Mistake> {
+        let mut parser = Parser::new(text, about)?;
         let condition = parser.any()?;
         parser.expect_end("`&&`, `||` or the end")?;
         Ok(condition)
@@ -39,12 +55,20 @@ impl Condition {
 }
 
 impl Show {
-    /// Reads a list, separated by commas.
+    /// Reads a list of what is shown of calls, separated by commas.
     ///
     /// # Errors
     /// The first mistake.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, Mistake> {
-        let mut parser = Parser::new(text)?;
+        Self::parse_list_about(text, About::Calls)
+    }
+
+    /// Reads a list, separated by commas.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse_list_about(text: &str, about: About) -> Result<Vec<Self>, Mistake> {
+        let mut parser = Parser::new(text, about)?;
         let mut list = vec![parser.show()?];
         while parser.takes(",") {
             list.push(parser.show()?);
@@ -60,7 +84,7 @@ impl Watch {
     /// # Errors
     /// The first mistake in the list, or that both together read too many values (`MAX_SLOTS`).
     pub fn showing(self, text: &str) -> Result<Self, Mistake> {
-        let show = Show::parse_list(text)?;
+        let show = Show::parse_list_about(text, self.about)?;
         let both = Self { show, ..self };
         let paths: HashSet<&Path> = both.paths().collect();
         if paths.len() > MAX_SLOTS {
@@ -129,6 +153,7 @@ impl Condition {
 
 struct Parser<'t> {
     text: &'t str,
+    about: About,
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: usize,
@@ -137,9 +162,10 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Result<Self, Mistake> {
+    fn new(text: &'t str, about: About) -> Result<Self, Mistake> {
         Ok(Self {
             text,
+            about,
             tokens: lexer::tokens(text)?,
             at: 0,
             depth: 0,
@@ -409,8 +435,15 @@ impl<'t> Parser<'t> {
     fn value(&mut self) -> Result<Value, Mistake> {
         let root = match self.peek() {
             Token::Name(name) => name.clone(),
-            _ => return Err(self.unexpected(VALUES)),
+            _ => return Err(self.unexpected(self.values())),
         };
+        if self.is_local(&root) {
+            self.at += 1;
+            return self.path_from(Path::local(&root)).map(Value::Path);
+        }
+        if self.about == About::Writes && OF_CALLS.contains(&root.as_str()) {
+            return Err(self.unexpected(self.values()));
+        }
         let simple = match root.as_str() {
             "duration" => Some(Value::Duration),
             "threw" => Some(Value::Threw),
@@ -433,9 +466,10 @@ impl<'t> Parser<'t> {
             "returned" => Root::Returned,
             "this" => Root::This,
             "thrown" => Root::Thrown,
+            _ if self.about == About::Writes => return Err(self.unexpected(self.values())),
             _ => {
                 return Err(self
-                    .unexpected(VALUES)
+                    .unexpected(self.values())
                     .with_help("names of classes and other texts stand in double quotes"));
             }
         };
@@ -443,6 +477,39 @@ impl<'t> Parser<'t> {
             self.at += 1;
         }
         self.path(root).map(Value::Path)
+    }
+
+    fn values(&self) -> &'static str {
+        match self.about {
+            About::Calls => VALUES,
+            About::Places => VALUES_HERE,
+            About::Writes => VALUES_OF_WRITE,
+        }
+    }
+
+    fn shown(&self) -> &'static str {
+        match self.about {
+            About::Calls => SHOWN,
+            About::Places => SHOWN_HERE,
+            About::Writes => SHOWN_OF_WRITE,
+        }
+    }
+
+    /// Says whether a name is that of a local variable, or of a value of a write. A local variable may be called `arg` or
+    /// `args`, too, and goes on with its fields.
+    fn is_local(&self, name: &str) -> bool {
+        let ahead = |by: usize| self.tokens.get(self.at + by).map(|it| &it.0);
+        let is_followed = |symbol| ahead(1) == Some(&Token::Symbol(symbol));
+        match (self.about, name) {
+            (About::Calls, _) | (_, "this" | "thread") => false,
+            (About::Writes, name) => ["old", "new", "object"].contains(&name),
+            (About::Places, "arg") => !is_followed("["),
+            (About::Places, "args") => {
+                let is_length = matches!(ahead(2), Some(Token::Name(name)) if name == "length");
+                !(is_followed(".") && is_length)
+            }
+            (About::Places, _) => true,
+        }
     }
 
     fn number_of_arguments(&mut self) -> Result<Value, Mistake> {
@@ -470,23 +537,27 @@ impl<'t> Parser<'t> {
     }
 
     fn path(&mut self, root: Root) -> Result<Path, Mistake> {
-        let mut steps = Vec::new();
+        self.path_from(Path {
+            root,
+            steps: Vec::new(),
+        })
+    }
+
+    fn path_from(&mut self, mut path: Path) -> Result<Path, Mistake> {
         while let Some(step) = self.step()? {
-            if steps.len() == MAX_STEPS {
+            if path.from_root().len() == MAX_STEPS {
                 self.at -= 1;
                 return Err(self.unexpected(format!("at most {MAX_STEPS} steps from an object")));
             }
             let is_last = step == Step::Class;
-            steps.push(step);
+            path.steps.push(step);
             if is_last {
                 break;
             }
         }
-        let path = if root == Root::Thrown && steps.is_empty() {
-            Path::thrown_class()
-        } else {
-            Path { root, steps }
-        };
+        if path.root == Root::Thrown && path.steps.is_empty() {
+            path = Path::thrown_class();
+        }
         self.paths.insert(path.clone());
         if self.paths.len() > MAX_SLOTS {
             self.at -= 1;
@@ -527,9 +598,12 @@ impl<'t> Parser<'t> {
 
     fn show(&mut self) -> Result<Show, Mistake> {
         let Token::Name(name) = self.peek() else {
-            return Err(self.unexpected(SHOWN));
+            return Err(self.unexpected(self.shown()));
         };
         let ahead = self.tokens.get(self.at + 1).map(|it| &it.0);
+        if self.about != About::Calls && !(name == "stack" && ahead == Some(&Token::Symbol("("))) {
+            return self.shown_here(&name.clone());
+        }
         match name.as_str() {
             "arg" if ahead != Some(&Token::Symbol("[")) => {
                 self.at += 1;
@@ -553,18 +627,43 @@ impl<'t> Parser<'t> {
                 self.expect(")")?;
                 Ok(Show::Stack(frames))
             }
-            _ => {
-                let place = self.span();
-                match self.value() {
-                    Ok(Value::Path(path)) => Ok(Show::Value(path)),
-                    Ok(other) => {
-                        let found = named(&Operand::Value(other));
-                        Err(Mistake::new(self.text, place, SHOWN, found).with_help(
-                            "thread, duration and the class of what is thrown are always shown",
-                        ))
-                    }
-                    Err(mistake) => Err(mistake),
-                }
+            _ => self.shown_value(),
+        }
+    }
+
+    /// Reads a value that is shown of a place or a write. The name of the thread is always shown, so `thread` is a local variable there.
+    fn shown_here(&mut self, name: &str) -> Result<Show, Mistake> {
+        let ahead = self.tokens.get(self.at + 1).map(|it| &it.0);
+        let is_alone = matches!(ahead, Some(Token::End | Token::Symbol(",")));
+        match (self.about, name) {
+            (About::Places, "locals") if is_alone => {
+                self.at += 1;
+                Ok(Show::Locals)
+            }
+            (About::Places, "thread") => {
+                self.at += 1;
+                self.path_from(Path::local(name)).map(Show::Value)
+            }
+            _ => self.shown_value(),
+        }
+    }
+
+    fn shown_value(&mut self) -> Result<Show, Mistake> {
+        let place = self.span();
+        match self.value()? {
+            Value::Path(path) => Ok(Show::Value(path)),
+            other => {
+                let found = named(&Operand::Value(other));
+                Err(
+                    Mistake::new(self.text, place, self.shown(), found).with_help(
+                        match self.about {
+                            About::Calls => {
+                                "thread, duration and the class of what is thrown are always shown"
+                            }
+                            _ => "the thread is always shown",
+                        },
+                    ),
+                )
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::condition::{
-    Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Test, Value, Watch,
+    About, Comparison, Condition, Function, Literal, NamedField, Operand, Path, Root, Show, Step,
+    Test, Value, Watch,
 };
 
 /// Where a branch leads to: the number of a branch that was made before it, or an end.
@@ -20,6 +21,7 @@ pub struct Program {
     pub(crate) branches: Box<[Branch]>,
     pub(crate) start: Target,
     slots: Box<[Slot]>,
+    variables: Box<[String]>,
     stack: Option<u8>,
     arguments: bool,
     watch: Watch,
@@ -30,8 +32,21 @@ pub struct Program {
 pub struct Slot {
     /// Which value.
     pub path: Path,
+    /// As it is written in conditions and lists.
+    pub name: String,
     /// Whether as much as possible is kept of a text, because it is compared.
     pub is_compared: bool,
+}
+
+/// An instruction that writes a field, in one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteSite {
+    /// The field, as the instruction names it.
+    pub field: NamedField,
+    /// Set for a static field.
+    pub is_static: bool,
+    /// The classes that the field may be declared in: texts with `*` and `?`, as of [`Function::Matches`].
+    pub classes: Vec<String>,
 }
 
 /// One test, and where it leads to.
@@ -67,14 +82,34 @@ pub(crate) enum Source {
 }
 
 impl Program {
-    /// Compiles what is asked.
+    /// Compiles what is asked of calls, or of places.
     #[must_use]
     pub fn of(watch: &Watch) -> Self {
-        let mut compiler = Compiler::default();
+        Self::compile(watch, watch.when.clone(), None)
+    }
+
+    /// Compiles what is asked where an instruction writes a field. What names another field matches nothing, nor does a
+    /// write to `null`, which throws.
+    #[must_use]
+    pub fn of_write(watch: &Watch, site: &WriteSite) -> Self {
+        let declared = site.is_declared();
+        let when = match watch.when.clone() {
+            Some(when) => declared.and(when),
+            None => declared,
+        };
+        Self::compile(watch, Some(when), Some(site.clone()))
+    }
+
+    fn compile(watch: &Watch, when: Option<Condition>, write: Option<WriteSite>) -> Self {
+        let mut compiler = Compiler {
+            about: watch.about,
+            write,
+            ..Compiler::default()
+        };
         for path in watch.paths() {
             compiler.slot(path, false);
         }
-        let start = match &watch.when {
+        let start = match &when {
             Some(condition) => compiler.condition(condition, KEPT, LEFT_OUT),
             None => KEPT,
         };
@@ -82,10 +117,17 @@ impl Program {
             Show::Stack(frames) => Some(*frames),
             _ => None,
         });
+        let mut variables: Vec<String> = Vec::new();
+        for name in compiler.slots.iter().filter_map(|it| it.path.variable()) {
+            if !variables.iter().any(|known| known == name) {
+                variables.push(name.to_owned());
+            }
+        }
         Self {
             branches: compiler.branches.into(),
             start,
             slots: compiler.slots.into(),
+            variables: variables.into(),
             stack: stack.max(),
             arguments: watch.show.contains(&Show::Arguments),
             watch: watch.clone(),
@@ -110,6 +152,25 @@ impl Program {
         numbered.filter(move |(_, slot)| slot.path.root == root)
     }
 
+    /// The local variables that values are read from, or values of a write.
+    #[must_use]
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    /// The values that are read from the variable with this index, with their numbers.
+    pub fn slots_of_variable(&self, index: u8) -> impl Iterator<Item = (u8, &Slot)> {
+        let name = self.variables.get(usize::from(index)).map(String::as_str);
+        let numbered = (0..).zip(&self.slots);
+        numbered.filter(move |(_, slot)| name.is_some() && slot.path.variable() == name)
+    }
+
+    /// Says whether every local variable is shown.
+    #[must_use]
+    pub fn shows_locals(&self) -> bool {
+        self.watch.show.contains(&Show::Locals)
+    }
+
     /// Whether anything is read from this object.
     #[must_use]
     pub fn reads(&self, root: Root) -> bool {
@@ -129,8 +190,71 @@ impl Program {
     }
 }
 
+/// The path of a value that is handed over at a place: all of them are variables there, `this` and arguments as well.
+fn as_variable(path: &Path) -> Path {
+    let mut variable = match path.root {
+        Root::This => Path::local("this"),
+        Root::Argument(index) => Path::local(&format!("arg[{index}]")),
+        _ => return path.clone(),
+    };
+    variable.steps.extend_from_slice(&path.steps);
+    variable
+}
+
+impl WriteSite {
+    /// The name by which the object is found that the field is declared for: the class of a static one.
+    #[must_use]
+    pub fn owner(&self) -> &'static str {
+        if self.is_static { "class" } else { "object" }
+    }
+
+    /// The place of a value of a write. The value of a static field is handed over.
+    fn place(&self, path: &Path) -> Path {
+        match path.variable() {
+            Some("old") if !self.is_static => {
+                let mut steps = Path::local("object").steps;
+                steps.push(Step::Written(self.field.clone()));
+                steps.extend_from_slice(path.from_root());
+                Path {
+                    root: Root::Local,
+                    steps,
+                }
+            }
+            _ => path.clone(),
+        }
+    }
+
+    /// The condition that the field is declared in one of the classes, and the object is there.
+    fn is_declared(&self) -> Condition {
+        let owner = Path::local(self.owner());
+        let mut declarer = owner.clone();
+        declarer.steps.push(Step::Declarer(self.field.clone()));
+        let matches = |class: &String| {
+            let class = Operand::Literal(Literal::Text(class.clone()));
+            let declarer = Value::Path(declarer.clone());
+            Condition::Test(Test::Text(declarer, Function::Matches, class))
+        };
+        let mut matching: Vec<Condition> = self.classes.iter().map(matches).collect();
+        let is_one = match (matching.len(), matching.pop()) {
+            (1, Some(only)) => only,
+            (_, last) => {
+                matching.extend(last);
+                Condition::Any(matching)
+            }
+        };
+        if self.is_static {
+            return is_one;
+        }
+        let object = Operand::Value(Value::Path(owner));
+        let null = Operand::Literal(Literal::Null);
+        Condition::Test(Test::Compare(object, Comparison::NotEqual, null)).and(is_one)
+    }
+}
+
 #[derive(Default)]
 struct Compiler {
+    about: About,
+    write: Option<WriteSite>,
     branches: Vec<Branch>,
     slots: Vec<Slot>,
     numbers: HashMap<Path, u8>,
@@ -139,9 +263,16 @@ struct Compiler {
 impl Compiler {
     /// The number of a value.
     fn slot(&mut self, path: &Path, is_compared: bool) -> u8 {
+        let (about, write) = (self.about, self.write.as_ref());
         let number = *self.numbers.entry(path.clone()).or_insert_with(|| {
+            let path_there = match (about, write) {
+                (About::Calls, _) => path.clone(),
+                (_, None) => as_variable(path),
+                (_, Some(write)) => write.place(&as_variable(path)),
+            };
             self.slots.push(Slot {
-                path: path.clone(),
+                path: path_there,
+                name: path.to_string(),
                 is_compared: false,
             });
             (self.slots.len() - 1) as u8 // at most MAX_SLOTS
@@ -209,7 +340,7 @@ impl Compiler {
                 match path.root {
                     Root::Returned => Source::Returned(number),
                     Root::Thrown => Source::Thrown(number),
-                    Root::Argument(_) | Root::This => Source::Slot(number),
+                    Root::Argument(_) | Root::This | Root::Local => Source::Slot(number),
                 }
             }
         }

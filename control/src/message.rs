@@ -209,6 +209,8 @@ pub struct Status {
     pub progress: Option<Progress>,
     /// Methods that were left as they are within changed classes: the first of them, and why.
     pub left_alone: Vec<MethodRemark>,
+    /// The last notes of plugins on methods that they left as they are.
+    pub notes: Vec<String>,
     /// What came of the plan cache; none if it is off.
     pub plan_cache: Option<PlanCache>,
     /// The commands that are at work in the JVM, each with the plugin that ends with it.

@@ -31,9 +31,11 @@
     )
 )]
 
+mod field;
 mod pattern;
 mod wildcards;
 
+pub use field::FieldPattern;
 pub use pattern::{Pattern, PatternError};
 use wildcards::Token;
 

@@ -301,9 +301,19 @@ pub(crate) fn is_wanted(
         }
         return false;
     }
-    let plugins = agent.plugins.current();
-    let asked = plugins.is_some_and(|plugins| plugins.pipeline.asks_location());
-    wants(class, location(agent, jvm, class, asked).for_selectors())
+    let Some(plugins) = agent.plugins.current() else {
+        return wants(class, location(agent, jvm, class, false).for_selectors());
+    };
+    let found = location(agent, jvm, class, plugins.pipeline.asks_location());
+    let location = found.for_selectors();
+    wants(class, location)
+        && (!plugins.pipeline.asks_source() || {
+            let source = jvm.jvmti.known_source_file(jvm.live, &class.class);
+            source.is_none_or(|source| {
+                let pipeline = &plugins.pipeline;
+                pipeline.wants_of_source(&class.name, &class.loader, location, &source)
+            })
+        })
 }
 
 /// Where a loaded class came from; the path only if it is `asked` for.

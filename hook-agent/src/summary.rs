@@ -50,6 +50,10 @@ impl Numbers {
 pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     print_methods(agent, numbers);
     print_unmatched(agent);
+    // A command that visits the JVM tells it itself.
+    if numbers.summary.transformed == 0 && agent.settings.visit.is_none() {
+        print_notes(&numbers.plugins);
+    }
     let Numbers {
         summary, plugins, ..
     } = numbers;
@@ -122,6 +126,16 @@ fn print_unmatched(agent: &Agent) {
                 ),
             );
         }
+    }
+}
+
+/// Prints the notes of plugins that left each class as it is.
+fn print_notes(plugins: &host::Summary) {
+    for note in plugins.notes.iter().take(REPORTED) {
+        messages::warning(
+            Code::Unmatched,
+            format_args!("no class was changed; plugin {note}"),
+        );
     }
 }
 

@@ -154,4 +154,8 @@ impl SelectableClass for ClassFile<'_> {
             .chain(self.interfaces())
             .any(|name| test(name.as_bytes()))
     }
+
+    fn source_file(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        ClassFile::source_file(self).is_some_and(|name| test(name.as_bytes()))
+    }
 }

@@ -16,6 +16,7 @@ use crate::class::TransformedClass;
 use crate::helper_calls::{call, to_bits};
 use crate::plugin::Plugin;
 use crate::span::{LeftAlone, NUMBER, OBJECT, Refused, about, is_of_spans, line_at, row_of};
+use crate::watched_event;
 
 /// Method of the helper: the place of an event is reached.
 const EVENT: (&str, &str) = ("event", "(I)V");
@@ -36,16 +37,24 @@ pub(crate) fn add(
     }
     let mut changed = changed_instructions(merged);
     let rows = request.rows(ProbeKind::Event);
-    for (number, EventRequest { point, values }) in (0..).zip(&request.events) {
+    let program = watched_event::program(plugin);
+    let mut watched = Vec::new();
+    for (number, event) in (0..).zip(&request.events) {
+        let EventRequest { point, values } = event;
+        let is_watched = program.is_some() && values.names().next().is_none();
         let (class, method) = (transformed.class(), point.method);
         if is_of_spans(class, method) {
             let text = "the code that records events calls it itself";
             left_alone.push((method, text.to_owned()));
             continue;
         }
-        if values.needs_instruction() && !take(&mut changed, *point) {
+        if (values.needs_instruction() || is_watched) && !take(&mut changed, *point) {
             let text = "another plugin changes an instruction whose operands, or what it gives, an event would record";
             left_alone.push((method, text.to_owned()));
+            continue;
+        }
+        if is_watched {
+            watched.push((number, event));
             continue;
         }
         let bci = instruction_at(point.location).unwrap_or(0);
@@ -57,12 +66,23 @@ pub(crate) fn add(
             shown: values.names().map(str::to_owned).collect(),
             event: Some(EventInfo {
                 per_second: values.per_second(),
+                ..EventInfo::default()
             }),
             ..about(transformed, plugin.recorded_name(), method)
         });
         id.map_err(|error| error.to_string())
             .and_then(|id| lower(merged, class, *point, values, spans.in_code(id)))
             .map_err(|cause| Refused { method, cause })?;
+    }
+    if let Some(program) = program {
+        let of = (plugin, program);
+        left_alone.extend(watched_event::add(
+            merged,
+            transformed,
+            of,
+            watched.into_iter(),
+            table,
+        )?);
     }
     Ok(left_alone)
 }

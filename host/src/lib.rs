@@ -61,6 +61,7 @@ pub mod structural_edits;
 mod suspending;
 mod trouble;
 pub mod untouched;
+mod watched_event;
 
 pub use code_location::CodeLocation;
 pub use component::compile_ahead;

@@ -139,6 +139,30 @@ impl Pipeline {
         self.plugins.iter().any(|plugin| plugin.asks_location())
     }
 
+    /// Says whether any plugin's selectors ask for the source file of a class.
+    #[must_use]
+    pub fn asks_source(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.asks_source())
+    }
+
+    /// As [`Pipeline::wants`], of a class that is compiled from this file, so that a loaded class that no plugin wants need not
+    /// be read.
+    #[must_use]
+    pub fn wants_of_source(
+        &self,
+        name: &[u8],
+        loader: &Loader,
+        location: CodeLocation<'_>,
+        source: &[u8],
+    ) -> bool {
+        let wants = |plugin: &Plugin| match plugin.wants(name, loader, location) {
+            Verdict::No => false,
+            Verdict::Yes => true,
+            Verdict::AskClass => plugin.may_want_source(name, loader, source),
+        };
+        !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
+    }
+
     /// Asks the plugins about one class and splices what they want into `out`.
     ///
     /// Runs on a stack of its own. Never panics and never blocks on anything but

@@ -221,6 +221,20 @@ impl Plugin {
         self.user.asks_location() || self.own.asks_location()
     }
 
+    /// Says whether its selectors ask for the source file of a class.
+    pub fn asks_source(&self) -> bool {
+        self.user.asks_source() || self.own.asks_source()
+    }
+
+    /// Says whether it may want a class of which the source file is known, after [`Verdict::AskClass`].
+    pub fn may_want_source(&self, name: &[u8], loader: &Loader, source: &[u8]) -> bool {
+        let may_want = |selection: &Selection| match selection.matches_name(name, loader) {
+            Verdict::AskClass => selection.may_match_source(name, source),
+            verdict => verdict == Verdict::Yes,
+        };
+        may_want(&self.user) && may_want(&self.own)
+    }
+
     /// What is known with the class file, after [`Verdict::AskClass`].
     pub fn wants_class(&self, name: &[u8], loader: &Loader, class: &dyn SelectableClass) -> bool {
         let wants = |selection: &Selection| match selection.matches_name(name, loader) {

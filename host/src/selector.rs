@@ -5,12 +5,13 @@
 //! | `com.acme.**` | its name matches: `**` any text, `*` within one package level, `?` one character |
 //! | `@com.acme.Marked` | it has this annotation (same globs) |
 //! | `<:com.acme.Base` | it names this as its superclass or a superinterface (same globs) |
+//! | `source:Orders.java` | it is compiled from a file of this name, by its class file (`*` and `?` as in a text) |
 //! | `loader:app` | its loader is `boot`, `platform`, `app` or of this class (same globs) |
 //! | `location:target/classes` | it came from this folder or archive, or one in it ([`CodeLocation`]) |
 //! | `location:any` | always; also classes without a known source location are let through |
 //!
 //! `!` in front excludes what matches, and always wins. Otherwise a class is
-//! selected when it matches one of the name, `@` and `<:` selectors (or there
+//! selected when it matches one of the name, `@`, `<:` and `source:` selectors (or there
 //! are none), one of the `loader:` selectors (or there are none), and one of
 //! the `location:` selectors (or there are none).
 //!
@@ -49,6 +50,8 @@ pub trait SelectableClass {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
     /// Whether the superclass or any direct superinterface passes `test`.
     fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
+    /// Says whether the name of the source file (JVMS 4.7.10) is known and passes `test`.
+    fn source_file(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 }
 
 /// A list of selectors, ready to match.
@@ -64,6 +67,7 @@ struct Patterns {
     names: Vec<Glob>,
     annotations: Vec<Glob>,
     supertypes: Vec<Glob>,
+    sources: Vec<Glob>,
     loaders: Vec<Glob>,
     locations: Vec<LocationGlob>,
 }
@@ -99,6 +103,13 @@ impl Selection {
                     patterns.locations.push(LocationGlob::new(location));
                 }
             }
+            return Ok(());
+        }
+        if let Some(file) = rest.strip_prefix("source:") {
+            if file.is_empty() || file.contains('/') {
+                return Err(fail("names no source file, such as `source:Orders.java`"));
+            }
+            patterns.sources.push(Glob::of_text(file));
             return Ok(());
         }
         let (list, glob) = if let Some(rest) = rest.strip_prefix('@') {
@@ -146,6 +157,26 @@ impl Selection {
         }
     }
 
+    /// Says whether any selector asks for the source file of a class.
+    #[must_use]
+    pub fn asks_source(&self) -> bool {
+        !(self.include.sources.is_empty() && self.exclude.sources.is_empty())
+    }
+
+    /// Says whether a class of this source file may be selected, after [`Verdict::AskClass`]; the class file decides.
+    #[must_use]
+    pub fn may_match_source(&self, name: &[u8], source: &[u8]) -> bool {
+        let Patterns {
+            annotations,
+            supertypes,
+            sources,
+            ..
+        } = &self.include;
+        let is_open = sources.is_empty() || !annotations.is_empty() || !supertypes.is_empty();
+        (is_open || any(&self.include.names, name) || any(sources, source))
+            && !any(&self.exclude.sources, source)
+    }
+
     /// What name and loader alone say. Allocates nothing.
     #[must_use]
     pub fn matches_name(&self, name: &[u8], loader: &Loader) -> Verdict {
@@ -179,7 +210,7 @@ impl Patterns {
     }
 
     fn asks_class(&self) -> bool {
-        !(self.annotations.is_empty() && self.supertypes.is_empty())
+        !(self.annotations.is_empty() && self.supertypes.is_empty() && self.sources.is_empty())
     }
 
     fn class_matches(&self, class: &dyn SelectableClass) -> bool {
@@ -187,6 +218,7 @@ impl Patterns {
             && class.any_annotation(&mut |name| any(&self.annotations, name)))
             || (!self.supertypes.is_empty()
                 && class.any_supertype(&mut |name| any(&self.supertypes, name)))
+            || (!self.sources.is_empty() && class.source_file(&mut |name| any(&self.sources, name)))
     }
 }
 
@@ -198,7 +230,23 @@ fn any(globs: &[Glob], name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    /// Annotations and supertypes.
     struct Facts(&'static [&'static str], &'static [&'static str]);
+
+    /// A class that is compiled from this file.
+    struct From(&'static str);
+
+    impl SelectableClass for From {
+        fn any_annotation(&self, _: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+            false
+        }
+        fn any_supertype(&self, _: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+            false
+        }
+        fn source_file(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+            test(self.0.as_bytes())
+        }
+    }
 
     impl SelectableClass for Facts {
         fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
@@ -206,6 +254,9 @@ mod tests {
         }
         fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
             self.1.iter().any(|name| test(name.as_bytes()))
+        }
+        fn source_file(&self, _: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+            false
         }
     }
 
@@ -270,6 +321,26 @@ mod tests {
     }
 
     #[test]
+    fn source_files_need_the_class() {
+        let selection = Selection::parse(&["source:Orders.java", "!source:*.kt"]).unwrap();
+        assert!(selection.asks_source());
+        let verdict = selection.matches_name(b"x/Refund", &Loader::App);
+        assert_eq!(verdict, Verdict::AskClass);
+        for (file, expected) in [("Orders.java", true), ("Others.java", false)] {
+            assert_eq!(selection.matches_class(b"x/Refund", &From(file)), expected);
+            assert_eq!(
+                selection.may_match_source(b"x/Refund", file.as_bytes()),
+                expected
+            );
+        }
+        let excluding = Selection::parse(&["!source:*.kt"]).unwrap();
+        assert!(!excluding.matches_class(b"x/A", &From("A.kt")));
+        assert!(excluding.matches_class(b"x/A", &From("A.java")));
+        let either = Selection::parse(&["source:A.java", "@a.B"]).unwrap();
+        assert!(either.may_match_source(b"x/A", b"B.java"));
+    }
+
+    #[test]
     fn loaders_narrow_what_names_select() {
         let selection = Selection::parse(&["com.acme.**", "loader:com.acme.Loader*"]).unwrap();
         let other = Loader::Other("com/acme/Loader2".into());
@@ -320,6 +391,8 @@ mod tests {
             "a***",
             "a b",
             "location:",
+            "source:",
+            "source:a/B.java",
             "!location:any",
             "location:a***",
             "!!a",

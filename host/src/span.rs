@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use conditions::{Program, Root};
+use conditions::{About, Program, Root};
 use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
@@ -187,7 +187,8 @@ pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
 
 /// What the plugin's configuration asks of the calls of this span; nothing where no single calls are kept.
 pub(crate) fn program<'p>(plugin: &'p Plugin, span: &Span) -> Option<&'p Arc<Program>> {
-    plugin.watch.as_ref().filter(|_| !span.capture.sum_up)
+    let watch = plugin.watch.as_ref();
+    watch.filter(|program| program.watch().about == About::Calls && !span.capture.sum_up)
 }
 
 /// Gives a span its number in the code.
@@ -201,7 +202,7 @@ pub(crate) fn register(
     let shown = program.map_or(&[][..], |program| program.slots());
     let info = SpanInfo {
         when: when.map(ToString::to_string).unwrap_or_default(),
-        shown: shown.iter().map(|slot| slot.path.to_string()).collect(),
+        shown: shown.iter().map(|slot| slot.name.clone()).collect(),
         ..info
     };
     let id = spans.register_watched(&info, program, parameters);
@@ -382,7 +383,7 @@ impl Weave<'_, '_, '_> {
                     || self.program.is_some_and(Program::shows_arguments)
             }
             Root::Returned => capture.returned,
-            Root::This | Root::Thrown => false,
+            Root::This | Root::Thrown | Root::Local => false,
         };
         kept && !capture.sum_up
     }

@@ -132,12 +132,18 @@ pub struct ClassNames {
 }
 
 /// What is recorded at the place of an event.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventInfo {
     /// Most events that are kept in a second; all of them if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_second: Option<u32>,
+    /// The first of [`SpanInfo::shown`] that is there because all local variables in scope are; none if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locals: Option<u8>,
+    /// The field that is written there, `com/acme/Order.status` as the instruction names it; none if the place is no write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<String>,
 }
 
 /// The key of a row in a table of a plugin.

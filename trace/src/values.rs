@@ -114,7 +114,12 @@ pub fn values<'c>(captures: &'c [Capture], span: &'c SpanInfo) -> Vec<(&'c str, 
 
 /// The call stack, if it was asked for.
 pub fn stack(call: &Call) -> Option<&Value> {
-    let mut captures = call.captures.iter();
+    stack_of(&call.captures)
+}
+
+/// That among captures.
+pub fn stack_of(captures: &[Capture]) -> Option<&Value> {
+    let mut captures = captures.iter();
     let found = captures.find(|capture| capture.which == Which::Stack);
     found.map(|capture| &capture.value)
 }

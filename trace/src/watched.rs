@@ -1,14 +1,15 @@
-//! Calls as they end: a few lines for people, or one JSON object.
+//! Calls as they end, and moments at which a line is reached or a field is written: a few lines for people, or one JSON
+//! object.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use probes::events::{Call, Outcome, SpanInfo, ThreadInfo, Trace, Value};
+use probes::events::{Call, EventInfo, Moment, Outcome, SpanInfo, ThreadInfo, Trace, Value};
 use serde_json::{Map, json};
 
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
-use crate::values::{captured, shown, shown_json, stack, to_json};
+use crate::values::{captured, shown, shown_json, stack, stack_of, to_json, values};
 
 /// A call in lines: time (UTC), thread, method, duration and how it ended, then the values that are asked for, as they
 /// are written in `show` (`arg`, `this.size`, `stack(3)`), and the call stack.
@@ -97,6 +98,142 @@ pub fn json(trace: &Trace, call: &Call, is_virtual: bool) -> serde_json::Value {
     object.into()
 }
 
+/// A moment in lines: time (UTC), thread and place, with the field that is written, then the values that are asked for, as
+/// they are written in `show` (`total`, `locals`), and the call stack.
+#[must_use]
+pub fn moment_lines(trace: &Trace, moment: &Moment, is_virtual: bool, show: &[String]) -> String {
+    let at = At::of(trace, moment, is_virtual);
+    let mut text = format!("{}  {}  {}", time_of_day(at.ms), at.thread, at.place());
+    if let Some(field) = at.writes() {
+        let _ = write!(text, "  writes {field}");
+    }
+    text.push('\n');
+    let read = values(&moment.captures, at.span);
+    let first_local = at.event().locals.map_or(usize::MAX, usize::from);
+    let is_local = |name: &str| at.span.shown.iter().skip(first_local).any(|it| it == name);
+    let mut put = |name: &str, value: &Value| {
+        let value = printable(&value.to_string()); // classes may have any name
+        let _ = writeln!(text, "    {} = {value}", printable(name));
+    };
+    for name in show {
+        match name.as_str() {
+            "locals" => {
+                let is_told = |name: &str| show.iter().any(|told| told == name) && name != "locals";
+                let locals = read
+                    .iter()
+                    .filter(|(name, _)| is_local(name) && !is_told(name));
+                let mut told = Vec::new();
+                for (name, value) in locals {
+                    if !told.contains(name) {
+                        put(name, value);
+                        told.push(name);
+                    }
+                }
+            }
+            _ => {
+                let value = read.iter().find(|(read, _)| read == name);
+                value.into_iter().for_each(|(_, value)| put(name, value));
+            }
+        }
+    }
+    if let Some(Value::Stack(frames)) = stack_of(&moment.captures) {
+        for frame in frames {
+            let _ = writeln!(text, "    at {}", printable(&frame.to_string()));
+        }
+    }
+    text
+}
+
+/// A moment as a JSON object.
+#[must_use]
+pub fn moment_json(trace: &Trace, moment: &Moment, is_virtual: bool) -> serde_json::Value {
+    let at = At::of(trace, moment, is_virtual);
+    let mut object = Map::new();
+    let mut put = |key: &str, value: serde_json::Value| object.insert(key.to_owned(), value);
+    let writes = at.writes();
+    put(
+        "event",
+        json!(if writes.is_some() { "write" } else { "line" }),
+    );
+    put("reached_ms", json!(at.ms));
+    put("pid", json!(trace.meta.pid));
+    put("thread", json!(moment.thread));
+    put("thread_name", json!(at.thread));
+    put("class", json!(class(&at.span.class)));
+    put("method", json!(printable(&at.span.method)));
+    put("descriptor", json!(printable(&at.span.descriptor)));
+    if at.span.line > 0 {
+        put("line", json!(at.span.line));
+    }
+    if let Some(field) = writes {
+        put("field", json!(field));
+    }
+    let shown = values(&moment.captures, at.span).into_iter();
+    let shown: Map<_, _> = shown
+        .map(|(name, value)| (printable(name), to_json(value)))
+        .collect();
+    put("shown", shown.into());
+    if let Some(frames) = stack_of(&moment.captures) {
+        put("stack", to_json(frames));
+    }
+    object.into()
+}
+
+/// A thread at a place.
+struct At<'t> {
+    span: &'t SpanInfo,
+    thread: String,
+    /// Milliseconds since 1970.
+    ms: u64,
+}
+
+impl<'t> At<'t> {
+    fn of(trace: &'t Trace, moment: &Moment, is_virtual: bool) -> Self {
+        let span = trace.places.get(&moment.place).unwrap_or(&UNKNOWN);
+        Self {
+            span,
+            thread: thread_of(trace, moment.thread, is_virtual),
+            ms: trace.meta.start_ms + moment.nanos / 1_000_000,
+        }
+    }
+
+    fn event(&self) -> EventInfo {
+        self.span.event.clone().unwrap_or_default()
+    }
+
+    /// The field that is written, as the instruction names it.
+    fn writes(&self) -> Option<String> {
+        let field = self.event().writes?;
+        let (owner, name) = field.rsplit_once('.')?;
+        Some(format!("{}.{}", class(owner), printable(name)))
+    }
+
+    fn place(&self) -> String {
+        let SpanInfo {
+            class: owner,
+            method,
+            line,
+            ..
+        } = self.span;
+        let line = match line {
+            0 => String::new(),
+            line => format!(":{line}"),
+        };
+        format!("{}.{}{line}", class(owner), printable(method))
+    }
+}
+
+static UNKNOWN: LazyLock<SpanInfo> = LazyLock::new(SpanInfo::default);
+
+fn thread_of(trace: &Trace, id: u64, is_virtual: bool) -> String {
+    let unnamed = ThreadInfo {
+        is_virtual,
+        ..ThreadInfo::default()
+    };
+    let thread = trace.threads.get(&id).unwrap_or(&unnamed);
+    thread_name(&thread.name, thread.is_virtual, id)
+}
+
 /// Who called what.
 struct About<'t> {
     span: &'t SpanInfo,
@@ -109,18 +246,12 @@ struct About<'t> {
 
 impl<'t> About<'t> {
     fn of(trace: &'t Trace, call: &Call, is_virtual: bool) -> Self {
-        static UNKNOWN: LazyLock<SpanInfo> = LazyLock::new(SpanInfo::default);
-        let unnamed = ThreadInfo {
-            is_virtual,
-            ..ThreadInfo::default()
-        };
         let span = trace.spans.get(&call.span).unwrap_or(&UNKNOWN);
-        let thread = trace.threads.get(&call.thread).unwrap_or(&unnamed);
         Self {
             span,
             class: class(&span.class),
             method: printable(&span.method),
-            thread: thread_name(&thread.name, thread.is_virtual, call.thread),
+            thread: thread_of(trace, call.thread, is_virtual),
             ended_ms: trace.meta.start_ms + call.end / 1_000_000,
         }
     }
@@ -226,6 +357,60 @@ mod tests {
             "stack": [{"class": "a.Store", "method": "find", "line": 5}],
         });
         assert_eq!(json(&trace, &call, false), expected);
+    }
+
+    /// A moment at a line of `a.Store.find`, where `total` is asked for and `id` is one of the local variables.
+    fn reached(writes: Option<&str>) -> (Trace, Moment) {
+        let (mut trace, call) = traced();
+        let place = SpanInfo {
+            id: 4,
+            line: 12,
+            shown: ["total", "id"].map(str::to_owned).to_vec(),
+            event: Some(EventInfo {
+                locals: Some(1),
+                writes: writes.map(str::to_owned),
+                ..EventInfo::default()
+            }),
+            ..trace.spans[&3].clone()
+        };
+        trace.places.insert(4, place);
+        let capture = |slot, value| Capture {
+            which: Which::Shown(slot),
+            value,
+        };
+        let stack = call.captures.last().expect("a stack").clone();
+        let captures = vec![capture(0, Value::Int(3)), capture(1, Value::Null), stack];
+        let moment = Moment {
+            thread: 9,
+            place: 4,
+            nanos: 17_000_000,
+            captures: captures.into(),
+        };
+        (trace, moment)
+    }
+
+    #[test]
+    fn moment_has_its_place_and_the_variables_asked_for() {
+        let (trace, moment) = reached(None);
+        let show = ["locals", "total", "stack(1)"].map(str::to_owned);
+        let expected = "12:04:05.017Z  thread-9  a.Store.find:12\n    id = null\n    total = 3\n    \
+                        at a.Store.find:5\n";
+        assert_eq!(moment_lines(&trace, &moment, false, &show), expected);
+        let (trace, moment) = reached(Some("a/Order.state"));
+        let text = moment_lines(&trace, &moment, false, &[]);
+        assert!(
+            text.starts_with("12:04:05.017Z  thread-9  a.Store.find:12  writes a.Order.state\n")
+        );
+        let object = moment_json(&trace, &moment, false);
+        assert_eq!(
+            (&object["event"], &object["field"]),
+            (&json!("write"), &json!("a.Order.state"))
+        );
+        assert_eq!(object["shown"], json!({"total": 3, "id": null}));
+        assert_eq!(
+            (&object["line"], &object["reached_ms"]),
+            (&json!(12), &json!(43_445_017))
+        );
     }
 
     #[test]

@@ -48,6 +48,7 @@ fn trace(row: Option<TableRow>) -> Trace {
         shown: vec!["statement".to_owned(), "this".to_owned()],
         event: Some(EventInfo {
             per_second: Some(100),
+            ..EventInfo::default()
         }),
         row,
         ..SpanInfo::default()

@@ -1,11 +1,10 @@
-//! `classhook watch`: single calls that match a condition, as they end.
+//! `classhook watch`: single calls that match a condition, as they end; lines that are reached; fields that are written.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use conditions::Show;
 use probes::Snapshot;
 use probes::events::Lost;
 use trace::losses;
@@ -23,32 +22,43 @@ use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
 use crate::traces;
 use crate::until;
+use crate::watched_places::Places;
 use crate::watching::{Layout, OfCommand, Seen, Watching};
 use crate::when::When;
+use crate::withheld::Withheld;
 
 const USAGE: &str = "\
 classhook watch [OPTIONS] PID METHOD...
-       classhook watch [OPTIONS] METHOD... -- COMMAND...";
+       classhook watch [OPTIONS] METHOD... -- COMMAND...
+       classhook watch [OPTIONS] [PID] --at FILE:LINE [-- COMMAND...]
+       classhook watch [OPTIONS] [PID] --field CLASS.FIELD [-- COMMAND...]";
 
 const AFTER_HELP: &str = "\
 A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with wildcards, as of `classhook trace --methods`.
 The condition is evaluated by the agent, when a call ends; docs/trace.md lists what conditions may hold.
 No method of the program is called: values are read from their fields.
+At a line, --show and --when name local variables: `total`, `order.items[0].price`, or `locals` for all (default).
+Of a write they name `old`, `new`, `object` and `this`. Reflection, VarHandle, Unsafe and JNI write without such code.
 With a PID the JVM is watched for the time of --for, until --limit calls were shown, or until Ctrl-C or its end, and then
 left as it was before. A command that is started goes on when --limit calls were shown, without probes.
 
 Examples:
   classhook watch 4711 'com.acme.Store.find*' --when 'duration > 100ms && arg[0] == \"x\" || threw'
   classhook watch 4711 'com.acme.Store.find*' --show 'arg, returned, this.size, stack(10)' --limit 5
+  classhook watch 4711 --at Orders.java:120 --show 'total, order.id, stack(3)' --when 'total > 1000'
+  classhook watch 4711 --field com.acme.Order.status --show 'old, new, stack(5)'
   classhook watch 'com.acme.**' --min-duration 200ms --json-lines -- java -jar app.jar";
 
-/// Shows single calls as they end.
+/// Shows single calls as they end, lines as they are reached, or fields as they are written.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE, after_long_help = AFTER_HELP)]
 pub struct Watch {
     /// A running JVM's process id, unless a command is started; and the methods to watch
-    #[arg(value_name = "PID|METHOD", required = true, conflicts_with = "config")]
+    #[arg(value_name = "PID|METHOD", required_unless_present_any = ["at", "field"], conflicts_with = "config")]
     pub what: Vec<String>,
+    /// Lines and fields.
+    #[command(flatten)]
+    pub places: Places,
     /// Which calls.
     #[command(flatten)]
     pub when: When,
@@ -81,9 +91,6 @@ pub struct Watch {
     pub command: Vec<OsString>,
 }
 
-/// What is shown if nothing is said.
-const SHOWN: &str = "arg, returned";
-
 impl Watch {
     /// Runs the command, or visits the JVM, and shows calls; the result is the command's exit code.
     ///
@@ -105,7 +112,7 @@ impl Watch {
     fn target(&self) -> Result<(Option<i32>, &[String]), Problem> {
         let wrong = |found: String| {
             Problem::user("H0655", "it is not clear what is to be watched")
-                .with("expected", "a process id and methods, or methods and a command behind `--`")
+                .with("expected", "a process id and methods, or methods and a command behind `--`; --at or --field in place of methods")
                 .with("found", found)
                 .with("help", "classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
         };
@@ -117,8 +124,19 @@ impl Watch {
             .unwrap_or_default();
         match (pid, self.command.is_empty()) {
             (Some(_), false) => Err(wrong("both a process id and a command".to_owned())),
+            (None, true) if first.is_empty() => {
+                Err(wrong("neither a process id nor a command".to_owned()))
+            }
             (None, true) => Err(wrong(format!("`{}`, and no command", first.escape_debug()))),
-            _ if methods.is_empty() => Err(wrong("no methods".to_owned())),
+            _ if self.places.any() && !methods.is_empty() => {
+                let option = if self.places.at.is_empty() {
+                    "--field"
+                } else {
+                    "--at"
+                };
+                Err(wrong(format!("both {option} and methods")))
+            }
+            _ if methods.is_empty() && !self.places.any() => Err(wrong("no methods".to_owned())),
             (None, false) if self.time.is_some() => Err(wrong("--for with a command".to_owned())),
             _ => Ok((pid, methods)),
         }
@@ -132,20 +150,21 @@ impl Watch {
         };
         let settings = self.when.added(what.configured(&self.settings)?);
         let mut settings = self.event_files.added(settings);
+        self.places.add_to(&mut settings)?;
         let watch = &mut settings.change.configuration.plugins.watch;
-        watch.show.get_or_insert_with(|| SHOWN.to_owned());
+        watch
+            .show
+            .get_or_insert_with(|| self.places.shown().to_owned());
         watch.calls = Some(self.limit);
         watch.per_second = self.per_second;
         Ok(settings)
     }
 
     fn layout(&self, run: &str) -> Layout {
-        let list = self.when.show.as_deref().unwrap_or(SHOWN);
-        // One that cannot be read was refused before.
-        let list = Show::parse_list(list).unwrap_or_default();
         Layout {
             json: self.json_lines,
-            show: list.iter().map(Show::to_string).collect(),
+            show: self.places.show(self.when.show.as_deref()),
+            of_places: self.places.any(),
             calls: Some(self.limit),
             of_command: (!self.command.is_empty()).then(|| OfCommand {
                 run: run.to_owned(),
@@ -157,6 +176,7 @@ impl Watch {
     fn start(&self, mut settings: Settings, run: &str) -> Result<u8, Problem> {
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, run)?;
+        self.places.tell_what_is_not_seen();
         let which = Which::Run(run.to_owned());
         let watching = Watching::start(which, &checked.output, self.layout(run));
         let code = checked.launch(&self.command)?;
@@ -176,7 +196,11 @@ impl Watch {
         self.tell(seen);
         if seen.methods == 0 {
             let help = "does the command start a JVM, and load such a class? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew";
-            return Err(nothing_watched(&self.what).with("help", help));
+            let problem = match self.places.any() {
+                true => self.places.nothing(&[]),
+                false => nothing_watched(&self.what),
+            };
+            return Err(problem.with("help", help));
         }
         is_complete(seen)
     }
@@ -191,12 +215,15 @@ impl Watch {
         options_of(&settings, run)?;
         let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), &settings, run)?;
-        let what = What {
-            methods: methods.to_vec(),
-            ..What::default()
+        let withheld = match self.warn_of_nothing(&mut visit, methods, &settings) {
+            Ok(withheld) => withheld,
+            Err(problem) => {
+                drop(visit.end()); // the agent writes to the folder until then
+                return Err(problem);
+            }
         };
-        let withheld = what.warn_of_nothing(&mut visit, &settings)?;
-        self.when.warn_of_parameters(&mut visit)?;
+        let notes = self.places.found(&visit);
+        self.places.tell_what_is_not_seen();
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let watching = Watching::start(which, folder, self.layout(run));
         visit.wait("watching", self.time, &|| watching.has_enough())?;
@@ -208,7 +235,10 @@ impl Watch {
         self.tell(&seen);
         if ended.instrumented == Some(0) {
             let help = format!("`classhook classes {pid}` lists the loaded classes");
-            let problem = with_causes(nothing_watched(methods), &withheld);
+            let problem = match self.places.any() {
+                true => self.places.nothing(&notes),
+                false => with_causes(nothing_watched(methods), &withheld),
+            };
             return Err(problem.with("help", help));
         }
         if !ended.has_jvm_ended() {
@@ -226,6 +256,26 @@ impl Watch {
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
+    /// Says at once if nothing of a loaded class is watched, or nothing has a parameter that is asked for.
+    fn warn_of_nothing(
+        &self,
+        visit: &mut AttachedPlugin,
+        methods: &[String],
+        settings: &Settings,
+    ) -> Result<Vec<Withheld>, Problem> {
+        if self.places.any() {
+            self.places.warn_of_nothing(visit)?;
+            return Ok(Vec::new());
+        }
+        let what = What {
+            methods: methods.to_vec(),
+            ..What::default()
+        };
+        let withheld = what.warn_of_nothing(visit, settings)?;
+        self.when.warn_of_parameters(visit)?;
+        Ok(withheld)
+    }
+
     /// Says on standard error how many calls were shown, and how many were left out on request.
     fn tell(&self, seen: &Seen) {
         let Lost {
@@ -235,7 +285,8 @@ impl Watch {
             over_size,
             ..
         } = seen.lost;
-        let calls = |number: u64| counted(number, "call");
+        let what = self.places.counted();
+        let calls = |number: u64| counted(number, what);
         say(format_args!("{} shown", calls(seen.shown)));
         if filtered > 0 {
             say(format_args!(

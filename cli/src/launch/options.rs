@@ -88,6 +88,7 @@ impl AgentOptions {
             ("show", self.watch.show.as_deref()),
             ("calls", calls.as_deref()),
             ("calls-per-second", per_second.as_deref()),
+            ("about", self.watch.about.as_deref()),
             ("max-size", self.event_files.max_size.as_deref()),
             (
                 "when-full",
@@ -139,6 +140,7 @@ mod tests {
                 show: Some("arg, returned".into()),
                 calls: Some(5),
                 per_second: Some(6),
+                about: Some("places".to_owned()),
             },
             event_files: EventFiles {
                 max_size: Some("9M".into()),
@@ -156,7 +158,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

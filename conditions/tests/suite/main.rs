@@ -6,4 +6,5 @@ mod generated;
 mod imagined;
 mod mistakes;
 mod naive;
+mod places;
 mod round_trip;

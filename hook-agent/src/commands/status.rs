@@ -39,6 +39,8 @@ pub(super) fn status(context: Context<'_>) -> Status {
         cause: found.message,
     });
     let failures = numbers.plugins.failures.into_iter().map(failure);
+    let notes = numbers.plugins.notes.iter().rev().take(FAILURES).rev();
+    let notes = notes.cloned().collect();
     let left_alone = numbers.plugins.skipped.into_iter().take(FAILURES);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,6 +63,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         structures: structural_edits::structures(),
         progress: agent.work.progress(),
         left_alone: left_alone.map(remark).collect(),
+        notes,
         plan_cache: numbers.plugins.plans.map(plan_cache),
         holders: agent.control.holders().into_iter().map(named).collect(),
         shortage: agent.metaspace.last_shortage(),

@@ -4,12 +4,15 @@
 
 use super::jvmti::Jvmti;
 use super::refs::{FieldId, Local, LocalRef, WeakRef};
-use crate::names::decode;
+use crate::names::{decode, internal_name};
+use conditions::NamedField;
 use jvms::access_flags::ACC_STATIC;
 use std::sync::OnceLock;
 
 /// Entries of the table of known fields; a field without one is searched for each time.
 const ENTRIES: usize = 4_096;
+/// The same for fields that are written.
+const ENTRIES_OF_WRITES: usize = 256;
 /// Entries that are tried for a field.
 const TRIED: usize = 16;
 
@@ -21,24 +24,43 @@ pub(super) struct Field {
     pub kind: u8,
 }
 
+/// A field that an instruction names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    pub field: Field,
+    /// The number of the class that declares it.
+    pub declarer: u32,
+}
+
 /// The fields that were asked for. Nothing is ever taken back, so that readers need no lock.
 #[derive(Debug)]
-pub(super) struct Fields(Box<[OnceLock<Known>]>);
+pub(super) struct Fields {
+    by_name: Table<Field>,
+    /// By class, name and descriptor, as an instruction names them.
+    named: Table<Named>,
+}
 
-/// What a name stands for in the objects of a class.
+/// Facts about classes, by class and text.
 #[derive(Debug)]
-struct Known {
+struct Table<T>(Box<[OnceLock<Known<T>>]>);
+
+/// The field that a text stands for in objects of a class.
+#[derive(Debug)]
+struct Known<T> {
     hash: u32,
     /// The class may be unloaded.
     class: WeakRef,
-    name: Box<str>,
+    text: Box<str>,
     /// None if there is no such field.
-    field: Option<Field>,
+    found: Option<T>,
 }
 
 impl Default for Fields {
     fn default() -> Self {
-        Self((0..ENTRIES).map(|_| OnceLock::new()).collect())
+        Self {
+            by_name: Table::new(ENTRIES),
+            named: Table::new(ENTRIES_OF_WRITES),
+        }
     }
 }
 
@@ -51,38 +73,112 @@ impl Fields {
         class: &LocalRef<'_>,
         name: &str,
     ) -> Option<Field> {
+        let search = || search(jvmti, local, class, name);
+        self.by_name.find(jvmti, local, class, name, search)
+    }
+
+    /// The field that an instruction names (JVMS 5.4.3.2), which has an object of a class, or is static in it. `number`
+    /// gives the number of the class that declares the field.
+    pub fn named(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        class: &LocalRef<'_>,
+        field: &NamedField,
+        number: impl FnOnce(&str) -> u32,
+    ) -> Option<Named> {
+        let search = || resolve(jvmti, local, class, field, number);
+        self.named.find(jvmti, local, class, field.text(), search)
+    }
+}
+
+impl<T: Copy> Table<T> {
+    fn new(entries: usize) -> Self {
+        Self((0..entries).map(|_| OnceLock::new()).collect())
+    }
+
+    fn find(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        class: &LocalRef<'_>,
+        text: &str,
+        search: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
         let hash = jvmti.identity_hash(class)?;
-        let start = name.bytes().fold(hash, |hash, byte| {
+        let start = text.bytes().fold(hash, |hash, byte| {
             hash.wrapping_mul(31).wrapping_add(byte.into())
         });
         let tried = (0..TRIED).filter_map(|step| {
-            let index = (start as usize).wrapping_add(step) % ENTRIES;
+            let index = (start as usize).wrapping_add(step) % self.0.len();
             self.0.get(index)
         });
         for entry in tried {
             let Some(known) = entry.get() else {
-                let field = search(jvmti, local, class, name);
+                let found = search();
                 if let Some(class) = local.weaken(class) {
-                    let name = name.into();
+                    let text = text.into();
                     let known = Known {
                         hash,
                         class,
-                        name,
-                        field,
+                        text,
+                        found,
                     };
                     if let Err(known) = entry.set(known) {
                         local.release_weak(known.class); // another thread was faster
                     }
                 }
-                return field;
+                return found;
             };
-            if known.hash == hash && *known.name == *name && local.is_same_weak(class, &known.class)
+            if known.hash == hash && *known.text == *text && local.is_same_weak(class, &known.class)
             {
-                return known.field;
+                return known.found;
             }
         }
-        search(jvmti, local, class, name)
+        search()
     }
+}
+
+/// Looks for the field that an instruction names.
+#[cold]
+fn resolve(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    class: &LocalRef<'_>,
+    field: &NamedField,
+    number: impl FnOnce(&str) -> u32,
+) -> Option<Named> {
+    let declared = |class: &LocalRef<'_>| {
+        let fields = jvmti.class_fields(class).ok()?;
+        fields.into_iter().find_map(|id| {
+            let (name, descriptor) = jvmti.field_name(class, id).ok()?;
+            let is_meant =
+                decode(&name) == field.name() && decode(&descriptor) == field.descriptor();
+            let kind = *descriptor.first()?;
+            is_meant.then_some(Field { id, kind })
+        })
+    };
+    let name = |class: &LocalRef<'_>| {
+        let signature = jvmti.class_signature(class).ok()?;
+        Some(decode(internal_name(&signature)?))
+    };
+    let mut is_below = name(class)? != field.owner();
+    let mut found = match is_below {
+        true => None,
+        false => declared(class).zip(name(class)),
+    };
+    let mut above = local.superclass(class);
+    while found.is_none() {
+        let class = above?;
+        is_below = is_below && name(&class)? != field.owner();
+        if !is_below {
+            found = declared(&class).zip(name(&class));
+        }
+        above = local.superclass(&class);
+    }
+    let (field, declarer) = found?;
+    let declarer = number(&declarer);
+    Some(Named { field, declarer })
 }
 
 /// Looks for a field in a class and its superclasses.

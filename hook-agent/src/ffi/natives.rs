@@ -312,7 +312,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
         }
         let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
         capture_read_from(&caller, thread, span, spec, |_, path, keep| {
-            let is_number = path.is_none_or(|path| path.steps.is_empty());
+            let is_number = path.is_none_or(|path| path.from_root().is_empty());
             keep(if is_number {
                 number()
             } else {
@@ -373,7 +373,7 @@ fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, t
     let value = caller.local.and_then(|local| local.borrow(value));
     capture_read_from(&caller, thread, span, spec, |spec, path, keep| {
         let text = &mut [0; MAX_TEXT][..spec.limit()];
-        let steps = path.map_or(&[][..], |path| &path.steps);
+        let steps = path.map_or(&[][..], |path| path.from_root());
         keep(seen_at(caller, value.as_ref(), spec, steps, text));
     });
 }

@@ -3,7 +3,7 @@
 //! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
 //! used runs Java code.
 
-use super::fields::Fields;
+use super::fields::{Field, Fields};
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
@@ -140,6 +140,8 @@ pub(crate) struct Values {
     boxes: [Option<FieldId>; 8],
     /// `java.lang.String`.
     text: Option<GlobalRef>,
+    /// `java.lang.Class`.
+    class_of_classes: Option<GlobalRef>,
     /// `java.lang.Enum`, and its field `name`.
     enums: Option<(GlobalRef, FieldId)>,
     classes: Box<[Known]>,
@@ -170,6 +172,9 @@ impl Values {
             boxes,
             text: local
                 .find_class(c"java/lang/String")
+                .and_then(|class| local.globalize(&class)),
+            class_of_classes: local
+                .find_class(c"java/lang/Class")
                 .and_then(|class| local.globalize(&class)),
             enums: local.find_class(c"java/lang/Enum").and_then(|class| {
                 let name = local.field_id(&class, c"name", c"Ljava/lang/String;")?;
@@ -257,6 +262,21 @@ impl Values {
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         let name = match (step, kind) {
             (Step::Class, _) => return Some(Reached::Value(Seen::Class(number))),
+            (Step::Written(field), _) => {
+                let class = local.object_class(object)?;
+                let number = |name: &str| runtime.class(name);
+                let found = self.fields.named(jvmti, local, &class, field, number)?;
+                return Some(field_of(local, object, found.field));
+            }
+            (Step::Declarer(field), _) => {
+                let of_class = self.class_of_classes.as_ref();
+                let is_class = of_class.is_some_and(|class| local.is_instance(object, class));
+                let own = local.object_class(object)?;
+                let class = if is_class { object } else { &own };
+                let number = |name: &str| runtime.class(name);
+                let found = self.fields.named(jvmti, local, class, field, number)?;
+                return Some(Reached::Value(Seen::Class(found.declarer)));
+            }
             (Step::Length, Kind::Text) => {
                 let length = jni!(local, v1_1.GetStringLength, object.as_raw());
                 return Some(Reached::int(length));
@@ -274,11 +294,7 @@ impl Values {
         };
         let class = local.object_class(object)?;
         let field = self.fields.find(jvmti, local, &class, name)?;
-        if matches!(field.kind, b'L' | b'[') {
-            return Some(Reached::Object(local.object_field(object, field.id)));
-        }
-        let value = number_field(local, object, field.kind, field.id);
-        Some(Reached::Value(value))
+        Some(field_of(local, object, field))
     }
 
     /// Returns an element of a list of the JDK; none beyond its end. No lock is taken: a list that changes meanwhile gives
@@ -545,6 +561,14 @@ enum Reached<'a> {
 impl Reached<'_> {
     fn int(value: jint) -> Self {
         Self::Value(Seen::Number(b'I', i64::from(value).cast_unsigned()))
+    }
+}
+
+/// The value of an instance field.
+fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field) -> Reached<'a> {
+    match field.kind {
+        b'L' | b'[' => Reached::Object(local.object_field(object, field.id)),
+        kind => Reached::Value(number_field(local, object, kind, field.id)),
     }
 }
 

@@ -78,6 +78,7 @@ struct FilePlugin {
     show: Option<Spanned<String>>,
     calls: Option<std::num::NonZeroU64>,
     calls_per_second: Option<std::num::NonZeroU32>,
+    about: Option<Spanned<String>>,
     #[serde(default)]
     config: toml::Table,
 }
@@ -208,12 +209,14 @@ impl Source<'_> {
         }
         result.select = self.checked(plugin.select, check_selector)?;
         let place = plugin.when.as_ref().or(plugin.show.as_ref());
+        let place = place.or(plugin.about.as_ref());
         let place = place.map_or(0..0, Spanned::span);
         let texts = WatchTexts {
             when: plugin.when.map(Spanned::into_inner),
             show: plugin.show.map(Spanned::into_inner),
             calls: plugin.calls.map(Into::into),
             per_second: plugin.calls_per_second.map(Into::into),
+            about: plugin.about.map(Spanned::into_inner),
         };
         result.watch = texts.parse().map_err(|error| self.at(error, &place))?;
         result.config = to_json(toml::Value::Table(plugin.config));

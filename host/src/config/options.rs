@@ -42,6 +42,9 @@ A comma or backslash inside a value is written \\, or \\\\.
                      this.size, stack(10)
   calls=NUMBER       how many of these calls are kept
   calls-per-second=NUMBER  how many are kept within one second
+  about=WHAT         what when= and show= are about: calls (default); places, the events
+                     that plugins without values ask for; writes:CLASS.FIELD;…, of
+                     these events those that write one of these fields
   max-size=SIZE      how long an event file may become: 500M, 2G; no less than 8M
   when-full=MODE     what then becomes of single calls; sums go on. drop-oldest: the
                      oldest are taken out (default); stop: no more are written
@@ -91,7 +94,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 33] = [
+const KEYS: [&str; 34] = [
     "config",
     "output",
     "file-name",
@@ -103,6 +106,7 @@ const KEYS: [&str; 33] = [
     "show",
     "calls",
     "calls-per-second",
+    "about",
     "max-size",
     "when-full",
     "on-error",
@@ -234,6 +238,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "calls-per-second" => {
             lists.watch.per_second = Some(parse_number("calls-per-second", value)?);
         }
+        "about" => lists.watch.about = Some(value.to_owned()),
         "max-size" => config.agent.max_size = Some(parse_size("max-size", value)?),
         "when-full" => config.agent.when_full = Some(parse_when_full(value)?),
         "on-error" => config.agent.on_error = parse_on_error(value)?,

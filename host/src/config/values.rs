@@ -114,7 +114,7 @@ pub(super) fn check_selector(value: &str) -> Result<(), HostError> {
         return Ok(());
     };
     Err(HostError::new("H0110", error.to_string())
-        .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `loader:app`, `location:target/classes`; `!` in front excludes"))
+        .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `source:Orders.java`, `loader:app`, `location:target/classes`; `!` in front excludes"))
 }
 
 /// `value` for `key` is none of `expected`.

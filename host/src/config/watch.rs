@@ -1,6 +1,7 @@
 //! Which calls are kept, and what is shown of them.
 
-use conditions::{Condition, Mistake, Watch};
+use conditions::{About, Condition, Mistake, Watch};
+use globs::FieldPattern;
 
 use crate::error::HostError;
 
@@ -11,6 +12,7 @@ pub(super) struct WatchTexts {
     pub show: Option<String>,
     pub calls: Option<u64>,
     pub per_second: Option<u32>,
+    pub about: Option<String>,
 }
 
 impl WatchTexts {
@@ -20,15 +22,21 @@ impl WatchTexts {
             && self.show.is_none()
             && self.calls.is_none()
             && self.per_second.is_none()
+            && self.about.is_none()
         {
             return Ok(None);
         }
-        let when = self.when.as_deref().map(Condition::parse).transpose();
+        let (about, writes) = about(self.about.as_deref())?;
+        let when = self.when.as_deref();
+        let when = when.map(|when| Condition::parse_about(when, about));
+        let when = when.transpose();
         let watch = Watch {
             when: when.map_err(|mistake| wrong("when", &mistake))?,
             show: Vec::new(),
             calls: self.calls,
             per_second: self.per_second,
+            about,
+            writes,
         };
         match &self.show {
             None => Ok(Some(watch)),
@@ -36,6 +44,30 @@ impl WatchTexts {
                 let watch = watch.showing(list);
                 watch.map(Some).map_err(|mistake| wrong("show", &mistake))
             }
+        }
+    }
+}
+
+/// Reads the subject of condition and list, with the fields if it is writes.
+fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
+    let unlike = |found: &str| {
+        HostError::new("H0105", "`about` has no such value")
+            .with(
+                "expected",
+                "calls, places, or writes:CLASS.FIELD;CLASS.FIELD",
+            )
+            .with("found", found)
+    };
+    match text {
+        None | Some("calls") => Ok((About::Calls, Vec::new())),
+        Some("places") => Ok((About::Places, Vec::new())),
+        Some(text) => {
+            let fields = text.strip_prefix("writes:").ok_or_else(|| unlike(text))?;
+            let fields = fields.split(';').map(str::trim).map(|field| {
+                let parsed = FieldPattern::parse(field);
+                parsed.map(|_| field.to_owned()).ok_or_else(|| unlike(text))
+            });
+            Ok((About::Writes, fields.collect::<Result<_, _>>()?))
         }
     }
 }

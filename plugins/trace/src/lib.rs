@@ -3,12 +3,14 @@
 //! Methods are chosen by patterns over class, name and descriptor, and by annotations of method or class. Classes
 //! that no pattern can match are never shown to the plugin: the patterns' classes are its selectors.
 
+mod places;
+
 use classhook_sdk::access_flags::{ACC_BRIDGE, ACC_NATIVE, ACC_STATIC};
 use classhook_sdk::names;
 use classhook_sdk::opcode::{
     ALOAD_0, ALOAD_3, ARETURN, GETFIELD, GETSTATIC, ILOAD, IRETURN, PUTFIELD, PUTSTATIC, RETURN,
 };
-use classhook_sdk::pattern::{Glob, Pattern};
+use classhook_sdk::pattern::{FieldPattern, Glob, Pattern};
 use classhook_sdk::prelude::*;
 
 /// The plugin's table in `classhook.toml`.
@@ -27,6 +29,10 @@ pub struct Settings {
     mode: Mode,
     /// What is left out.
     skip: Option<Vec<Skip>>,
+    /// Lines at which an event is recorded, in place of calls: `Orders.java:120`, `com.acme.Orders.total:120`.
+    at: Vec<String>,
+    /// Fields of which each write is recorded, in place of calls: `com.acme.Order.status`.
+    fields: Vec<String>,
 }
 
 /// What is kept of a call.
@@ -74,12 +80,16 @@ pub struct Trace {
     skip: Vec<Skip>,
     mode: Mode,
     capture: Capture,
+    at: Vec<places::Line>,
+    fields: Vec<FieldPattern>,
+    event: Event,
 }
 
 impl Transformer for Trace {
     type Config = Settings;
 
     fn new(settings: Settings) -> Result<Self> {
+        let (at, fields) = places(&settings)?;
         let (mut include, mut exclude) = (Vec::new(), Vec::new());
         for text in &settings.methods {
             let (list, text) = match text.strip_prefix('!') {
@@ -94,14 +104,23 @@ impl Transformer for Trace {
             annotated: annotations(&settings.annotated)?,
             capture: capture(&settings)?,
             mode: settings.mode,
+            at,
+            fields,
+            event: settings
+                .limit
+                .map_or_else(Event::default, |limit| Event::default().limit(limit)),
             skip: settings
                 .skip
                 .unwrap_or_else(|| vec![Skip::Synthetic, Skip::Bridges]),
         })
     }
 
-    /// An annotation may be on any method, so with annotations every class must be looked at.
+    /// An annotation may be on any method, so with annotations every class must be looked at; and any class may write a field.
     fn select(&self) -> Vec<String> {
+        if self.records_places() {
+            let lines = self.at.iter().filter(|_| self.fields.is_empty());
+            return lines.flat_map(places::Line::selectors).collect();
+        }
         let whole = self.exclude.iter().filter(|pattern| pattern.whole_class);
         let excluded = whole.flat_map(|pattern| &pattern.selectors);
         let excluded = excluded.map(|selector| format!("!{selector}"));
@@ -111,6 +130,10 @@ impl Transformer for Trace {
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        if self.records_places() {
+            places::at_lines(&self.at, &self.event, class, plan)?;
+            return places::at_writes(&self.fields, &self.event, class, plan);
+        }
         let class_name = class.name();
         let of_class = |patterns: &'_ [Pattern]| {
             let matching = patterns
@@ -154,6 +177,10 @@ impl Transformer for Trace {
 }
 
 impl Trace {
+    fn records_places(&self) -> bool {
+        !(self.at.is_empty() && self.fields.is_empty())
+    }
+
     /// Whether one of the annotations is asked for; they are only looked up if any is.
     fn is_annotated(&self, annotations: impl FnOnce() -> Vec<String>) -> bool {
         let name = |descriptor: &str| {
@@ -186,6 +213,30 @@ impl Trace {
             }
         }
         Ok(false)
+    }
+}
+
+/// The lines and fields at which events are recorded, in place of calls.
+fn places(settings: &Settings) -> Result<(Vec<places::Line>, Vec<FieldPattern>)> {
+    let at = settings.at.iter().map(|text| places::Line::parse(text));
+    let fields = settings.fields.iter().map(|text| {
+        FieldPattern::parse(text).ok_or_else(|| {
+            format!("`{text}` is no field; expected CLASS.FIELD, such as `com.acme.Order.status`")
+                .into()
+        })
+    });
+    let found = (
+        at.collect::<Result<Vec<_>>>()?,
+        fields.collect::<Result<Vec<_>>>()?,
+    );
+    let calls = !(settings.methods.is_empty() && settings.annotated.is_empty())
+        || settings.capture.is_some()
+        || settings.skip.is_some()
+        || settings.mode != Mode::Events;
+    match (found.0.is_empty(), found.1.is_empty(), calls) {
+        (true, true, _) | (true, false, false) | (false, true, false) => Ok(found),
+        (false, false, _) => Err("`at` and `fields` do not go together: record one of them".into()),
+        _ => Err("`at` and `fields` record places in place of calls, so no setting of calls goes with them".into()),
     }
 }
 

@@ -145,3 +145,71 @@ fn settings_that_make_no_sense_are_refused() {
         assert!(error.contains(part), "{config}: {error}");
     }
 }
+
+fn line_of(text: &str) -> usize {
+    let source = include_str!("Traced.java");
+    let at = source.lines().position(|line| line.contains(text));
+    at.expect("such a line") + 1
+}
+
+#[test]
+fn lines_are_events_where_their_code_begins() {
+    let lambda = line_of("Supplier<String> lambda =");
+    let found = plan(&format!("at = ['Traced.java:{lambda}']\nlimit = 9"));
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines.len(), 2, "the method and the lambda: {found}");
+    assert!(lines[0].starts_with("get()Ljava/lang/String; "), "{found}");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.contains("event") && line.contains("limit 9")),
+        "{found}"
+    );
+    for place in ["Traced.get", "Traced.*"] {
+        let found = plan(&format!("at = ['{place}:{lambda}']"));
+        assert!(found.contains("event"), "{place}: {found}");
+    }
+    for place in ["Other.java", "com/acme/Traced.java", "Traced.find"] {
+        let found = plan(&format!("at = ['{place}:{lambda}']"));
+        assert!(!found.contains("event"), "{place}: {found}");
+    }
+}
+
+#[test]
+fn line_without_code_is_noted_with_its_neighbours() {
+    let annotation = line_of("@Override");
+    let found = plan(&format!("at = ['Traced.java:{annotation}']"));
+    let (below, above) = (
+        line_of("return NUMBERS;"),
+        line_of("Supplier<String> lambda ="),
+    );
+    let expected = format!(
+        "Traced.java:{annotation} has no code here; the nearest lines that have are {below} and {above}"
+    );
+    assert!(found.contains(&expected), "{found}");
+}
+
+#[test]
+fn writes_are_events_at_their_instructions() {
+    let found = plan("fields = ['Traced.value']");
+    let methods: Vec<&str> = found
+        .lines()
+        .map(|line| line.split(' ').next().unwrap_or_default())
+        .collect();
+    assert_eq!(methods, ["<init>(I)V", "value(I)V"], "{found}");
+    assert!(plan("fields = ['Traced.NUM*']").starts_with("<clinit>()V "));
+    assert_eq!(
+        plan("fields = ['Other.value']"),
+        "",
+        "the class has a field of this name itself"
+    );
+    for wrong in [
+        "at = ['Traced.java']",
+        "fields = ['value']",
+        "fields = ['a.b']\nat = ['A.java:1']",
+        "fields = ['a.b']\nmethods = ['a.b']",
+    ] {
+        let refused = std::panic::catch_unwind(|| plan(wrong));
+        assert!(refused.is_err(), "{wrong}");
+    }
+}

@@ -5,15 +5,16 @@
 
 use std::sync::atomic::Ordering;
 
-use conditions::Path;
+use conditions::{Path, Root, Slot};
 
 use super::capture::{self, CaptureSpec, Seen};
 use super::completion::{self, ended_unseen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::MOMENT;
-use super::recording::{ended, give_back, here, place, push};
+use super::recording::{ended, give_back, here, matching, place, push};
 use super::stack::Begin;
 use super::sums::Timed;
+use super::table::WATCHED;
 use super::{lost_ends, quick};
 
 /// A call of `span` begins on the Java thread `thread`.
@@ -107,13 +108,20 @@ pub fn event(jvm: &impl Jvm, thread: u64, span: u32) {
     let mode = here.log.shared.mode(span);
     if mode >= AGGREGATE {
         let now = here.stack.moment(jvm.ticks(), here.log.shared.apart());
-        reached(here, span, mode, now, captures);
+        reached(jvm, here, span, mode, now, captures);
     }
     give_back(here);
 }
 
-/// Counts an event, and writes it if its limit and its mode say so.
-fn reached(here: CurrentThread, span: u32, mode: u8, now: u64, captures: (u64, u64)) {
+/// Counts an event, and writes it if its limit, its program and its mode say so.
+fn reached(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    mode: u8,
+    now: u64,
+    captures: (u64, u64),
+) {
     let (shared, lost) = (here.log.shared, &here.log.lost);
     let once = Timed {
         ticks: 0,
@@ -132,8 +140,15 @@ fn reached(here: CurrentThread, span: u32, mode: u8, now: u64, captures: (u64, u
     if !shared.rates.admits(span, second) {
         return lost.note(|lost| &lost.over_rate, 1);
     }
-    let track = place(here).track;
-    push(here, span, (now, now), captures, MOMENT, None, track);
+    let place = place(here);
+    let captures = match mode {
+        WATCHED => match matching(jvm, here, span, (now, now), 0, captures, place, false) {
+            Some(captures) => captures,
+            None => return,
+        },
+        _ => captures,
+    };
+    push(here, span, (now, now), captures, MOMENT, None, place.track);
 }
 
 /// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
@@ -201,12 +216,18 @@ pub fn capture_read_from(
     let Some((watched, _)) = shared.watches.of(span) else {
         return;
     };
-    for (number, slot) in watched.program.slots_of(root) {
-        let spec = spec.of_slot(number, slot.is_compared, first);
+    let mut keep_slot = |(number, slot): (u8, &Slot)| {
+        let spec = spec.of_slot(number, slot.is_compared, std::mem::take(&mut first));
         read(spec, Some(&slot.path), &mut |value| {
-            keep(here, span, of_entry, spec, value)
+            keep(here, span, of_entry, spec, value);
         });
-        first = false;
+    };
+    match root {
+        Root::Local => {
+            let slots = watched.program.slots_of_variable(spec.variable());
+            slots.for_each(&mut keep_slot);
+        }
+        root => watched.program.slots_of(root).for_each(&mut keep_slot),
     }
 }
 

@@ -20,8 +20,8 @@ pub const MAX_TEXT: usize = conditions::limits::MAX_TEXT;
 /// Which value is captured and how much of it, as one `int` constant of the instrumented code.
 ///
 /// Bits 0 to 7: type, as in a descriptor, and `M` for an object that is known to be a string. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
-/// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, 2 `this`, 3 what was
-/// thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
+/// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, or with bit 29 a local
+/// variable, 2 `this`, 3 what was thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
 /// capture of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureSpec(pub i32);
@@ -57,16 +57,31 @@ impl CaptureSpec {
             Root::Returned => (Which::Returned, 0),
             Root::This => (Which::Argument(0), OF_THIS),
             Root::Thrown => (Which::Argument(0), OF_THROWN),
+            Root::Local => (Which::Argument(0), OF_SLOT), // see `read_from_variable`
         };
         let kept = if is_kept { 0 } else { NOT_KEPT };
         let bits = Self::new(kind, which, limit, first).bits();
         Self((bits | place << PLACE | READ_FROM | kept) as i32)
     }
 
+    /// A local variable with this index among those that a program reads from.
+    #[must_use]
+    pub fn read_from_variable(kind: u8, index: u8, limit: u32, first: bool) -> Self {
+        let spec = Self::new(kind, Which::Shown(index), limit, first);
+        Self((spec.bits() | READ_FROM | NOT_KEPT) as i32)
+    }
+
+    /// The index of the local variable among those that a program reads from.
+    #[must_use]
+    pub fn variable(self) -> u8 {
+        self.which()
+    }
+
     /// The value from which a program reads others, if it does.
     #[must_use]
     pub fn root(self) -> Option<Root> {
         let root = match (self.bits() >> PLACE & 3, self.which()) {
+            (OF_SLOT, _) => Root::Local,
             (OF_THIS, _) => Root::This,
             (OF_THROWN, _) => Root::Thrown,
             (_, RETURNED) => Root::Returned,

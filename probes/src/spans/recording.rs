@@ -231,9 +231,30 @@ fn watched(
     failed: bool,
     class: impl FnOnce() -> Option<u32>,
 ) {
+    if let Some(captures) = matching(jvm, here, span, times, nanos, captures, place, failed) {
+        let thrown = if failed { unrecorded(jvm, class) } else { None };
+        let (flags, track) = (threw(failed), place.track);
+        push(here, span, times, captures, flags, thrown, track);
+    }
+}
+
+/// The captures of a call or event that matches the program of its span, with the call stack; none if it does not match, or
+/// there were as many as wanted.
+#[expect(clippy::too_many_arguments, reason = "as in `watched`")]
+pub(super) fn matching(
+    jvm: &impl Jvm,
+    here: CurrentThread,
+    span: u32,
+    times: (u64, u64),
+    nanos: u64,
+    captures: (u64, u64),
+    place: Place,
+    failed: bool,
+) -> Option<(u64, u64)> {
     let lost = &here.log.lost;
     let Some((watched, parameters)) = here.log.shared.watches.of(span) else {
-        return lost.note(|lost| &lost.filtered, 1); // not watched any more
+        lost.note(|lost| &lost.filtered, 1); // not watched any more
+        return None;
     };
     let call = EndedCall {
         here,
@@ -243,22 +264,20 @@ fn watched(
         failed,
         parameters,
     };
-    match watched.program.evaluate(&call) {
-        Verdict::Matches => {}
-        Verdict::Fails => return lost.note(|lost| &lost.filtered, 1),
-        Verdict::Undecided => {
+    let verdict = watched.program.evaluate(&call);
+    if verdict != Verdict::Matches {
+        if verdict == Verdict::Undecided {
             lost.note(|lost| &lost.undecided, 1);
-            return lost.note(|lost| &lost.filtered, 1);
         }
+        lost.note(|lost| &lost.filtered, 1);
+        return None;
     }
     let second = here.log.shared.scale(here.log.shared.base()).time(times.1) / 1_000_000_000;
     if !watched.admits(second) {
-        return lost.note(|lost| &lost.beyond_limit, 1);
+        lost.note(|lost| &lost.beyond_limit, 1);
+        return None;
     }
-    let captures = with_stack(jvm, here, captures, watched.program.stack());
-    let thrown = if failed { unrecorded(jvm, class) } else { None };
-    let (flags, track) = (threw(failed), place.track);
-    push(here, span, times, captures, flags, thrown, track);
+    Some(with_stack(jvm, here, captures, watched.program.stack()))
 }
 
 /// The captures of a call, and the call stack if so many frames of it are asked for.

@@ -160,10 +160,10 @@ impl SpanTable {
         {
             (known.when, known.shown) = (span.when.clone(), span.shown.clone());
             known.row.clone_from(&span.row);
-            known.event = span.event;
+            known.event.clone_from(&span.event);
             state.changed.push(id);
         }
-        if let Some(event) = span.event {
+        if let Some(event) = &span.event {
             self.rates.set(id, event.per_second);
         }
         self.switch(&mut state, id, span.mode);

@@ -22,8 +22,17 @@ pub(crate) struct Watches {
     pages: OnceLock<Box<[OnceLock<Page>]>>,
     /// By span: number of the program, plus one, in the low half; number of parameters in the high one.
     spans: OnceLock<Box<[AtomicU32]>>,
-    /// The number of each program, by plugin and text; held by who adds one.
-    numbers: Mutex<HashMap<String, u32>>,
+    /// Held by who adds a program.
+    known: Mutex<Known>,
+}
+
+/// Numbers and counts of programs, by plugin and text.
+#[derive(Debug, Default)]
+struct Known {
+    /// The number of each program.
+    numbers: HashMap<String, u32>,
+    /// The counts of each watch.
+    limits: HashMap<String, Arc<Limits>>,
 }
 
 /// A program of one plugin, with the counts of its limits.
@@ -31,6 +40,13 @@ pub(crate) struct Watches {
 pub(crate) struct Watched {
     pub program: Arc<Program>,
     plugin: String,
+    limits: Arc<Limits>,
+}
+
+/// The counts of the limits of a watch. Its programs share them: fields that are written have one for each class that
+/// instructions name.
+#[derive(Debug, Default)]
+struct Limits {
     /// Calls that were kept, if their number is limited.
     kept: AtomicU64,
     /// Calls that were kept in one second, if their number is limited.
@@ -79,19 +95,19 @@ impl Watches {
 
     /// Starts the limits of this plugin, or of all plugins, from zero.
     pub fn begin_again(&self, plugin: Option<&str>) {
-        let programs = (0..self.numbers().len()).filter_map(|number| self.find(number as u32));
+        let count = self.known().numbers.len();
+        let programs = (0..count).filter_map(|number| self.find(number as u32));
         for watched in programs.filter(|it| plugin.is_none_or(|plugin| plugin == it.plugin)) {
-            watched.kept.store(0, Ordering::Relaxed);
-            watched.in_second.forget();
+            watched.limits.kept.store(0, Ordering::Relaxed);
+            watched.limits.in_second.forget();
         }
     }
 
     /// The number of a program, the same for one of the same plugin that asks the same.
     fn number(&self, plugin: &str, program: &Arc<Program>) -> Option<u32> {
-        let mut numbers = self.numbers();
-        let number = numbers.len() as u32; // at most MAX_PROGRAMS
-        let is_same =
-            |known: &Watched| known.plugin == plugin && known.program.watch() == program.watch();
+        let mut known = self.known();
+        let number = known.numbers.len() as u32; // at most MAX_PROGRAMS
+        let is_same = |known: &Watched| known.plugin == plugin && known.program == *program;
         // Most spans have the program that was added last.
         let last = number
             .checked_sub(1)
@@ -99,9 +115,9 @@ impl Watches {
         if last.is_some() {
             return last;
         }
-        let text = format!("{plugin} {:?}", program.watch());
-        if let Some(known) = numbers.get(&text) {
-            return Some(*known);
+        let text = format!("{plugin} {program:?}");
+        if let Some(number) = known.numbers.get(&text) {
+            return Some(*number);
         }
         if number as usize >= MAX_PROGRAMS {
             return None;
@@ -110,20 +126,21 @@ impl Watches {
             let pages = MAX_PROGRAMS.div_ceil(PAGE);
             (0..pages).map(|_| OnceLock::new()).collect()
         });
+        let of_watch = format!("{plugin} {:?}", program.watch());
+        let limits = Arc::clone(known.limits.entry(of_watch).or_default());
         let page = pages.get(number as usize / PAGE)?;
         let page = page.get_or_init(|| (0..PAGE).map(|_| OnceLock::new()).collect());
         page.get(number as usize % PAGE)?.get_or_init(|| Watched {
             program: Arc::clone(program),
             plugin: plugin.to_owned(),
-            kept: AtomicU64::new(0),
-            in_second: InSecond::default(),
+            limits,
         });
-        numbers.insert(text, number);
+        known.numbers.insert(text, number);
         Some(number)
     }
 
-    fn numbers(&self) -> MutexGuard<'_, HashMap<String, u32>> {
-        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, number: u32) -> Option<&Watched> {
@@ -136,11 +153,11 @@ impl Watched {
     /// Whether one more call is kept, which ended within this second.
     pub fn admits(&self, second: u64) -> bool {
         let watch = self.program.watch();
-        let in_time = |most| self.in_second.admits(second, most);
+        let in_time = |most| self.limits.in_second.admits(second, most);
         watch.per_second.is_none_or(in_time)
-            && watch
-                .calls
-                .is_none_or(|most| raise(&self.kept, |kept| (kept < most).then_some(kept + 1)))
+            && watch.calls.is_none_or(|most| {
+                raise(&self.limits.kept, |kept| (kept < most).then_some(kept + 1))
+            })
     }
 }
 
@@ -186,6 +203,29 @@ mod tests {
         }
         let admits = |span| watches.of(span).expect("set").0.admits(0);
         assert_eq!([1, 1, 2, 2].map(admits), [true, false, true, false]);
+    }
+
+    /// Writes of a field have a program for each class that instructions name.
+    #[test]
+    fn programs_of_one_watch_share_its_limits() {
+        let watch = Watch {
+            calls: Some(2),
+            ..Watch::default()
+        };
+        let of_class = |owner: &str| {
+            let field = conditions::NamedField::new(owner, "status", "I");
+            let site = conditions::WriteSite {
+                field,
+                is_static: false,
+                classes: vec!["Order".to_owned()],
+            };
+            Arc::new(Program::of_write(&watch, &site))
+        };
+        let watches = Watches::default();
+        assert!(watches.set(1, "p", Some(&of_class("Order")), 0));
+        assert!(watches.set(2, "p", Some(&of_class("Special")), 0));
+        let admits = |span| watches.of(span).expect("set").0.admits(0);
+        assert_eq!([1, 2, 1, 2].map(admits), [true, true, false, false]);
     }
 
     #[test]

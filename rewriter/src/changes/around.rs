@@ -53,11 +53,12 @@ impl<'t> ChangedMethod<'t, '_> {
         proceeds_once(snippet).map_err(ChangeError::Code)?;
         let typed = self.typed(instruction, snippet, &exchange)?;
         let operands = exchange.operands.iter().map(Type::slots).sum::<u32>();
+        let copied = u32::from(copies_first(snippet, &exchange));
         Ok(Replacement {
             bci: u32::from(instruction.bci.0),
             length: instruction.length(),
             code: self.code_around(instruction, snippet, &exchange),
-            stack: typed.deepest.saturating_sub(operands),
+            stack: typed.deepest.plus(copied).saturating_sub(operands),
         })
     }
 
@@ -189,7 +190,11 @@ impl<'t> ChangedMethod<'t, '_> {
             .collect();
         let load = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.load_opcode(), *slot);
         let store = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.store_opcode(), *slot);
-        let taken = kept.iter().rev().map(store).collect();
+        let copied = usize::from(copies_first(snippet, exchange));
+        let mut taken: Vec<Operation> = kept.iter().skip(copied).rev().map(store).collect();
+        if let (Some(first), 1) = (kept.first(), copied) {
+            taken.extend([Operation::Plain(opcode::DUP), store(first)]);
+        }
         snippet.expanded(taken, |operation| match operation {
             Operation::Operand(index) => {
                 let operand = kept.get(usize::from(*index));
@@ -197,11 +202,19 @@ impl<'t> ChangedMethod<'t, '_> {
             }
             Operation::Proceed => {
                 let original = Operation::Original(instruction.bytes().to_vec());
-                kept.iter().map(load).chain([original]).collect()
+                let others = kept.iter().skip(copied).map(load);
+                others.chain([original]).collect()
             }
             other => vec![other.clone()],
         })
     }
+}
+
+/// Says whether the first operand stays on the stack below the code, which reads a copy. So the JVM finds where a receiver comes
+/// from when it is null, and its message is the one that it is without the code. Where the code branches, the stack is empty.
+fn copies_first(snippet: &Snippet, exchange: &Exchange<'_>) -> bool {
+    let first = exchange.operands.first();
+    !snippet.is_branching() && first.is_some_and(|kind| kind.slots() == 1)
 }
 
 /// The class of an array of this element type (JVMS table 6.5.newarray-A).

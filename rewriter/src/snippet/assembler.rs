@@ -89,6 +89,20 @@ impl Snippet {
         &self.operations
     }
 
+    /// Adds the operations of other code, which has no labels.
+    ///
+    /// # Errors
+    /// When the snippet is full.
+    pub fn append(&mut self, other: &Snippet) -> Result<(), SnippetError> {
+        let Some((last, others)) = other.operations.split_last() else {
+            return Ok(());
+        };
+        others
+            .iter()
+            .try_for_each(|operation| self.add(operation.clone(), 0))?;
+        self.add(last.clone(), other.text)
+    }
+
     /// Number of labels made.
     pub(crate) fn label_count(&self) -> usize {
         self.labels.len()

@@ -149,7 +149,10 @@ fn limit_is_kept(trace: &Trace) {
     assert_eq!(trace.reached[&place.id], 1_000);
     // At most ten bytes of a text are kept.
     assert_eq!(texts(first)[3], "\"number 0\"");
-    assert_eq!(place.event.and_then(|event| event.per_second), Some(100));
+    assert_eq!(
+        place.event.as_ref().and_then(|event| event.per_second),
+        Some(100)
+    );
 }
 
 fn reports_show_events(folder: &Path) {

@@ -56,7 +56,7 @@ pub(super) fn of(recordings: &[Recording]) -> io::Result<Vec<EventTable>> {
             let key = key(place);
             let table = tables.entry(key.clone()).or_insert_with(|| empty(&key));
             table.reached += trace.reached.get(&place.id).copied().unwrap_or(0);
-            let limit = place.event.and_then(|event| event.per_second);
+            let limit = place.event.as_ref().and_then(|event| event.per_second);
             table.per_second = table.per_second.into_iter().chain(limit).min();
             let lost = &trace.lost;
             table.others_missing |=

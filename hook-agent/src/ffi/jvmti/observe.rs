@@ -4,8 +4,8 @@ use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
-    Event, ExtensionFunction, ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks,
-    JniFunction, ObserverCallbacks,
+    CAN_GET_SOURCE_FILE_NAME, Capabilities, Event, ExtensionFunction, ExtensionFunctionInfo,
+    HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, ObserverCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -173,6 +173,23 @@ impl Jvmti {
         let mut name: *mut c_char = null_mut();
         call!(self.GetSourceFileName(class.as_raw(), &raw mut name))?;
         self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
+    }
+
+    /// The same in an environment that may not have the capability yet: empty if the class names none, and none if the JVM
+    /// does not tell.
+    pub fn known_source_file(self, live: Live, class: &LocalRef<'_>) -> Option<Vec<u8>> {
+        let name = match self.source_file(class) {
+            Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
+                let wanted = Capabilities::only(CAN_GET_SOURCE_FILE_NAME);
+                let added = self.add_capabilities(live, wanted);
+                added.and_then(|()| self.source_file(class))
+            }
+            name => name,
+        };
+        match name {
+            Err(JvmtiError::ABSENT_INFORMATION) => Some(Vec::new()),
+            name => name.ok(),
+        }
     }
 }
 

@@ -10,7 +10,10 @@ fn bench(per_second: Option<u32>) -> Bench {
     let place = SpanInfo {
         mode: SpanMode::Events,
         shown: vec!["arg[0]".to_owned(), "this".to_owned()],
-        event: Some(EventInfo { per_second }),
+        event: Some(EventInfo {
+            per_second,
+            ..EventInfo::default()
+        }),
         ..SpanInfo::default()
     };
     assert_eq!(bench.table.register(&place), Ok(1));

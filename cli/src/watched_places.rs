@@ -1,0 +1,219 @@
+//! Lines and fields of `classhook watch`, in place of methods.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+use conditions::{About, Show};
+use serde_json::{Map, Value, json};
+
+use crate::args::Settings;
+use crate::attached::AttachedPlugin;
+use crate::problem::Problem;
+use crate::show::{complain, say};
+use crate::warnings::Warning;
+
+/// Most causes that are named.
+const MOST: usize = 5;
+
+/// Lines that are reached, or fields that are written.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Places {
+    /// Show each time that the code of this line begins: Orders.java:120, com.acme.Orders.total:120; may be repeated
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["config", "min_duration", "field"])]
+    pub at: Vec<String>,
+    /// Show each write of this field by Java code: com.acme.Order.status; may be repeated
+    #[arg(long, value_name = "CLASS.FIELD", conflicts_with_all = ["config", "min_duration"])]
+    pub field: Vec<String>,
+}
+
+impl Places {
+    /// Subject of the watch.
+    #[must_use]
+    pub fn about(&self) -> About {
+        match (self.at.is_empty(), self.field.is_empty()) {
+            (true, true) => About::Calls,
+            (false, _) => About::Places,
+            (true, false) => About::Writes,
+        }
+    }
+
+    /// Says whether there are any.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.about() != About::Calls
+    }
+
+    /// Gives the list that is shown unless the user says otherwise.
+    #[must_use]
+    pub fn shown(&self) -> &'static str {
+        match self.about() {
+            About::Calls => "arg, returned",
+            About::Places => "locals",
+            About::Writes => "object, old, new",
+        }
+    }
+
+    /// A list of what is shown. One that cannot be read was refused before.
+    #[must_use]
+    pub fn show(&self, list: Option<&str>) -> Vec<String> {
+        let list = list.unwrap_or(self.shown());
+        let list = Show::parse_list_about(list, self.about()).unwrap_or_default();
+        list.iter().map(Show::to_string).collect()
+    }
+
+    /// Adds them to the settings of the plugin.
+    ///
+    /// # Errors
+    /// `H0105` if the settings that were given are no JSON object.
+    pub fn add_to(&self, settings: &mut Settings) -> Result<(), Problem> {
+        if !self.any() {
+            return Ok(());
+        }
+        let plugins = &mut settings.change.configuration.plugins;
+        let mut table: Map<String, Value> = match &plugins.plugin_settings {
+            None => Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Problem::user("H0105", "--plugin-settings is no JSON object")
+                    .with("found", error.to_string())
+            })?,
+        };
+        let lists = [("at", &self.at), ("fields", &self.field)];
+        for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            table.insert(key.to_owned(), json!(list));
+        }
+        plugins.plugin_settings = Some(Value::Object(table).to_string());
+        plugins.watch.about = Some(match self.about() {
+            About::Writes => format!("writes:{}", self.field.join(";")),
+            _ => "places".to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Says which writes of a field are not seen.
+    pub fn tell_what_is_not_seen(&self) {
+        if self.about() == About::Writes {
+            say("writes by reflection, VarHandle, Unsafe and JNI are not seen");
+        }
+    }
+
+    /// Gives the noun by which they are counted.
+    #[must_use]
+    pub fn counted(&self) -> &'static str {
+        match self.about() {
+            About::Calls => "call",
+            About::Places => "moment",
+            About::Writes => "write",
+        }
+    }
+
+    /// Gives the name of one of them in messages.
+    fn name(&self) -> &'static str {
+        match self.about() {
+            About::Calls => "method",
+            About::Places => "line",
+            About::Writes => "write of the field",
+        }
+    }
+
+    /// Says at once if no loaded class has such a place: why, and which lines near it have code.
+    ///
+    /// # Errors
+    /// If a value that is asked for is at none of the places.
+    pub fn warn_of_nothing(&self, visit: &AttachedPlugin) -> Result<(), Problem> {
+        if visit.instrumented() > 0 {
+            return Ok(());
+        }
+        let left_alone = visit.left_alone();
+        if !left_alone.is_empty() {
+            let message = format!("no {} can be watched so", self.name());
+            let problem = Problem::user("H0650", message);
+            let causes: BTreeSet<String> = left_alone.into_iter().collect();
+            let causes = causes.into_iter().take(MOST);
+            return Err(causes.fold(problem, |problem, cause| problem.with("found", cause)));
+        }
+        let message = format!("no {} of a loaded class is watched", self.name());
+        let warning = Warning::new("H0650", message);
+        let found = self.found(visit).into_iter();
+        let warning = found.fold(warning, |warning, note| warning.with("found", note));
+        let help = "classes that are loaded from now on are watched, if they have one";
+        complain(warning.with("help", help));
+        Ok(())
+    }
+
+    /// Says of each line which lines near it have code, by what the plugin noted of the classes that may have it.
+    #[must_use]
+    pub fn found(&self, visit: &AttachedPlugin) -> Vec<String> {
+        let lines = self.at.iter();
+        lines
+            .filter_map(|line| nearest(line, visit.notes()))
+            .collect()
+    }
+
+    /// The problem that nothing was watched until the end of a visit.
+    #[must_use]
+    pub fn nothing(&self, found: &[String]) -> Problem {
+        let places = self.at.iter().chain(&self.field);
+        let places: Vec<&str> = places.map(String::as_str).collect();
+        let problem = Problem::user("H0650", format!("no {} was watched", self.name())).with(
+            "expected",
+            format!(
+                "at least one {} in a class that is loaded, or was meanwhile",
+                self.name()
+            ),
+        );
+        let problem = problem.with("found", places.join(" "));
+        found
+            .iter()
+            .fold(problem, |problem, note| problem.with("found", note))
+    }
+}
+
+/// The nearest lines of all classes that may have a line.
+fn nearest(line: &str, notes: &[String]) -> Option<String> {
+    let begin = format!(" {line} has no code");
+    let notes = notes.iter().filter_map(|note| note.split_once(&begin));
+    let mut known: BTreeSet<u16> = BTreeSet::new();
+    let mut unnumbered = None;
+    for (_, note) in notes {
+        let numbers = note.split(|char: char| !char.is_ascii_digit());
+        known.extend(numbers.filter_map(|number| number.parse::<u16>().ok()));
+        if !note.contains("nearest") {
+            unnumbered = Some(format!("{line} has no code{note}"));
+        }
+    }
+    let number: u16 = line.rsplit_once(':')?.1.parse().ok()?;
+    let below = known.range(..number).next_back();
+    let above = known.range(number..).next();
+    match (below, above) {
+        (None, None) => unnumbered,
+        (Some(one), None) | (None, Some(one)) => Some(format!(
+            "{line} has no code; the nearest line that has is {one}"
+        )),
+        (Some(one), Some(other)) => Some(format!(
+            "{line} has no code; the nearest lines that have are {one} and {other}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_lines_are_those_of_all_classes_of_the_file() {
+        let note = |text: &str| {
+            format!("trace: A.<init>()V: A.java:71 has no code here; the nearest {text}")
+        };
+        let notes = [
+            note("line that has is 12"),
+            note("lines that have are 70 and 90"),
+            note("line that has is 107"),
+            "trace: B.<init>()V: B.java:71 has no code here; the nearest line that has is 72"
+                .to_owned(),
+        ];
+        let found = nearest("A.java:71", &notes);
+        let expected = "A.java:71 has no code; the nearest lines that have are 70 and 90";
+        assert_eq!(found.as_deref(), Some(expected));
+        assert_eq!(nearest("C.java:71", &notes), None);
+    }
+}
