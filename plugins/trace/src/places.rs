@@ -73,12 +73,7 @@ impl Line {
             Of::Methods(methods) => methods.matches_class(&name),
             Of::File { folder, name: file } => {
                 let package = name.rsplit_once('/').map_or("", |(package, _)| package);
-                let ends = |of: &str, with: &str| {
-                    of.strip_suffix(with)
-                        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-                };
-                let is_in_folder = ends(folder, package) || ends(package, folder);
-                class.source_file().as_deref() == Some(file) && is_in_folder
+                class.source_file().as_deref() == Some(file) && is_folder_of(folder, package)
             }
         }
     }
@@ -89,6 +84,16 @@ impl Line {
             Of::Methods(methods) => methods.matches_method(method.name(), method.descriptor()),
         }
     }
+}
+
+/// Says whether sources of a package may lie in a folder: one of them ends with the other. The default package has no folder of
+/// its own.
+fn is_folder_of(folder: &str, package: &str) -> bool {
+    let ends = |of: &str, with: &str| {
+        let rest = of.strip_suffix(with);
+        with.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(folder, package) || ends(package, folder)
 }
 
 /// Asks for an event where the code of a line begins; notes the nearest lines if it has none in the class.
@@ -193,4 +198,29 @@ fn inherits(class: &Class<'_>, name: &str, descriptor: &str) -> bool {
     let has_fields = class.super_name().is_some_and(|name| name != OBJECT);
     let is_own = |field: &wit::FieldSummary| field.name == name && field.descriptor == descriptor;
     has_fields && !class.fields().iter().any(is_own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_is_of_a_package_if_one_ends_with_the_other() {
+        let package = "com/acme/shop";
+        for folder in [
+            "",
+            "shop",
+            "acme/shop",
+            package,
+            "src/main/java/com/acme/shop",
+            "/a/com/acme/shop",
+        ] {
+            assert!(is_folder_of(folder, package), "{folder}");
+        }
+        for folder in ["com/acme", "hop", "com/acme/shop/orders", "mycom/acme/shop"] {
+            assert!(!is_folder_of(folder, package), "{folder}");
+        }
+        assert!(is_folder_of("src/main/java", ""));
+        assert!(is_folder_of("", ""));
+    }
 }

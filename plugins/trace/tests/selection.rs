@@ -165,11 +165,11 @@ fn lines_are_events_where_their_code_begins() {
             .all(|line| line.contains("event") && line.contains("limit 9")),
         "{found}"
     );
-    for place in ["Traced.get", "Traced.*"] {
+    for place in ["Traced.get", "Traced.*", "src/main/java/Traced.java"] {
         let found = plan(&format!("at = ['{place}:{lambda}']"));
         assert!(found.contains("event"), "{place}: {found}");
     }
-    for place in ["Other.java", "com/acme/Traced.java", "Traced.find"] {
+    for place in ["Other.java", "com/acme/Other.java", "Traced.find"] {
         let found = plan(&format!("at = ['{place}:{lambda}']"));
         assert!(!found.contains("event"), "{place}: {found}");
     }

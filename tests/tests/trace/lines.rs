@@ -258,6 +258,7 @@ fn line_of_a_running_jvm_is_watched_by_file_method_and_class() {
         let number = line_of("Lines", "// within the loop");
         for place in [
             format!("Lines.java:{number}"),
+            format!("src/main/java/Lines.java:{number}"),
             format!("Lines.total:{number}"),
             format!("Lines.*:{number}"),
         ] {
