@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long the JVM may take to open its socket.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long another process that has asked for the listener is waited for.
+const OTHERS: Duration = Duration::from_secs(2);
 /// How long one command may take before the channel counts as dead.
 const ANSWER: Duration = Duration::from_secs(120);
 /// How often the JVM is looked at while its answer is waited for.
@@ -207,6 +209,9 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
         return Err(AttachError::Disabled(process.pid()));
     }
     check_tmp(process)?;
+    if RequestFile::is_there(process) && await_other(process, socket)? {
+        return Ok(());
+    }
     let request = RequestFile::create(process)?;
     let pid = rustix::process::Pid::from_raw(process.pid())
         .ok_or(AttachError::NoProcess(process.pid()))?;
@@ -231,6 +236,23 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     }
     drop(request);
     Ok(())
+}
+
+/// Waits for what another process has asked for already; false if nothing came of it. A second SIGQUIT could come when the
+/// listener is up, and the JVM would print its threads.
+fn await_other(process: &Process, socket: &Path) -> Result<bool, AttachError> {
+    let deadline = Instant::now() + OTHERS;
+    while Instant::now() < deadline {
+        check_answers(process, SIGQUIT)?;
+        if listens(process, socket)? {
+            return Ok(true);
+        }
+        if !RequestFile::is_there(process) {
+            return listens(process, socket);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(false)
 }
 
 /// HotSpot opens its socket in `/tmp`, whatever `java.io.tmpdir` says; without it, it would be waited for in vain.
@@ -260,15 +282,23 @@ fn disables_attach(process: &Process) -> bool {
 struct RequestFile(PathBuf);
 
 impl RequestFile {
-    /// In the JVM's working directory, else in its `/tmp`: the two folders that it searches.
-    fn create(process: &Process) -> Result<RequestFile, AttachError> {
+    fn places(process: &Process) -> [PathBuf; 2] {
         let name = format!(".attach_pid{}", process.namespace_pid());
-        let places = [
+        [
             process.working_directory().join(&name),
             process.path_in_root(&format!("/tmp/{name}")),
-        ];
+        ]
+    }
+
+    /// Checks whether some process asks for the listener now, or was killed while it did.
+    fn is_there(process: &Process) -> bool {
+        Self::places(process).iter().any(|place| place.exists())
+    }
+
+    /// In the JVM's working directory, else in its `/tmp`: the two folders that it searches.
+    fn create(process: &Process) -> Result<RequestFile, AttachError> {
         let mut last = None;
-        for place in places {
+        for place in Self::places(process) {
             match fs::File::create(&place) {
                 Ok(file) => {
                     let created = RequestFile(place);

@@ -12,6 +12,14 @@ pub enum AttachError {
     /// `/proc/PID` is not there.
     #[error("no process has the pid {0}")]
     NoProcess(i32),
+    /// The number is that of a thread.
+    #[error("{thread} is a thread of the process {process}")]
+    Thread {
+        /// The thread asked for.
+        thread: i32,
+        /// Its process.
+        process: i32,
+    },
     /// No `libjvm.so` is mapped in the process.
     #[error("process {0} is no JVM: no libjvm.so is mapped in it")]
     NotJvm(i32),
@@ -123,7 +131,7 @@ impl AttachError {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            AttachError::NoProcess(_) => "H0501",
+            AttachError::NoProcess(_) | AttachError::Thread { .. } => "H0501",
             AttachError::NotJvm(_) => "H0502",
             AttachError::OtherUser { .. } => "H0503",
             AttachError::Disabled(_) => "H0504",
@@ -146,6 +154,7 @@ impl AttachError {
     pub fn help(&self) -> &'static str {
         match self {
             AttachError::NoProcess(_) => "`classhook ps` lists the JVMs of this machine",
+            AttachError::Thread { .. } => "name the process",
             AttachError::NotJvm(_) => {
                 "`classhook ps` lists the JVMs of this machine; a launcher script is not the JVM it started"
             }

@@ -35,6 +35,8 @@ struct Status {
     /// The supplementary groups.
     groups: Vec<u32>,
     namespace_pid: i32,
+    /// The process to which it belongs, itself unless it is a thread.
+    process: i32,
     caught_signals: u64,
     /// It has ended, and its parent has not waited for it.
     ended: bool,
@@ -50,10 +52,15 @@ impl Process {
     pub fn read(pid: i32) -> Result<Process, AttachError> {
         let text = fs::read_to_string(format!("/proc/{pid}/status"))
             .map_err(|_| AttachError::NoProcess(pid))?;
-        Ok(Process {
-            pid,
-            status: Status::parse(&text, pid),
-        })
+        let status = Status::parse(&text, pid);
+        // `/proc` opens the folders of threads, though it does not list them.
+        match status.process {
+            process if process == pid => Ok(Process { pid, status }),
+            process => Err(AttachError::Thread {
+                thread: pid,
+                process,
+            }),
+        }
     }
 
     /// Whether it runs; false for one that has ended while its parent has not asked how.
@@ -460,6 +467,9 @@ impl Status {
                 .split_whitespace()
                 .filter_map(|group| group.parse().ok())
                 .collect(),
+            process: field("Tgid:")
+                .and_then(|process| process.trim().parse().ok())
+                .unwrap_or(pid),
             // outermost first
             namespace_pid: field("NSpid:")
                 .and_then(|pids| pids.split_whitespace().next_back()?.parse().ok())
@@ -502,6 +512,23 @@ mod tests {
         let seen = |path: &str| own.path_in_root(path).canonicalize().unwrap();
         assert_eq!(seen("src"), here.join("src"));
         assert_eq!(seen(here.to_str().unwrap()), here);
+    }
+
+    #[test]
+    fn thread_is_told_from_its_process() {
+        let own = std::process::id().cast_signed();
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        let refused = std::thread::spawn(|| {
+            let thread = rustix::thread::gettid().as_raw_nonzero().get();
+            (Process::read(thread).unwrap_err(), thread)
+        });
+        let (error, other) = refused.join().unwrap();
+        assert_ne!(other, thread);
+        assert_eq!(
+            error.to_string(),
+            format!("{other} is a thread of the process {own}")
+        );
+        assert!(Process::read(own).is_ok());
     }
 
     #[test]

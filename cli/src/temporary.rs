@@ -4,8 +4,11 @@ use std::fmt;
 use std::fs::{self, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::inputs::run_files::is_written;
@@ -46,6 +49,59 @@ pub fn folder(parent: &Path) -> io::Result<TempDir> {
 /// Those of the system.
 pub fn file(parent: &Path) -> io::Result<NamedTempFile> {
     NamedTempFile::with_prefix_in(prefix_in(parent)?, parent)
+}
+
+/// The large folders of this command.
+static LARGE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn large() -> MutexGuard<'static, Vec<PathBuf>> {
+    LARGE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder for a large file that a JVM writes, this user's alone. It goes at once if a signal ends the command.
+#[derive(Debug)]
+pub struct LargeFolder {
+    folder: TempDir,
+    signals: Handle,
+}
+
+impl LargeFolder {
+    /// Makes one in another folder. From now on Ctrl-C, SIGTERM and SIGHUP delete it, and then end this command.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn new(parent: &Path) -> io::Result<Self> {
+        // First, so that a signal which comes meanwhile waits for the folder.
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let handle = signals.handle();
+        let folder = folder(parent)?;
+        large().push(folder.path().to_owned());
+        std::thread::spawn(move || {
+            if let Some(signal) = signals.forever().next() {
+                // Whoever is told first ends the command, also for the others.
+                for path in large().drain(..) {
+                    let _ = fs::remove_dir_all(path);
+                }
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        });
+        Ok(Self {
+            folder,
+            signals: handle,
+        })
+    }
+
+    /// Its place.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for LargeFolder {
+    fn drop(&mut self) {
+        self.signals.close();
+    }
 }
 
 /// What new names begin with; what commands left there that were killed is deleted.

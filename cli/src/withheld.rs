@@ -70,7 +70,7 @@ impl Withheld {
             Cause::NoLocation => "--select location:any takes such classes, too",
             Cause::Selectors => "select them as well",
             Cause::NoMethod => {
-                "`classhook classes PID CLASS --methods` lists them; abstract and native ones have no code"
+                "`classhook attach PID`, then `classhook classes PID CLASS --methods`: it lists them; abstract and native ones have no code"
             }
         }
     }

@@ -132,7 +132,10 @@ mod tests {
         class
     }
 
-    fn names(class: &ClassFile<'_>) -> Vec<(String, Vec<(Option<String>, u16)>)> {
+    /// Names and flags of the parameters of each method.
+    type Names = Vec<(String, Vec<(Option<String>, u16)>)>;
+
+    fn names(class: &ClassFile<'_>) -> Names {
         let of_method = |method: Method<'_, '_>| {
             let parameters = method.parameters();
             let parameters =

@@ -185,7 +185,7 @@ impl Coverage {
                 .with(
                     "help",
                     format!(
-                        "`classhook classes {pid}` lists the loaded classes with their loaders"
+                        "`classhook attach {pid}`, then `classhook classes {pid}`: it lists the loaded classes with their loaders"
                     ),
                 ));
         }

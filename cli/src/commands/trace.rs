@@ -254,7 +254,7 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]
     };
     with_causes(problem, withheld).with(
         "help",
-        format!("`classhook classes {pid}` lists the loaded classes with their loaders"),
+        format!("`classhook attach {pid}`, then `classhook classes {pid}`: it lists the loaded classes with their loaders"),
     )
 }
 

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use attach::{Attachment, Process};
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::process::{getegid, geteuid};
-use tempfile::TempDir;
 use trace::names::printable;
 use trace::numbers::thousands;
 
@@ -21,7 +20,7 @@ use crate::outputs::atomic;
 use crate::passing_folder;
 use crate::problem::Problem;
 use crate::show::{self, show};
-use crate::temporary;
+use crate::temporary::{self, LargeFolder};
 
 /// What stands behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";
@@ -231,7 +230,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
 /// As [`dump`] and [`retainers::show`].
 pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> {
     retainers::check()?;
-    let folder = temporary::folder(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
+    let folder = LargeFolder::new(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
     let file = folder.path().join("heap.hprof");
     write_dump(pid, &file, true, limits)?;
     retainers::show(&file, rows)
@@ -239,7 +238,7 @@ pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> 
 
 /// Where a JVM can write a large file.
 struct Place {
-    _folder: TempDir,
+    _folder: LargeFolder,
     _tmp: Option<JvmTmp>,
     ours: PathBuf,
     theirs: PathBuf,
@@ -253,8 +252,8 @@ impl Place {
         let tmp = JvmTmp::open(process)?;
         let is_seen = process.sees(parent) && process.check_access(parent, Access::EXEC_OK).is_ok();
         let folder = match is_seen {
-            true => temporary::folder(parent)?,
-            false => temporary::folder(&tmp.path())?,
+            true => LargeFolder::new(parent)?,
+            false => LargeFolder::new(&tmp.path())?,
         };
         tmp.give(folder.path())?;
         let theirs = match is_seen {

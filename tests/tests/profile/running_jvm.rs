@@ -4,6 +4,7 @@ use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook};
 use e2e_tests::java::Java;
 use e2e_tests::javac;
 use e2e_tests::jdks;
+use e2e_tests::patience::await_that;
 use e2e_tests::scratch;
 use e2e_tests::servant::Servant;
 use e2e_tests::workspace;
@@ -81,6 +82,35 @@ fn assert_is_heap_dump(bytes: &[u8]) {
         rest = &body[length as usize..];
     }
     assert_eq!((last, rest.len()), (HEAP_DUMP_END, 0));
+}
+
+/// The JVM goes on writing for a moment, into a file that has no name any more.
+#[test]
+fn heap_dump_that_is_interrupted_leaves_no_part_of_the_heap() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let running = Servant::start(&jdk, &LATE);
+        let pid = running.pid().to_string();
+        for heap in ["retainers", "dump=heap.hprof"] {
+            let mut command = Java::program(workspace::classhook())
+                .folder(folder.path())
+                .variable("TMPDIR", folder.path())
+                .arguments(&["profile", &pid, "--heap", heap])
+                .spawn();
+            let left = || {
+                let names = std::fs::read_dir(folder.path()).expect("a folder");
+                let mut names = names.flatten().map(|entry| entry.file_name());
+                names.any(|name| name.to_string_lossy().starts_with("classhook-for-"))
+            };
+            await_that("a folder for the heap", || {
+                left() || command.try_wait().expect("our own child").is_some()
+            });
+            let _ = kill_process(Pid::from_child(&command), Signal::INT); // it may have ended
+            command.wait().expect("an end");
+            assert!(!left(), "{heap} on {jdk}");
+        }
+        assert_eq!(running.end().code, Some(0));
+    }
 }
 
 /// A command that has brought the agent ends before a recording of another, or asks something during it.
