@@ -188,7 +188,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         (
             "[[plugin]]\nuse = \"coverage\"\nselect = [\n  \"com.***\",\n]\n",
             "error[H0110]: selector `com.***` has more than two `*` in a row\n  \
-             expected a name such as `com.acme.**`, `@annotation`, `<:supertype`, `loader:app`, `location:target/classes`; `!` in front excludes\n  \
+             expected a name such as `com.acme.**`, `@annotation`, `<:supertype`, `source:Orders.java`, `loader:app`, `location:target/classes`; `!` in front excludes\n  \
              at       classhook.toml:4\n  found    \"com.***\",",
         ),
     ] {

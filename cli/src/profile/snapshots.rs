@@ -21,6 +21,7 @@ use crate::passing_folder;
 use crate::problem::Problem;
 use crate::show::{self, show};
 use crate::temporary::{self, LargeFolder};
+use crate::writable;
 
 /// What stands behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";
@@ -201,6 +202,7 @@ pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Pr
 fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
+    writable::files([&Some(target.clone())])?; // the program is to stand still for a file alone that can be there
     let jvm = Attachment::open(pid).map_err(unreached)?;
     let walk = match live {
         true => Walk::LiveDump,
