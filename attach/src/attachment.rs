@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long the JVM may take to open its socket.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long another process that has asked for the listener is waited for.
+/// Longest wait for a listener that another process has asked for.
 const OTHERS: Duration = Duration::from_secs(2);
 /// How long one command may take before the channel counts as dead.
 const ANSWER: Duration = Duration::from_secs(120);
@@ -238,8 +238,8 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     Ok(())
 }
 
-/// Waits for what another process has asked for already; false if nothing came of it. A second SIGQUIT could come when the
-/// listener is up, and the JVM would print its threads.
+/// Waits for the listener that another process has asked for, and says whether it is up. With a second SIGQUIT the JVM
+/// could print its threads.
 fn await_other(process: &Process, socket: &Path) -> Result<bool, AttachError> {
     let deadline = Instant::now() + OTHERS;
     while Instant::now() < deadline {

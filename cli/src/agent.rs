@@ -143,7 +143,7 @@ impl Agent {
         self.client.is_closed()
     }
 
-    /// Whether a request failed because the agent leaves the JVM, or has left it.
+    /// Says that a request failed because the agent leaves the JVM, or has left it.
     #[must_use]
     pub fn leaves(&self, problem: &Problem) -> bool {
         self.has_left() || problem.to_string().contains(control::message::LEAVING)

@@ -640,7 +640,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
     ))
 }
 
-/// Whether JaCoCo's agent changed one of these recorded classes.
+/// Says that JaCoCo's agent changed one of these recorded classes.
 fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
     let mut kept = ids
         .iter()

@@ -41,7 +41,7 @@ impl BuildOutput {
         Ok(Some(Self { folder, staging }))
     }
 
-    /// Moves what was recorded to the folder, which it returns.
+    /// Moves the recordings to the folder, and returns it.
     ///
     /// # Errors
     /// If something cannot be moved (`H0620`); it stays where it is.

@@ -181,7 +181,7 @@ impl From<HostError> for Problem {
 }
 
 impl From<Refusal> for Problem {
-    /// An agent refuses what the user asked for.
+    /// An agent refuses a request of the user.
     fn from(refusal: Refusal) -> Self {
         let Refusal {
             code,

@@ -78,7 +78,7 @@ impl LargeFolder {
         large().push(folder.path().to_owned());
         std::thread::spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                // Whoever is told first ends the command, also for the others.
+                // The first thread that gets the signal ends the command, so it deletes all folders.
                 for path in large().drain(..) {
                     let _ = fs::remove_dir_all(path);
                 }

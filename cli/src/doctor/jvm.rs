@@ -42,7 +42,7 @@ const AS_ROOT: &str = "run this command as root to see it";
 /// If there is no such process, or it is no JVM (`H05xx`).
 pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
     let process = Process::read(pid).map_err(unreached)?;
-    // Of another user's process nobody can tell what it is.
+    // The mapped files of another user's process are hidden, so it may be a JVM.
     let is_reached = process.check_permission().is_ok();
     if is_reached && !process.is_jvm() {
         return Err(unreached(AttachError::NotJvm(pid)));

@@ -1,4 +1,4 @@
-//! The runs whose files lie in one folder, and the one that is reported.
+//! Finds the runs in a folder, and chooses the one to report.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ pub struct AgentOptions {
     pub log: Option<String>,
     /// Id of the run, kept in each snapshot.
     pub run: Option<String>,
-    /// Where an agent that cannot start leaves a file.
+    /// The folder in which an agent leaves a file if it cannot start.
     pub failures: Option<PathBuf>,
     /// What is recorded of the JVM's own events.
     pub observe: Option<String>,

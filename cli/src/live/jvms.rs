@@ -128,7 +128,8 @@ impl Jvms {
         self.ours.iter_mut().map(|jvm| &mut jvm.rolling)
     }
 
-    /// What each JVM added since the last time, and in how many milliseconds; of those that added nothing, nothing.
+    /// Returns the calls that JVMs added since the last time, and the milliseconds that each took for them. A JVM without new
+    /// calls is left out.
     pub fn since_last(&mut self, now: u64) -> (Vec<Trace>, Vec<u64>) {
         self.all().filter_map(|jvm| jvm.since_last(now)).unzip()
     }
