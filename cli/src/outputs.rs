@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use coverage::report::changed::Changed;
 use coverage::report::{self, ExecutionData, Report, SourceLookup};
 
 use crate::args::Outputs;
@@ -166,14 +165,9 @@ impl Outputs {
         self.name.as_deref().unwrap_or("Code coverage")
     }
 
-    /// Writes what is asked for, of a report that may be that of `changed` lines, and `exec` of what was recorded.
+    /// Writes each report that has an option, and `exec` as execution data.
     #[must_use]
-    pub fn write(
-        &self,
-        report: &Report<'_>,
-        changed: Option<&Changed>,
-        exec: &[ExecutionData],
-    ) -> Files {
+    pub fn write(&self, report: &Report<'_>, exec: &[ExecutionData]) -> Files {
         let mut made = Files::default();
         // First, because it takes the place of a whole folder, in which the other files may lie.
         if let Some(folder) = &self.html {
@@ -192,14 +186,9 @@ impl Outputs {
                 report::cobertura::write(report, out)
             }),
             (&self.sonar, &|out| report::sonar::write(report, out)),
-            (&self.json, &|out| {
-                let diff = changed.map(|changed| changed.range.as_str());
-                report::json::write(report, diff, out)
-            }),
-            (&self.badge, &|out| {
-                report::badge::write(report.counters.line, out)
-            }),
-            (&self.markdown, &|out| match changed {
+            (&self.json, &|out| report::json::write(report, out)),
+            (&self.badge, &|out| report::badge::write(report, out)),
+            (&self.markdown, &|out| match report.changed {
                 Some(changed) => report::markdown::write_changed(report, changed, out),
                 None => report::markdown::write(report, out),
             }),

@@ -8,11 +8,13 @@
 mod graph;
 mod inlined;
 mod input;
+mod outcomes;
 
 use std::ops::Range;
 
 use graph::Graph;
 use inlined::Inlined;
+use outcomes::Outcomes;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::filter::{self, FilterContext, Nodes};
@@ -200,7 +202,16 @@ impl Analyzer<'_> {
             method.descriptor,
             method.signature.map(str::to_owned),
         );
-        graph.count(&output, &mut coverage);
+        let outcomes = Outcomes {
+            method,
+            code,
+            is_kotlin: self.class.is_kotlin(),
+        };
+        let of_branches = |index| match output.replacement(index) {
+            Some(by) => outcomes.of_replacement(index, by),
+            None => outcomes.of(index),
+        };
+        graph.count(&output, of_branches, &mut coverage);
         if !self.inlined.is_empty() {
             graph
                 .lines()

@@ -30,7 +30,7 @@ mod try_with_resources_javac11;
 
 pub(crate) use context::FilterContext;
 pub(crate) use nodes::{Node, Nodes};
-pub(crate) use output::FilterOutput;
+pub(crate) use output::{FilterOutput, Replacement};
 
 use crate::class::{ClassDescription, MethodDescription};
 

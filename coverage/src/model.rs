@@ -26,10 +26,13 @@
 mod bundle;
 mod changed;
 mod counter;
+mod decision;
 mod fragment;
 mod node;
 
 pub use bundle::{BundleBuilder, BundleCoverage, BundleError, PackageCoverage, SourceFileCoverage};
+pub use changed::Changed;
 pub use counter::{Counter, CounterKind, Counters, Status};
+pub use decision::{Branch, Decision, Outcome};
 pub(crate) use node::Fragment;
 pub use node::{CarriedOver, ClassCoverage, LineCoverage, Lines, MethodCoverage};

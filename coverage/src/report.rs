@@ -11,6 +11,7 @@ pub mod badge;
 pub mod changed;
 pub mod cobertura;
 pub mod csv;
+mod decisions;
 pub mod exec;
 pub mod html;
 pub mod json;
@@ -26,7 +27,7 @@ pub mod xml;
 #[cfg(test)]
 mod fixture;
 
-use crate::model::{BundleCoverage, Counters, PackageCoverage};
+use crate::model::{BundleCoverage, Changed, Counters, PackageCoverage};
 
 /// The circumstances of one run: who recorded, from when to when.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,6 +114,8 @@ pub struct Report<'a> {
     pub sessions: &'a [Session],
     /// What is missing besides what sessions lack, such as files that could not be read: sentences.
     pub missing: &'a [String],
+    /// The changed lines that the report is limited to.
+    pub changed: Option<&'a Changed>,
 }
 
 /// A bundle and its sources.
@@ -152,6 +155,7 @@ impl<'a> Report<'a> {
             counters,
             sessions,
             missing: &[],
+            changed: None,
         }
     }
 

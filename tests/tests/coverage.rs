@@ -1,5 +1,6 @@
 //! Coverage: what is recorded and reported, compared with JaCoCo.
 
+mod branch_outcomes;
 mod browser;
 mod gradle;
 mod incomplete_runs;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coverage::model::BundleCoverage;
-use coverage::report::changed::{self, Changed};
+use coverage::report::changed;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
 use observations::recorded::EXTENSION;
@@ -337,12 +337,13 @@ pub(super) fn make(
     let verdict = verdict?;
     let report = Whole {
         missing: &[damaged.missing(), &analysed.missing].concat(),
+        changed,
         ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job
         .outputs
-        .write(&report, changed, exec.as_deref().unwrap_or_default());
-    print(job, &report, changed, &parts, &analysed, &files.written)?;
+        .write(&report, exec.as_deref().unwrap_or_default());
+    print(job, &report, &parts, &analysed, &files.written)?;
     if let Some(first) = beside.first() {
         say(beside_jacoco(&jacoco, first));
     }
@@ -387,7 +388,6 @@ fn as_report<'a>(
 fn print(
     job: &Job<'_>,
     report: &Whole<'_>,
-    changed: Option<&Changed>,
     parts: &[Part],
     analysed: &Analysed,
     written: &[PathBuf],
@@ -397,6 +397,7 @@ fn print(
         true => Box::new(std::io::stderr().lock()),
         false => Box::new(std::io::stdout().lock()),
     };
+    let changed = report.changed;
     let mut print = || -> std::io::Result<()> {
         match changed {
             Some(changed) if job.summary => changed::write(changed, &mut out)?,

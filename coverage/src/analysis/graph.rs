@@ -1,12 +1,13 @@
 //! The instructions of a method with their branches.
 
 use std::collections::HashSet;
+use std::iter::repeat;
 
 use super::input::targets;
 use crate::class::{CodeDescription, Constant, Instruction, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
-use crate::model::{Counter, LineCoverage, MethodCoverage};
+use crate::model::{Branch, Counter, LineCoverage, MethodCoverage, Outcome};
 use jvms::opcode;
 
 /// A set of branch numbers.
@@ -342,8 +343,14 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Counts what no filter has left out, instructions of a line that follow one another together.
-    pub(super) fn count(&self, output: &FilterOutput, coverage: &mut MethodCoverage) {
+    /// Counts the instructions that no filter left out; those of a line that follow one another are one run.
+    /// `outcomes` returns the outcomes of the branches of an instruction.
+    pub(super) fn count(
+        &self,
+        output: &FilterOutput,
+        outcomes: impl Fn(usize) -> Vec<Outcome>,
+        coverage: &mut MethodCoverage,
+    ) {
         let (mut line, mut run) = (None, LineCoverage::default());
         for (index, instruction) in self.instructions.iter().enumerate() {
             if output.is_ignored(index) {
@@ -362,13 +369,24 @@ impl<'a> Graph<'a> {
                 let branches = Counter::new(instruction.branches.saturating_sub(covered), covered);
                 run.branches += branches;
                 coverage.add_decision(branches);
-                let taken = instruction.numbers.iter();
-                let taken = taken.map(|branch| instruction.covered.has(branch));
-                coverage.decide(line.map(u32::from), taken);
+                if let Some(line) = line {
+                    let branches = named(instruction, outcomes(index));
+                    coverage.decide(u32::from(line), branches);
+                }
             }
         }
         coverage.add_run(line.map(u32::from), run);
     }
+}
+
+/// The branches of an instruction in the order of their numbers.
+fn named(instruction: &Covered, outcomes: Vec<Outcome>) -> impl Iterator<Item = Branch> {
+    let outcomes = outcomes.into_iter().chain(repeat(Outcome::Unknown));
+    let numbers = instruction.numbers.iter().zip(outcomes);
+    numbers.map(|(number, outcome)| Branch {
+        taken: instruction.covered.has(number),
+        outcome,
+    })
 }
 
 /// Whether an instruction that is executed always goes on to the next one: neither branches nor throws (JVMS 6.5).

@@ -1,8 +1,8 @@
-use jvms::opcode::{GOTO, IDIV, IFEQ, JSR, NOP, POP, RETURN, TABLESWITCH};
+use jvms::opcode::{GOTO, IDIV, IFEQ, IFNULL, JSR, NOP, POP, RETURN, TABLESWITCH};
 
 use super::*;
 use crate::class::{Instruction, Line, Operand};
-use crate::model::Counter;
+use crate::model::{Counter, Outcome};
 
 fn op(bci: u16, opcode: u8) -> Instruction<'static> {
     Instruction {
@@ -269,4 +269,70 @@ fn other_number_of_lines_is_refused() {
         expected, found, ..
     } = error;
     assert_eq!((expected, found), (3, 1));
+}
+
+/// The outcomes of the first decision of a program, for falling through and for jumping.
+fn outcomes(class: &ClassDescription<'_>) -> Vec<Outcome> {
+    let coverage = analyze(class, None).expect("no probes fit every class");
+    let (_, branches) = &coverage.methods[0].decisions[0];
+    branches
+        .iter()
+        .map(|branch| branch.outcome.clone())
+        .collect()
+}
+
+#[test]
+fn jump_over_code_is_taken_when_the_condition_does_not_hold() {
+    assert_eq!(outcomes(&diamond()), [Outcome::True, Outcome::False]);
+}
+
+#[test]
+fn loop_that_tests_at_its_end_repeats_when_the_condition_holds() {
+    let code = vec![
+        jump(0, GOTO, 4),
+        op(3, NOP),
+        jump(4, IFEQ, 3),
+        op(7, RETURN),
+    ];
+    assert_eq!(
+        outcomes(&class(code, &[(0, 1)])),
+        [Outcome::False, Outcome::True]
+    );
+}
+
+#[test]
+fn jump_back_before_a_return_is_not_told_from_a_return_in_a_loop() {
+    let code = vec![op(0, NOP), jump(1, IFEQ, 0), op(4, RETURN)];
+    assert_eq!(
+        outcomes(&class(code, &[(0, 7)])),
+        [Outcome::On, Outcome::Back(7)]
+    );
+}
+
+#[test]
+fn null_checks_of_kotlin_are_named_by_their_value() {
+    let code = vec![jump(0, IFNULL, 4), op(3, NOP), op(4, RETURN)];
+    let java = class(code, &[(0, 1)]);
+    assert_eq!(outcomes(&java), [Outcome::True, Outcome::False]);
+    let kotlin = ClassDescription {
+        annotations: &["Lkotlin/Metadata;"],
+        ..java
+    };
+    assert_eq!(outcomes(&kotlin), [Outcome::NotNull, Outcome::Null]);
+}
+
+#[test]
+fn expressions_without_an_end_are_followed_for_a_while() {
+    let conditions = |count: u16| {
+        let jumps = (0..count).map(|at| jump(at * 3, IFEQ, at * 3 + 6));
+        let mut code: Vec<_> = jumps.collect();
+        code.extend([
+            op(count * 3, NOP),
+            op(count * 3 + 1, NOP),
+            op(count * 3 + 3, NOP),
+        ]);
+        code.push(op(count * 3 + 4, RETURN));
+        class(code, &[(0, 1)])
+    };
+    assert_eq!(outcomes(&conditions(5_000)).len(), 2);
 }

@@ -91,6 +91,13 @@ impl FilterOutput {
             .map(|(copy, _)| (copy, self.representative(copy)))
     }
 
+    /// The branches that an instruction has instead of its own.
+    pub(crate) fn replacement(&self, instruction: usize) -> Option<&Replacement> {
+        let mut replacements = self.replacements.iter();
+        let found = replacements.find(|(of, _)| *of == instruction);
+        found.map(|(_, by)| by)
+    }
+
     pub(crate) fn replacements(&self) -> &[(usize, Replacement)] {
         &self.replacements
     }

@@ -4,6 +4,21 @@ use super::bundle::{BundleBuilder, BundleCoverage};
 use super::counter::Counter;
 use super::node::{ClassCoverage, MethodCoverage};
 
+/// The changed lines of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Range of revisions, as the user wrote it.
+    pub range: String,
+    /// The name of the report.
+    pub name: String,
+    /// Bundles of the report that count these lines alone.
+    pub bundles: Vec<BundleCoverage>,
+    /// The paths of the source files of the bundles, in their order.
+    pub paths: Vec<String>,
+    /// Sentences about changed files that the report does not hold.
+    pub notes: Vec<String>,
+}
+
 impl BundleCoverage {
     /// The same with the lines for which `keeps` (package, source file, number) is true, and the methods and classes
     /// that have such lines.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jvms::names;
 
 use super::counter::{Counter, Counters, Status};
+use super::decision::{Branch, Decision};
 
 /// What a source line holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -196,9 +197,6 @@ pub struct MethodCoverage {
     pub(crate) decisions: Vec<(u32, Decision)>,
 }
 
-/// The branches of one instruction, each with whether it was taken.
-pub(crate) type Decision = Box<[bool]>;
-
 impl MethodCoverage {
     /// A method of which nothing is counted yet.
     #[must_use]
@@ -244,11 +242,9 @@ impl MethodCoverage {
         }
     }
 
-    /// Notes which branches of an instruction were taken.
-    pub(crate) fn decide(&mut self, line: Option<u32>, taken: impl Iterator<Item = bool>) {
-        if let Some(line) = line {
-            self.decisions.push((line, taken.collect()));
-        }
+    /// Notes the branches of an instruction.
+    pub(crate) fn decide(&mut self, line: u32, branches: impl Iterator<Item = Branch>) {
+        self.decisions.push((line, branches.collect()));
     }
 
     /// Counts the method itself, when all its instructions are in.

@@ -4,27 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::table::{percent, shortened};
-use crate::model::{BundleCoverage, Counter, Counters, SourceFileCoverage, Status};
+pub use crate::model::Changed;
+use crate::model::{Counter, Counters, SourceFileCoverage, Status};
 
 /// This many ranges of lines are listed on a terminal.
 const LISTED: usize = 8;
 /// Paths are cut to this many characters on a terminal.
 const WIDEST_PATH: usize = 60;
-
-/// The changed lines of a program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changed {
-    /// What was compared, as the user wrote it.
-    pub range: String,
-    /// The name of the report.
-    pub name: String,
-    /// The bundles of the report with the counters of these lines alone.
-    pub bundles: Vec<BundleCoverage>,
-    /// The paths of the source files of the bundles, in their order.
-    pub paths: Vec<String>,
-    /// What is not in the report, a sentence each.
-    pub notes: Vec<String>,
-}
 
 /// The changed lines of one file.
 pub(super) struct Row<'a> {

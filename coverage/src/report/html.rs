@@ -3,7 +3,8 @@
 //! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
 //! `src-FILE.html` the methods of its classes and the lines; a class that names no
 //! source file has a page of its own, `class-NAME.html`. One style
-//! sheet and one script serve all pages; `classes.js` is loaded at the first
+//! sheet and one script serve all pages, which have neither themselves, and are read without the
+//! script, too: servers such as Jenkins allow no more. `classes.js` is loaded at the first
 //! search. Of a group each module has such a folder, `mod-NAME`, beside the pages
 //! that list the modules. Whatever comes from classes or sources is escaped.
 
@@ -22,7 +23,7 @@ use std::io;
 use std::path::Path;
 
 use self::links::Links;
-use self::page::{Crumb, Page, text};
+use self::page::{Crumb, Head, Page, text};
 use self::rows::{Columns, Row};
 use super::table::percent;
 use super::{Module, Report, SourceLookup, append, names, processors};
@@ -59,7 +60,11 @@ fn write_module<'a>(
         bundle,
         links: Links::new(bundle),
         incomplete: report.incomplete().collect(),
-        group: report.is_group.then_some(report.name),
+        head: Head {
+            report: report.name,
+            module: report.is_group.then_some(&bundle.name),
+            changed: report.changed,
+        },
     };
     std::fs::write(folder.join("index.html"), pages.index())?;
     write_shared(report, &bundle.name, &pages.search_data(""), folder)?;
@@ -71,7 +76,8 @@ fn write_module<'a>(
 
 /// Writes what all pages of a folder use.
 fn write_shared(report: &Report<'_>, name: &str, search: &str, folder: &Path) -> io::Result<()> {
-    std::fs::write(folder.join("report.css"), include_str!("html/report.css"))?;
+    let styles = [include_str!("html/report.css"), &page::widths()].concat();
+    std::fs::write(folder.join("report.css"), styles)?;
     std::fs::write(folder.join("report.js"), include_str!("html/report.js"))?;
     std::fs::write(folder.join("sessions.html"), sessions::page(report, name))?;
     std::fs::write(folder.join("classes.js"), format!("classes([{search}]);\n"))
@@ -83,20 +89,22 @@ struct Pages<'a> {
     links: Links<'a>,
     /// What is missing in the report.
     incomplete: Vec<&'a str>,
-    /// The group that the bundle is a module of.
-    group: Option<&'a str>,
+    /// The names of the report and of the module that the bundle is.
+    head: Head<'a>,
 }
 
 impl Pages<'_> {
     /// The path of a page, from whose folder `root` leads to that of the bundle.
     fn path(&self, root: &str, steps: Vec<Crumb>) -> Vec<Crumb> {
         let up = |group: &str| Crumb::new(group, &format!("{root}../index.html"));
-        self.group.map(up).into_iter().chain(steps).collect()
+        let group = self.head.module.map(|_| up(self.head.report));
+        group.into_iter().chain(steps).collect()
     }
 
     fn index(&self) -> String {
         let path = self.path("", vec![Crumb::here(&self.bundle.name)]);
-        let mut page = Page::new(&self.bundle.name, "", &path);
+        let mut page = Page::new(self.head, &self.bundle.name, "", &path);
+        page.not_reported(self.head.changed);
         sessions::incomplete(&mut page.body, self.incomplete.iter().copied());
         self.no_match(&mut page.body);
         page.summary(&self.bundle.counters);
@@ -160,7 +168,7 @@ impl Pages<'_> {
         }
     }
 
-    /// All classes for the search: name, link behind `folder`, covered percent of its instructions.
+    /// All classes for the search: name, link behind `folder`, covered percent of its instructions, source file.
     fn search_data(&self, folder: &str) -> String {
         let mut data = String::new();
         for package in &self.bundle.packages {
@@ -172,8 +180,9 @@ impl Pages<'_> {
                 );
                 let name = jvms::names::binary(&class.name);
                 let percent = percent(class.counters.instruction).unwrap_or_default();
-                let [name, link, percent] = [name.as_str(), &link, &percent].map(script_string);
-                let _ = writeln!(data, "[{name},{link},{percent}],");
+                let file = class.source_file.as_deref().unwrap_or_default();
+                let row = [name.as_str(), &link, &percent, file].map(script_string);
+                let _ = writeln!(data, "[{}],", row.join(","));
             }
         }
         data
@@ -224,7 +233,7 @@ impl Pages<'_> {
 
     fn package(&self, package: &PackageCoverage) -> String {
         let name = names::package(&package.name);
-        let mut page = Page::new(&name, "../../", &self.crumbs(package, None));
+        let mut page = Page::new(self.head, &name, "../../", &self.crumbs(package, None));
         page.summary(&package.counters);
         page.filter("Filter classes", false);
         let classes = package.classes.iter().filter(|class| class.contains_code());
@@ -263,7 +272,12 @@ impl Pages<'_> {
     /// The page of a class that names no source file.
     fn class(&self, package: &PackageCoverage, class: &ClassCoverage) -> String {
         let name = names::class(class);
-        let mut page = Page::new(&name, "../../", &self.crumbs(package, Some(&name)));
+        let mut page = Page::new(
+            self.head,
+            &name,
+            "../../",
+            &self.crumbs(package, Some(&name)),
+        );
         another_version(&mut page.body, class);
         page.summary(&class.counters);
         page.filter("Filter methods", false);
@@ -279,11 +293,16 @@ impl Pages<'_> {
         source: Option<&str>,
     ) -> String {
         let mut page = Page::new(
+            self.head,
             &file.name,
             "../../",
             &self.crumbs(package, Some(&file.name)),
         );
         page.summary(&file.counters);
+        if source::has_lines(file, source) {
+            page.body
+                .push_str("<p class=skip><a href=#code>Skip to the code</a>");
+        }
         page.filter("Filter methods", false);
         let classes = package
             .classes

@@ -12,17 +12,14 @@ use jvms::names::binary;
 /// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// Writes the report, to which `diff`, a range of revisions, may limit it; source files have the paths that are known.
+/// Writes the report; source files have the paths that are known.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn write(
-    report: &Report<'_>,
-    diff: Option<&str>,
-    out: &mut (impl Write + ?Sized),
-) -> io::Result<()> {
+pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
-    let diff = diff.map_or("null".to_owned(), quoted);
+    let changed = report.changed;
+    let diff = changed.map_or("null".to_owned(), |changed| quoted(&changed.range));
     write!(
         out,
         "{{\"format\":\"classhook-coverage\",\"version\":{VERSION},\"name\":{},\"diff\":{diff},\n\"sessions\":[",
@@ -208,14 +205,19 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::changed::tests::changed;
     use crate::report::{NoSources, fixture};
 
     #[test]
     fn report_of_a_small_program() {
         let (bundle, sessions) = (fixture::bundle(), fixture::sessions());
-        let report = Report::of_bundle(&bundle, &NoSources, &sessions);
+        let changed = changed();
+        let report = Report {
+            changed: Some(&changed),
+            ..Report::of_bundle(&bundle, &NoSources, &sessions)
+        };
         let mut bytes = Vec::new();
-        write(&report, Some("origin/main"), &mut bytes).unwrap();
+        write(&report, &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
     }
 
@@ -223,7 +225,7 @@ mod tests {
     fn modules_have_their_own_packages() {
         let (bank, web) = (fixture::bundle(), fixture::web());
         let mut bytes = Vec::new();
-        write(&fixture::group(&bank, &web), None, &mut bytes).unwrap();
+        write(&fixture::group(&bank, &web), &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let web = text.find("{\"name\":\"web|<b>\",\"counters\":{").unwrap();
         assert!(text[web..].contains("\"name\":\"bank.Page\""), "{text}");

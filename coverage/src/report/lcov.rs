@@ -1,9 +1,9 @@
 //! The tracefile of LCOV: one section per source file.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::decisions::Decisions;
 use super::{Report, SourceLookup, path_of};
 use crate::model::{LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
 
@@ -36,10 +36,9 @@ fn write_file(
     let path = path_of(sources, &file.package, &file.name);
     writeln!(text, "TN:\nSF:{}", one_line(&path))?;
     write_methods(package, file, text)?;
-    let decisions = decisions(package, file);
+    let decisions = Decisions::of(package, file);
     for (number, line) in file.lines.iter() {
-        let known = decisions.get(&number).map_or(&[][..], Vec::as_slice);
-        write_branches(number, line, known, text)?;
+        write_branches(number, line, &decisions, text)?;
     }
     let branch = file.counters.branch;
     if branch.total() > 0 {
@@ -87,49 +86,30 @@ fn write_methods(
     writeln!(text, "FNF:{}\nFNH:{hit}", methods.len())
 }
 
-/// The decisions of a source file by their lines: of classes and methods in their order.
-fn decisions<'p>(
-    package: &'p PackageCoverage,
-    file: &SourceFileCoverage,
-) -> BTreeMap<u32, Vec<&'p [bool]>> {
-    let mut decisions = BTreeMap::<u32, Vec<&[bool]>>::new();
-    let classes = package.classes.iter();
-    let classes = classes.filter(|class| class.source_file.as_ref() == Some(&file.name));
-    for method in classes.flat_map(|class| &class.methods) {
-        for (line, taken) in &method.decisions {
-            decisions.entry(*line).or_default().push(taken);
-        }
-    }
-    decisions
-}
-
 /// Each decision of the line is a block with its branches. Where only their number is known, as of lines that were
 /// inlined, the first ones of one block are those that were taken.
 fn write_branches(
     number: u32,
     line: &LineCoverage,
-    decisions: &[&[bool]],
+    decisions: &Decisions<'_>,
     text: &mut String,
 ) -> std::fmt::Result {
     let branches = line.branches;
-    let all = || decisions.iter().copied().flatten();
-    let known = (all().count(), all().filter(|taken| **taken).count());
-    let first_ones: Vec<bool> = (0..branches.total())
-        .map(|branch| branch < branches.covered)
-        .collect();
-    let counted = (branches.total() as usize, branches.covered as usize);
-    let blocks = match known == counted {
-        true => decisions,
-        false => &[first_ones.as_slice()],
+    let mut write = |block: usize, branch: usize, taken: bool| {
+        let taken = match (line.instructions.covered > 0, taken) {
+            (false, _) => "-",
+            (true, true) => "1",
+            (true, false) => "0",
+        };
+        writeln!(text, "BRDA:{number},{block},{branch},{taken}")
     };
-    for (block, taken) in blocks.iter().enumerate() {
-        for (branch, taken) in taken.iter().enumerate() {
-            let taken = match (line.instructions.covered > 0, taken) {
-                (false, _) => "-",
-                (true, true) => "1",
-                (true, false) => "0",
-            };
-            writeln!(text, "BRDA:{number},{block},{branch},{taken}")?;
+    let Some(blocks) = decisions.of_line(number, branches) else {
+        let (total, covered) = (branches.total() as usize, branches.covered as usize);
+        return (0..total).try_for_each(|branch| write(0, branch, branch < covered));
+    };
+    for (block, branches) in blocks.iter().enumerate() {
+        for (number, branch) in branches.iter().enumerate() {
+            write(block, number, branch.taken)?;
         }
     }
     Ok(())
@@ -143,7 +123,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BundleBuilder;
+    use crate::model::{Branch, BundleBuilder, Outcome};
     use crate::report::{NoSources, fixture};
 
     /// The branches of a program whose one decision took these.
@@ -151,7 +131,11 @@ mod tests {
         let hit = taken.iter().filter(|taken| **taken).count() as u32;
         let missed = taken.len() as u32 - hit;
         let mut method = fixture::method("f", "()V", &[(0, 2, missed, hit, 2)]);
-        method.decide(Some(2), taken.iter().copied());
+        let branches = taken.iter().map(|taken| Branch {
+            taken: *taken,
+            outcome: Outcome::Unknown,
+        });
+        method.decide(2, branches);
         let mut builder = BundleBuilder::default();
         let class = fixture::class("S", Some("S.java"), vec![method]);
         builder.add(class).unwrap();

@@ -3,8 +3,9 @@
 use e2e_tests::browser::{self, Browser};
 use e2e_tests::corpus::jdk_classes;
 use e2e_tests::java::Java;
-use e2e_tests::{jdks, rotation, scratch, workspace};
+use e2e_tests::{javac, jdks, rotation, scratch, workspace};
 use serde_json::json;
+use std::path::Path;
 use std::time::Instant;
 
 /// Says how long a script takes that ends with the page laid out anew.
@@ -96,5 +97,93 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     let printed = printed["data"].as_str().expect("a file");
     assert!(printed.starts_with("JVBERi0"), "a PDF file in base 64");
 
+    assert_eq!(browser.errors, Vec::<serde_json::Value>::new());
+}
+
+/// A report of the end-to-end program, with its sources.
+fn report(folder: &Path) {
+    let jdk = jdks::main_two().pop().expect("a JDK");
+    let source = workspace::test_file("java/branches/Outcomes.java");
+    let sources = folder.join("src/branches");
+    std::fs::create_dir_all(&sources).expect("a folder");
+    std::fs::copy(&source, sources.join("Outcomes.java")).expect("copied");
+    let classes = javac::compile(&jdk, &[&source], folder, &["-g"]);
+    let (java, classes) = (jdk.tool("java"), classes.to_string_lossy());
+    let (java, main) = (java.to_string_lossy(), "branches.Outcomes");
+    let first = ["coverage", "--classes", &classes, "--sources", "src"];
+    let last = ["--html", "html", "--", &java, "-cp", &classes, main];
+    let run = Java::program(workspace::classhook()).folder(folder);
+    run.arguments(&[&first[..], &last].concat())
+        .run()
+        .assert_success();
+}
+
+#[test]
+fn report_is_read_under_a_policy_without_inline_styles_and_scripts() {
+    if !rotation::everything() {
+        return;
+    }
+    let Some(program) = browser::program() else {
+        eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
+        return;
+    };
+    let folder = scratch();
+    report(folder.path());
+    let page = |name: &str| format!("file://{}/html/{name}", folder.path().display());
+    let mut browser = Browser::start(&program);
+    let browser = &mut browser;
+
+    // Without scripts: bars are as wide as what is covered, and nothing is offered that would not work.
+    browser.call(
+        "Emulation.setScriptExecutionDisabled",
+        json!({"value": true}),
+    );
+    browser.open(&page("index.html"));
+    let filled =
+        "getComputedStyle(document.querySelector('.summary .bar')).getPropertyValue('--c')";
+    let percent = "document.querySelector('.summary b').firstChild.textContent + '%'";
+    assert_eq!(browser.value(filled), browser.value(percent));
+    let offered = "document.querySelectorAll('thead button, .filter:not([hidden]), #theme:not([hidden])').length";
+    assert_eq!(browser.value(offered), 0);
+    browser.call(
+        "Emulation.setScriptExecutionDisabled",
+        json!({"value": false}),
+    );
+
+    // Keys go from gap to gap from the line in view, and leave one step in the history.
+    let source = page("pkg/branches/src-Outcomes.java.html");
+    browser.open(&format!("{source}#c-Outcomes"));
+    let length = browser.value("history.length");
+    browser.press("n", "n");
+    let first = browser.value("location.hash");
+    browser.press("n", "n");
+    assert_ne!(browser.value("location.hash"), first);
+    browser.press("p", "p");
+    assert_eq!(browser.value("location.hash"), first);
+    assert_eq!(browser.value("history.length"), length);
+
+    // The address has the filter and the order.
+    browser.open(&page("pkg/branches/index.html"));
+    let rows = "[...document.querySelectorAll('.rows tbody tr:not([hidden]) th > a')].map((one) => one.textContent)";
+    browser.value("document.querySelectorAll('.rows thead button')[1].click()");
+    browser.value("document.querySelectorAll('.rows thead button')[1].click()");
+    assert_eq!(browser.value("location.search"), "?sort=-Lines");
+    browser.press("/", "/");
+    browser.type_text("outcomes.c");
+    assert_eq!(browser.value(rows), json!(["Outcomes.Colour"]));
+    let address = browser.value("location.href");
+    browser.open(address.as_str().expect("an address"));
+    assert_eq!(browser.value(rows), json!(["Outcomes.Colour"]));
+    assert_eq!(
+        browser.value("document.querySelector('[aria-sort]').ariaSort"),
+        "descending"
+    );
+
+    browser.open(&page("index.html?filter=outcomes.colour"));
+    browser.wait("document.querySelector('#found a')");
+    assert_eq!(
+        browser.value("document.querySelector('#found a span').textContent"),
+        "branches.Outcomes$Colour"
+    );
     assert_eq!(browser.errors, Vec::<serde_json::Value>::new());
 }

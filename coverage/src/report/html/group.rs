@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::links::unique;
-use super::page::{Crumb, Page};
+use super::page::{Crumb, Head, Page};
 use super::rows::{self, Columns, Row};
 use super::sessions;
 use crate::report::Report;
@@ -19,7 +19,9 @@ pub(super) fn folders(report: &Report<'_>) -> Vec<String> {
 
 /// The page.
 pub(super) fn index(report: &Report<'_>, folders: &[String]) -> String {
-    let mut page = Page::new(report.name, "", &[Crumb::here(report.name)]);
+    let path = [Crumb::here(report.name)];
+    let mut page = Page::new(Head::of(report), report.name, "", &path);
+    page.not_reported(report.changed);
     sessions::incomplete(&mut page.body, report.incomplete());
     page.summary(&report.counters);
     page.filter("Filter modules, find classes", true);

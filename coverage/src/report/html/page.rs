@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::model::{Counter, Counters};
-use crate::report::append;
+use crate::report::changed::Changed;
 use crate::report::table::percent;
+use crate::report::{Report, append};
 
 /// A step of the path above the title.
 pub(super) struct Crumb {
@@ -30,6 +31,44 @@ impl Crumb {
     }
 }
 
+/// The names that all pages of a bundle have in their heads.
+#[derive(Clone, Copy)]
+pub(super) struct Head<'a> {
+    /// The report.
+    pub(super) report: &'a str,
+    /// The module, if the report is that of a group.
+    pub(super) module: Option<&'a str>,
+    /// The changed lines that the report is limited to.
+    pub(super) changed: Option<&'a Changed>,
+}
+
+impl<'a> Head<'a> {
+    /// The head of pages that are of no single module.
+    pub(super) fn of(report: &Report<'a>) -> Self {
+        Self {
+            report: report.name,
+            module: None,
+            changed: report.changed,
+        }
+    }
+
+    /// `Account.java – changed since origin/main – core – Shop – coverage`.
+    fn title(&self, page: &str) -> String {
+        let since = self.changed.map(since);
+        let outer = [self.module, Some(self.report)].into_iter().flatten();
+        let mut parts = vec![page];
+        parts.extend(outer.filter(|name| *name != page));
+        parts.push("coverage");
+        parts.splice(1..1, since.as_deref());
+        parts.join(" – ")
+    }
+}
+
+/// `changed since origin/main`.
+fn since(changed: &Changed) -> String {
+    format!("changed since {}", changed.range)
+}
+
 /// A page under construction.
 pub(super) struct Page {
     /// The document so far.
@@ -39,21 +78,24 @@ pub(super) struct Page {
 
 impl Page {
     /// Begins a page; `root` leads from it to the report's folder.
-    pub(super) fn new(title: &str, root: &'static str, path: &[Crumb]) -> Self {
+    pub(super) fn new(head: Head<'_>, page: &str, root: &'static str, path: &[Crumb]) -> Self {
         let mut body = String::with_capacity(16 << 10);
         let _ = write!(
             body,
             "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\
-             <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{} – coverage</title>\n\
+             <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
              <link rel=stylesheet href=\"{root}report.css\">\n<script src=\"{root}report.js\" data-root=\"{root}\"></script>\n\
              <header><nav aria-label=Path><ol>",
-            text(title)
+            text(&head.title(page))
         );
+        let since = head.changed.map(since);
+        let since = since.map(|since| format!(" <small>{}</small>", text(&since)));
+        let since = since.unwrap_or_default();
         for crumb in path {
             let label = text(&crumb.label);
             let _ = match &crumb.link {
                 Some(link) => write!(body, "<li><a href=\"{link}\">{label}</a>"),
-                None => write!(body, "<li aria-current=page><h1>{label}</h1>"),
+                None => write!(body, "<li aria-current=page><h1>{label}{since}</h1>"),
             };
         }
         let _ = write!(
@@ -61,7 +103,23 @@ impl Page {
             "</ol></nav><div class=tools><a href=\"{root}sessions.html\">Sessions</a>\
              <button type=button id=theme hidden>Theme</button></div></header>\n<main>\n"
         );
+        if let Some(changed) = head.changed {
+            only_changed(&mut body, changed);
+        }
         Self { body, root }
+    }
+
+    /// The changed files that the report does not hold.
+    pub(super) fn not_reported(&mut self, changed: Option<&Changed>) {
+        let notes = changed.map_or(&[][..], |changed| &changed.notes);
+        if notes.is_empty() {
+            return;
+        }
+        self.body.push_str("<ul class=under>");
+        for note in notes {
+            let _ = write!(self.body, "<li>{}", text(note));
+        }
+        self.body.push_str("</ul>");
     }
 
     /// The five counters at a glance.
@@ -88,7 +146,7 @@ impl Page {
         };
         let _ = write!(
             self.body,
-            "<div class=filter hidden><input type=search id=filter placeholder=\"{label}\" aria-label=\"{label}\" \
+            "<div class=filter hidden><label for=filter>{label}</label><input type=search id=filter placeholder=\" \" \
              autocomplete=off spellcheck=false{search}><kbd>/</kbd><output for=filter aria-live=polite></output></div>\n\
              <div id=found></div>\n"
         );
@@ -125,16 +183,35 @@ fn card(body: &mut String, label: &str, counter: Counter) {
 
 /// A bar whose filled part is covered; the number always stands beside it.
 fn bar(counter: Counter) -> String {
-    match width(counter) {
-        Some(width) => format!("<i class=bar style={width}></i>"),
+    match filled(counter) {
+        Some(percent) => format!("<i class=\"bar w{percent}\"></i>"),
         None => "<i class=bar></i>".to_owned(),
     }
 }
 
-/// How much of a bar is filled, for the style sheet; none if nothing is.
-pub(super) fn width(counter: Counter) -> Option<String> {
-    let ratio = counter.ratio().filter(|_| counter.covered > 0)?;
-    Some(format!("--c:{:.1}%", ratio * 100.0))
+/// Filled part of a bar in whole percent, which a class of the style sheet draws.
+/// A bar is full, or empty, only if everything, or nothing, is covered.
+pub(super) fn filled(counter: Counter) -> Option<u64> {
+    let (covered, total) = (u64::from(counter.covered), u64::from(counter.total()));
+    let percent = (covered * 100).checked_div(total)?;
+    (covered > 0).then_some(percent.max(1))
+}
+
+/// Rules of the style sheet for the widths of bars.
+/// The default policy of Jenkins forbids styles within pages.
+pub(super) fn widths() -> String {
+    let rule = |percent| format!(".w{percent} {{ --c: {percent}%; }}\n");
+    (1..=100).map(rule).collect()
+}
+
+/// The notice that a report of changed lines begins with.
+fn only_changed(body: &mut String, changed: &Changed) {
+    let range = text(&changed.range);
+    let _ = write!(
+        body,
+        "<aside class=notice><p><strong>Only changed lines count here:</strong> those changed since \
+         <code>{range}</code>, and the methods and classes that have such lines.</aside>"
+    );
 }
 
 /// `1,234`.

@@ -10,9 +10,11 @@ if (["light", "dark"].includes(stored.theme)) root.dataset.theme = stored.theme;
 
 const SHOWN = 20;
 let searchable = null;
-/** Called by classes.js: [name, link, covered percent] of every class; each gets its name in lower case and the place of its last part. */
+/** A name in lower case, inner classes as source code has them: `HashMap.Node`. */
+const plain = (name) => name.toLowerCase().replaceAll("$", ".");
+/** Called by classes.js: [name, link, covered percent, source file] of every class; each gets what is searched, and the place of its last part. */
 function classes(all) {
-  searchable = all.map(([name, link, percent]) => ({ name, link, percent, text: name.toLowerCase(), own: name.lastIndexOf(".") + 1 }));
+  searchable = all.map(([name, link, percent, file]) => ({ name, link, percent, text: plain(`${name} ${file}`), own: name.lastIndexOf(".") + 1 }));
   if (words().length) showClasses();
 }
 
@@ -51,36 +53,66 @@ function marks(list) {
 
 /** A class that is linked to is shown, also where its file has many. */
 function reveal() {
-  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  let name = location.hash.slice(1);
+  try { name = decodeURIComponent(name); } catch { /* an address that someone cut off */ }
+  const place = document.getElementById(name);
   const details = place?.closest("details");
   if (details && !details.open) { details.open = true; place.scrollIntoView(); }
 }
 
-function sorting(table) {
+/** The filter and the order are part of the address, so that a link shows the same. */
+function remember(name, value) {
+  const address = new URL(location.href);
+  if (value) address.searchParams.set(name, value);
+  else address.searchParams.delete(name);
+  try { history.replaceState(history.state, "", address); } catch { /* some browsers refuse it for pages from disk */ }
+}
+const remembered = (name) => new URL(location.href).searchParams.get(name) ?? "";
+
+/** Buttons in the heads of the tables sort all of them: those of a page have the same columns. */
+function sorting(tables) {
+  const heads = (table) => [...table.tHead.rows[0].cells];
+  for (const table of tables) {
+    table.classList.add("sortable");
+    heads(table).forEach((head, column) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: head.textContent });
+      button.addEventListener("click", () => {
+        const first = column >= heads(table).length - 2 ? "descending" : "ascending"; // of what is missed, the most comes first
+        const other = first === "ascending" ? "descending" : "ascending";
+        const direction = head.ariaSort === first ? other : first;
+        tables.forEach((one) => sort(one, column, direction));
+        remember("sort", (direction === "descending" ? "-" : "") + head.textContent);
+      });
+      head.replaceChildren(button);
+    });
+  }
+  const [, minus, title] = remembered("sort").match(/^(-?)(.*)$/s);
+  for (const table of tables) {
+    const column = heads(table).findIndex((head) => head.textContent === title);
+    if (column >= 0) sort(table, column, minus ? "descending" : "ascending");
+  }
+}
+
+function sort(table, column, direction) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
-  const value = (row, column) => {
+  const value = (row) => {
     const cell = row.cells[column];
     if (column === 0) return cell.firstElementChild.textContent.toLowerCase();
     const [covered, total = 1] = (cell.querySelector("small") ?? cell).textContent.split(" / ").map((text) => text.replaceAll(",", ""));
     return covered === "–" ? -1 : covered / total; // what has nothing to cover comes first
   };
-  heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
-    const first = column >= heads.length - 2 ? "descending" : "ascending"; // of what is missed, the most comes first
-    const other = first === "ascending" ? "descending" : "ascending";
-    const direction = head.ariaSort === first ? other : first;
-    heads.forEach((one) => one.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", direction);
-    const sign = direction === "ascending" ? 1 : -1;
-    const rows = [...body.rows].map((row) => [value(row, column), row]);
-    rows.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
-    const sorted = document.createDocumentFragment(); // the page is laid out once, not once for each row
-    sorted.append(...rows.map(([, row]) => row));
-    body.replaceChildren(sorted);
-  }));
+  heads.forEach((one) => one.removeAttribute("aria-sort"));
+  heads[column].setAttribute("aria-sort", direction);
+  const sign = direction === "ascending" ? 1 : -1;
+  const rows = [...body.rows].map((row) => [value(row), row]);
+  rows.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
+  const sorted = document.createDocumentFragment(); // the page is laid out once, not once for each row
+  sorted.append(...rows.map(([, row]) => row));
+  body.replaceChildren(sorted);
 }
 
-const words = () => document.getElementById("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+const words = () => plain(document.getElementById("filter").value).split(/\s+/).filter(Boolean);
 const matches = (text, all) => all.every((word) => text.includes(word));
 
 function filtering(input) {
@@ -90,7 +122,8 @@ function filtering(input) {
   input.addEventListener("input", () => {
     const all = words();
     let shown = 0;
-    names ??= rows.map((row) => `${row.cells[0].textContent} ${row.cells[0].title}`.toLowerCase());
+    remember("filter", input.value.trim());
+    names ??= rows.map((row) => plain(`${row.cells[0].textContent} ${row.cells[0].title}`));
     rows.forEach((row, index) => {
       const hidden = !matches(names[index], all);
       if (row.hidden !== hidden) row.hidden = hidden;
@@ -122,6 +155,7 @@ function filtering(input) {
     }
   });
   input.closest("[hidden]").hidden = false;
+  input.value ||= remembered("filter");
   if (input.value) input.dispatchEvent(new Event("input"));
 }
 
@@ -155,15 +189,29 @@ function showClasses() {
 
 let lines = [];
 const isGap = (line) => line && (line.className === "n" || line.className === "p");
+const number = (line) => Number(line.id.slice(1));
 
 /** The first lines of runs of missed or partly covered lines. */
-function gaps() { return lines.filter((line, index) => isGap(line) && lines[index - 1]?.className !== line.className); }
+function gaps() {
+  const follows = (line, before) => before?.className === line.className && number(before) + 1 === number(line);
+  return lines.filter((line, index) => isGap(line) && !follows(line, lines[index - 1]));
+}
+
+/** The line that the address names, if it is in view; else the place in the window counts. */
+function current() {
+  const named = lines.find((line) => `#${line.id}` === location.hash);
+  const isSeen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+  return named && isSeen(named.getBoundingClientRect()) ? named : null;
+}
 
 function move(forward) {
-  const at = lines.findIndex((line) => `#${line.id}` === location.hash);
-  const starts = gaps().filter((line) => (forward ? lines.indexOf(line) > at : lines.indexOf(line) < at));
-  const goal = forward ? starts[0] : starts.at(-1);
-  if (goal) { location.hash = goal.id; goal.scrollIntoView({ block: "center" }); }
+  const named = current();
+  const top = (line) => (named ? number(line) - number(named) : line.getBoundingClientRect().top);
+  const ahead = gaps().filter((line) => line !== named && (forward ? top(line) >= 0 : top(line) < 0));
+  const goal = forward ? ahead[0] : ahead.at(-1);
+  if (!goal) return;
+  location.replace(`#${goal.id}`); // the way back leads to the page before, not through all gaps
+  goal.scrollIntoView({ block: "center" });
 }
 
 /** A strip at the edge of the window: where in the file the gaps are. */
@@ -190,6 +238,7 @@ function sourcePage(source) {
   lines = [...source.children];
   const keys = document.querySelector(".keys");
   if (keys) keys.hidden = !gaps().length;
+  if (source.matches(".lines")) return; // numbers alone are short
   if (document.body.scrollHeight < 1.5 * innerHeight) return; // all of it is in view anyway
   const map = Object.assign(document.createElement("canvas"), { id: "map", ariaHidden: "true" });
   map.addEventListener("click", (event) => {
@@ -203,10 +252,12 @@ function sourcePage(source) {
 
 addEventListener("DOMContentLoaded", () => {
   themes(document.getElementById("theme"));
-  document.querySelectorAll(".rows").forEach((table) => { sorting(table); counts(table); });
+  const tables = [...document.querySelectorAll(".rows")];
+  sorting(tables);
+  tables.forEach(counts);
   const input = document.getElementById("filter");
   if (input) filtering(input);
-  const source = document.querySelector(".source");
+  const source = document.querySelector(".source, .lines");
   if (source) sourcePage(source);
   document.querySelectorAll(".source, .lines").forEach(marks);
   addEventListener("hashchange", reveal);

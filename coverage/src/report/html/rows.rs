@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::page::{text_into, width};
+use super::page::{filled, text_into};
 use crate::model::{Counter, CounterKind, Counters};
 use crate::report::append::{self, push_all};
 use crate::report::table::percent;
@@ -64,7 +64,7 @@ pub(super) fn write(
     let counted = columns.list().iter().map(|&(_, title)| title);
     let titles = std::iter::once(what).chain(counted);
     for title in titles.chain(["Missed lines", "Complexity"]) {
-        let _ = write!(body, "<th scope=col><button>{title}</button>");
+        let _ = write!(body, "<th scope=col>{title}");
     }
     body.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
@@ -135,8 +135,8 @@ fn cell(body: &mut String, counter: Counter) {
         return;
     };
     body.push_str("<td");
-    if let Some(width) = width(counter) {
-        let _ = write!(body, " style={width}");
+    if let Some(percent) = filled(counter) {
+        let _ = write!(body, " class=w{percent}");
     }
     push_all(body, ["><b>", &percent, "%</b><small>"]);
     append::grouped(counter.covered, body);

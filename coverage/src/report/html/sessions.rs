@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::page::{Crumb, Page, count, text};
+use super::page::{Crumb, Head, Page, count, text};
 use crate::report::{Report, Session};
 
 /// The page of the report of this name.
 pub(super) fn page(report: &Report<'_>, name: &str) -> String {
     let sessions = report.sessions;
     let path = [Crumb::new(name, "index.html"), Crumb::here("Sessions")];
-    let mut page = Page::new("Sessions", "", &path);
+    let mut page = Page::new(Head::of(report), "Sessions", "", &path);
     incomplete(&mut page.body, report.incomplete());
     if sessions.is_empty() {
         page.body

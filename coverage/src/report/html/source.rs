@@ -6,6 +6,7 @@ use super::highlight::Highlighter;
 use super::page::text;
 use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCoverage, Status};
 use crate::report::append::push_all;
+use crate::report::decisions::Decisions;
 
 /// Writes the lines with their text, or without if there is none.
 pub(super) fn write(
@@ -14,13 +15,24 @@ pub(super) fn write(
     file: &SourceFileCoverage,
     source: Option<&str>,
 ) {
+    let decisions = Decisions::of(package, file);
     match source {
-        Some(source) => with_text(body, file, source),
-        None => without_text(body, package, file),
+        Some(source) => with_text(body, file, &decisions, source),
+        None => without_text(body, package, file, &decisions),
     }
 }
 
-fn with_text(body: &mut String, file: &SourceFileCoverage, source: &str) {
+/// Checks for lines that [`write`] shows.
+pub(super) fn has_lines(file: &SourceFileCoverage, source: Option<&str>) -> bool {
+    source.is_some() || !file.lines.is_empty()
+}
+
+fn with_text(
+    body: &mut String,
+    file: &SourceFileCoverage,
+    decisions: &Decisions<'_>,
+    source: &str,
+) {
     let length = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
     if let Some(last) = file.lines.last().filter(|&last| last > length) {
         let _ = write!(
@@ -30,14 +42,15 @@ fn with_text(body: &mut String, file: &SourceFileCoverage, source: &str) {
         );
     }
     legend(body);
-    body.push_str("<pre class=source translate=no>");
+    body.push_str("<pre id=code class=source translate=no>");
     let mut highlighter = Highlighter::for_file(&file.name);
     for (number, line) in (1..).zip(source.lines()) {
         let coverage = file
             .lines
             .line(number)
             .filter(|line| line.status() != Status::Empty);
-        gutter(body, number, coverage, times(&file.lines, number));
+        let branches = coverage.and_then(|line| branches(number, line.branches, decisions));
+        gutter(body, number, coverage, branches, times(&file.lines, number));
         body.push_str("<code>");
         highlighter.line(line, body);
         body.push_str("</code></div>");
@@ -53,7 +66,13 @@ fn legend(body: &mut String) {
 }
 
 /// The line's number and what is known of its branches.
-fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>, times: Option<String>) {
+fn gutter(
+    body: &mut String,
+    number: u32,
+    coverage: Option<&LineCoverage>,
+    branches: Option<(&'static str, String)>,
+    times: Option<String>,
+) {
     let Some(line) = coverage else {
         let _ = write!(
             body,
@@ -67,8 +86,9 @@ fn gutter(body: &mut String, number: u32, coverage: Option<&LineCoverage>, times
         "<div id=L{number} class={class}><a href=#L{number}{}>{number}</a>",
         times.map_or_else(String::new, |times| format!(" title=\"{times}\""))
     );
-    match branches(line.branches) {
+    match branches {
         Some((class, words)) => {
+            let words = text(&words);
             let _ = write!(
                 body,
                 "<i class={class} tabindex=0 role=img aria-label=\"{words}\" data-tip=\"{words}\">◆</i>"
@@ -97,17 +117,32 @@ fn status(line: &LineCoverage) -> &'static str {
     }
 }
 
-fn branches(counter: Counter) -> Option<(&'static str, String)> {
+/// Mark and words of the branches of a line; the words name those that were never taken.
+fn branches(
+    number: u32,
+    counter: Counter,
+    decisions: &Decisions<'_>,
+) -> Option<(&'static str, String)> {
     let (missed, total) = (counter.missed, counter.total());
     Some(match counter.status() {
         Status::Empty => return None,
         Status::NotCovered => ("n", format!("all {total} branches missed")),
         Status::FullyCovered => ("f", format!("all {total} branches covered")),
-        Status::PartlyCovered => ("p", format!("{missed} of {total} branches missed")),
+        Status::PartlyCovered => {
+            let words = format!("{missed} of {total} branches missed");
+            let never_taken = decisions.never_taken(number, counter);
+            let which = never_taken.map_or_else(String::new, |which| format!(": {which}"));
+            ("p", words + &which)
+        }
     })
 }
 
-fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileCoverage) {
+fn without_text(
+    body: &mut String,
+    package: &PackageCoverage,
+    file: &SourceFileCoverage,
+    decisions: &Decisions<'_>,
+) {
     let path = if package.name.is_empty() {
         file.name.clone()
     } else {
@@ -126,7 +161,7 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
         return;
     }
     legend(body);
-    body.push_str("<ol class=lines>");
+    body.push_str("<ol id=code class=lines>");
     let mut digits = itoa::Buffer::new();
     for (number, line) in file.lines.iter() {
         let class = status(line);
@@ -135,11 +170,14 @@ fn without_text(body: &mut String, package: &PackageCoverage, file: &SourceFileC
             body,
             ["<li id=L", digits, " class=", class, "><a href=#L", digits],
         );
-        let (branches, times) = (branches(line.branches), times(&file.lines, number));
+        let (branches, times) = (
+            branches(number, line.branches, decisions),
+            times(&file.lines, number),
+        );
         let mark = branches.as_ref().map_or("", |_| "◆");
         let words = branches.map(|(_, words)| words).into_iter().chain(times);
         if let Some(words) = words.reduce(|words, more| format!("{words}; {more}")) {
-            push_all(body, [" title=\"", &words, "\""]);
+            push_all(body, [" title=\"", &text(&words), "\""]);
         }
         push_all(body, [">", digits, mark, "</a>"]);
     }

@@ -3,7 +3,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::model::BundleBuilder;
+use crate::model::{Branch, BundleBuilder, Counter, Outcome};
+use crate::report::changed::tests::changed;
 use crate::report::{NoSources, fixture};
 
 const ACCOUNT: &str = "package bank;\n\n/** An account. */\nclass Account {\n    Account(String owner) {\n    }\n\n    \
@@ -163,6 +164,214 @@ fn modules_of_a_group_have_their_own_pages_and_one_search() {
 fn nothing_is_fetched_from_a_network() {
     for (name, text) in report(&fixture::bundle(), &Text(ACCOUNT)) {
         assert!(!text.contains("://"), "{name}");
+    }
+}
+
+/// The tags of a page, as they are written.
+fn tags(page: &str) -> impl Iterator<Item = &str> {
+    page.split('<').skip(1).map(|rest| {
+        let mut quoted = false;
+        let end = rest.find(|character| {
+            quoted ^= character == '"';
+            character == '>' && !quoted
+        });
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+/// Names of the attributes of a tag, whose values have quotes where they hold spaces.
+fn attributes(tag: &str) -> Vec<String> {
+    let unquoted: String = tag.split('"').step_by(2).collect::<Vec<_>>().join("");
+    let words = unquoted.split_whitespace().skip(1);
+    let names = words.map(|word| word.split('=').next().unwrap_or_default());
+    names.map(str::to_ascii_lowercase).collect()
+}
+
+#[test]
+fn no_page_has_a_style_or_a_script_of_its_own() {
+    let (bank, web) = (fixture::bundle(), fixture::web());
+    let changed = changed();
+    let mut evil = fixture::class(
+        "a/B",
+        Some("style=x onclick=y.java"),
+        vec![fixture::method(
+            "\" style=x onload=y",
+            "()V",
+            &[(1, 1, 1, 1, 1)],
+        )],
+    );
+    evil.no_match = true;
+    let mut builder = BundleBuilder::default();
+    builder.add(evil).unwrap();
+    let evil = builder.build("\" style=\"x\" onclick=\"y");
+    let differing = Report {
+        changed: Some(&changed),
+        ..Report::of_bundle(&bank, &NoSources, &[])
+    };
+    let mut seen = 0;
+    for files in [
+        report(&bank, &Text(ACCOUNT)),
+        report(&bank, &NoSources),
+        report(&evil, &NoSources),
+        pages(&fixture::group(&bank, &web)),
+        pages(&differing),
+    ] {
+        for (name, page) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
+            for tag in tags(page) {
+                let inline = attributes(tag)
+                    .into_iter()
+                    .find(|name| name == "style" || name.starts_with("on"));
+                assert_eq!(inline, None, "{name}: <{tag}>");
+                assert!(!tag.starts_with("style"), "{name}: <{tag}>");
+                assert!(
+                    !tag.starts_with("script") || tag.contains(" src="),
+                    "{name}: {tag}"
+                );
+                seen += 1;
+            }
+            let after = page.split("<script ").skip(1);
+            for rest in after {
+                let (_, body) = rest.split_once('>').unwrap();
+                assert!(body.starts_with("</script>"), "{name}: {body}");
+            }
+            assert!(!page.contains("javascript:"), "{name}");
+        }
+    }
+    assert!(seen > 1_000, "{seen}");
+}
+
+#[test]
+fn bars_have_their_widths_from_the_style_sheet() {
+    let files = report(&fixture::bundle(), &NoSources);
+    let styles = &files["report.css"];
+    for percent in 1..=100 {
+        let rule = format!("\n.w{percent} {{ --c: {percent}%; }}\n");
+        assert!(styles.contains(&rule), "{rule}");
+    }
+    let index = &files["index.html"];
+    assert!(index.contains("<i class=\"bar w57\"></i>"), "{index}");
+    assert!(index.contains("<td class=w57><b>57%</b>"), "{index}");
+    for (missed, covered, percent) in [
+        (1, 0, None),
+        (0, 0, None),
+        (9_999, 1, Some(1)),
+        (1, 9_999, Some(99)),
+        (0, 3, Some(100)),
+    ] {
+        assert_eq!(page::filled(Counter::new(missed, covered)), percent);
+    }
+}
+
+#[test]
+fn pages_of_changed_lines_say_so() {
+    let (bank, web, changed) = (fixture::bundle(), fixture::web(), changed());
+    for report in [
+        Report::of_bundle(&bank, &NoSources, &[]),
+        fixture::group(&bank, &web),
+    ] {
+        let report = Report {
+            changed: Some(&changed),
+            ..report
+        };
+        let files = pages(&report);
+        for (name, page) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
+            let title = page.split("<title>").nth(1).unwrap();
+            let title = title.split("</title>").next().unwrap();
+            assert!(
+                title.contains(" – changed since origin/main – "),
+                "{name}: {title}"
+            );
+            assert!(
+                page.contains(" <small>changed since origin/main</small></h1>"),
+                "{name}"
+            );
+            assert!(
+                page.contains("those changed since <code>origin/main</code>"),
+                "{name}"
+            );
+        }
+        let index = &files["index.html"];
+        let note = "<li>1 changed source file is not in the report: a/Test.java";
+        assert!(index.contains(note), "{index}");
+    }
+    let whole = report(&bank, &NoSources);
+    assert!(whole.values().all(|page| !page.contains("changed since")));
+}
+
+#[test]
+fn titles_name_the_project() {
+    let (bank, web) = (fixture::bundle(), fixture::web());
+    let title = |files: &BTreeMap<String, String>, name: &str| {
+        let rest = files[name].split_once("<title>").unwrap().1;
+        rest.split_once("</title>").unwrap().0.to_owned()
+    };
+    let files = report(&bank, &NoSources);
+    let project = "The &lt;bank&gt; – coverage";
+    assert_eq!(title(&files, "index.html"), project);
+    assert_eq!(
+        title(&files, "sessions.html"),
+        format!("Sessions – {project}")
+    );
+    let source = "pkg/bank/src-Account.java.html";
+    assert_eq!(title(&files, source), format!("Account.java – {project}"));
+    let files = pages(&fixture::group(&bank, &web));
+    assert_eq!(
+        title(&files, "mod-web__b_/pkg/bank/index.html"),
+        "bank – web|&lt;b&gt; – All, of it – coverage"
+    );
+}
+
+#[test]
+fn readers_of_a_source_page_skip_to_the_code() {
+    let bundle = fixture::bundle();
+    for files in [report(&bundle, &Text(ACCOUNT)), report(&bundle, &NoSources)] {
+        let page = &files["pkg/bank/src-Account.java.html"];
+        let link = page.find("<a href=#code>Skip to the code</a>").unwrap();
+        assert!(
+            link < page.find("<table").unwrap() && page.contains(" id=code "),
+            "{page}"
+        );
+    }
+}
+
+#[test]
+fn search_has_a_label_and_the_names_of_files() {
+    let files = report(&fixture::bundle(), &NoSources);
+    for (name, page) in files.iter().filter(|(_, page)| page.contains("id=filter ")) {
+        assert!(page.contains("<label for=filter>F"), "{name}");
+    }
+    let search = &files["classes.js"];
+    assert!(search.contains("\"bank.Account$1\"") && search.contains(",\"Account.java\"]"));
+}
+
+#[test]
+fn branches_that_were_never_taken_are_named() {
+    let mut method = fixture::method("f", "()V", &[(0, 2, 1, 1, 2)]);
+    let outcomes = [
+        (false, Outcome::Cases("\"<b>\"".into())),
+        (true, Outcome::Default),
+    ];
+    let branch = |(taken, outcome)| Branch { taken, outcome };
+    method.decide(2, outcomes.map(branch).into_iter());
+    let mut builder = BundleBuilder::default();
+    builder
+        .add(fixture::class(
+            "bank/Account",
+            Some("Account.java"),
+            vec![method],
+        ))
+        .unwrap();
+    let bundle = builder.build("x");
+    let words = "1 of 2 branches missed: case &quot;&lt;b&gt;&quot; was never taken";
+    for (sources, tip) in [
+        (
+            &Text(ACCOUNT) as &dyn SourceLookup,
+            format!("data-tip=\"{words}\">◆"),
+        ),
+        (&NoSources, format!("title=\"{words}\">2◆")),
+    ] {
+        let page = &report(&bundle, sources)["pkg/bank/src-Account.java.html"];
+        assert!(page.contains(&tip), "{page}");
     }
 }
 
