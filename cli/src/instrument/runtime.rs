@@ -18,15 +18,16 @@ macro_rules! files {
 }
 
 /// The class files, as `runtime/classes` has them.
-pub const CLASSES: [File; 9] = files![
+pub const CLASSES: [File; 10] = files![
     "FileName",
     "Key",
     "Log",
     "Log$Payload",
     "Log$Written",
     "Probes",
+    "ShutdownHook",
+    "ShutdownHook$Gate",
     "SnapshotWriter",
-    "SnapshotWriter$End",
     "SnapshotWriter$Entry",
 ];
 

@@ -98,6 +98,33 @@ fn interfaces_with_code_record_what_the_agent_records() {
 }
 
 #[test]
+fn shutdown_hooks_record_what_they_record_with_the_agent() {
+    let folder = scratch();
+    let classes = compiled(&["Hooks"], folder.path());
+    for jdk in jdks::all().iter().cloned().chain(jdks::eight()) {
+        let folder = scratch();
+        same_with_and_without_the_agent(&jdk, &classes, "Hooks", folder.path());
+    }
+}
+
+#[test]
+fn shutdown_hook_that_marks_a_file_for_deletion_is_not_held_up() {
+    let folder = scratch();
+    let classes = compiled(&["Hooks"], folder.path());
+    let instrumented = class_path(&[classes], folder.path());
+    for jdk in jdks::all().iter().cloned().chain(jdks::eight()) {
+        let file = folder.path().join("marked");
+        std::fs::write(&file, "").expect("the test's folder");
+        let run = java(&jdk, &instrumented.class_path, &folder.path().join("out"))
+            .main("Hooks")
+            .argument(&file)
+            .run();
+        run.assert_success();
+        assert!(!file.exists(), "on {jdk}");
+    }
+}
+
+#[test]
 fn kept_runtime_is_what_the_compiler_makes_of_its_source() {
     let full = jdks::full();
     let jdk = full.iter().find(|jdk| jdk.feature == runtime::COMPILER);

@@ -20,8 +20,9 @@ final class SnapshotWriter implements Runnable {
     /** Probes that one array of a snapshot holds, and how many arrays it has at most. */
     private static final int ARRAY_LENGTH = 32768;
     private static final int MAX_ARRAYS = 4096;
-    /** Milliseconds; what is older than twice this survives a kill. */
+    /** Milliseconds; what is older than twice this survives a kill. During the shutdown the interval is shorter. */
     private static final long INTERVAL = 50;
+    private static final long INTERVAL_OF_SHUTDOWN = 2;
 
     /** Classes that the writing thread has not registered yet. */
     private static final Queue<Entry> NEW = new ConcurrentLinkedQueue<>();
@@ -34,7 +35,7 @@ final class SnapshotWriter implements Runnable {
     private int array;
     private int base;
     private boolean full;
-    private boolean ended;
+    private volatile boolean ended;
 
     private SnapshotWriter(Log log) {
         this.log = log;
@@ -83,7 +84,7 @@ final class SnapshotWriter implements Runnable {
                 name = FileName.of(null, pid, start, host);
             }
             SnapshotWriter writer = new SnapshotWriter(new Log(folder, name, json(meta(pid, start, host))));
-            Runtime.getRuntime().addShutdownHook(writer.thread("Classhook end", new End(writer)));
+            Runtime.getRuntime().addShutdownHook(new ShutdownHook(group(), writer));
             writer.thread("Classhook recording", writer).start();
             return writer;
         } catch (Throwable cause) {
@@ -92,13 +93,18 @@ final class SnapshotWriter implements Runnable {
         }
     }
 
-    /** In the topmost group, so that no group of the application waits for it. */
-    private Thread thread(String name, Runnable work) {
+    /** The topmost group: no group of the application waits for its threads. */
+    private static ThreadGroup group() {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group.getParent() != null) {
             group = group.getParent();
         }
-        Thread thread = new Thread(group, work, name);
+        return group;
+    }
+
+    /** A thread that no thread of the application waits for. */
+    Thread thread(String name, Runnable work) {
+        Thread thread = new Thread(group(), work, name);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
         return thread;
@@ -109,7 +115,7 @@ final class SnapshotWriter implements Runnable {
     public void run() {
         while (true) {
             try {
-                Thread.sleep(INTERVAL);
+                Thread.sleep(ended ? INTERVAL_OF_SHUTDOWN : INTERVAL);
                 append();
             } catch (InterruptedException ignored) {
                 // the application interrupts every thread: this one goes on
@@ -120,7 +126,7 @@ final class SnapshotWriter implements Runnable {
         }
     }
 
-    private synchronized void append() {
+    synchronized void append() {
         for (Entry entry = NEW.poll(); entry != null; entry = NEW.poll()) {
             register(entry);
         }
@@ -200,7 +206,7 @@ final class SnapshotWriter implements Runnable {
     }
 
     /** Writes the end record. Hits of other shutdown hooks are appended behind it, and then the end record again. */
-    private synchronized void end() {
+    synchronized void end() {
         append();
         ended = true;
         writeEnd();
@@ -276,20 +282,6 @@ final class SnapshotWriter implements Runnable {
             this.key = key;
             this.hits = hits;
             known = new byte[hits.length];
-        }
-    }
-
-    /** Runs when the JVM ends. */
-    private static final class End implements Runnable {
-        private final SnapshotWriter writer;
-
-        End(SnapshotWriter writer) {
-            this.writer = writer;
-        }
-
-        @Override
-        public void run() {
-            writer.end();
         }
     }
 }

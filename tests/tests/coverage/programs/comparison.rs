@@ -10,14 +10,7 @@ use jacoco_files::{ClassKey, Execution, Unstable};
 
 /// Programs of which only the output can be compared when they are instrumented before they run, and why;
 /// docs/static.md names them too.
-const OUTPUT_ONLY: [(&str, &str); 3] = [
-    (
-        "jython",
-        "its shutdown hooks run beside the one that writes the last record",
-    ),
-    ("jruby", WEAK),
-    ("scala", WEAK),
-];
+const OUTPUT_ONLY: [(&str, &str); 2] = [("jruby", WEAK), ("scala", WEAK)];
 const WEAK: &str = "its tables of weak references depend on the garbage collector";
 
 /// One program on one JDK.
