@@ -82,7 +82,7 @@ pub fn describe<'a>(
     describe_as(rewriter::fingerprint(bytes), bytes, arena)
 }
 
-/// The same, where the id is known.
+/// The same, where the id is known. Subroutines are inlined, so each of their calls counts, as JaCoCo has it.
 ///
 /// # Errors
 /// As [`describe`].
@@ -91,7 +91,10 @@ pub fn describe_as<'a>(
     bytes: &'a [u8],
     arena: &'a Arena,
 ) -> Result<ClassDescription<'a>, DescribeError> {
-    let class = ClassFile::read(bytes)?;
+    let mut class = ClassFile::read(bytes)?;
+    if let Some(inlined) = rewriter::inline_subroutines(&class) {
+        class = ClassFile::read(arena.alloc_slice_copy(&inlined))?;
+    }
     let describer = Describer::new(&class, arena);
     let text = |text: Utf8<'a>| kept(text.to_str_lossless(), arena);
     let methods = class.methods().map(|method| describer.method(&method));

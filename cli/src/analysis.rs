@@ -636,7 +636,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
         Warning::new("H0623", message).with("found", format!("{}{}", first.name, first.descriptor));
     Some(warning.with(
         "cause",
-        "they contain subroutines (jsr, ret), which compilers make for Java 5 and older only",
+        "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each",
     ))
 }
 

@@ -9,7 +9,8 @@ use std::fs;
 use probes::Meta;
 use support::{Hits, bank, run, snapshot, snapshot_of};
 
-/// `package old; class Called { static void run() { … } static void end() {} }` of Java 5; `run` calls a subroutine.
+/// `package old; class Called { static void run() { … } static void end() {} }` of Java 5; `run` has a subroutine that calls
+/// itself.
 fn class_with_a_subroutine() -> Vec<u8> {
     let mut class = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49, 0, 9];
     for (number, text) in [(2_u8, "old/Called"), (4, "java/lang/Object")] {
@@ -22,7 +23,8 @@ fn class_with_a_subroutine() -> Vec<u8> {
     }
     class.extend([0, 0x20, 0, 1, 0, 3, 0, 0, 0, 0, 0, 2]);
     let codes: [(u8, &[u8]); 2] = [
-        (5, &[0xa8, 0, 4, 0xb1, 0x4b, 0xa9, 0]), // jsr, return; astore_0, ret
+        // jsr 4, return; 4: astore_0, jsr 4, ret
+        (5, &[0xa8, 0, 4, 0xb1, 0x4b, 0xa8, 0xff, 0xff, 0xa9, 0]),
         (8, &[0xb1]),
     ];
     for (name, code) in codes {

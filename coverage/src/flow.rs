@@ -13,12 +13,16 @@
 //! an invocation line), in front of every `…return` and `athrow`, and on every
 //! jump to a multitarget label. They are numbered in the order of the code;
 //! on a switch the default comes first, then the cases in order.
+//!
+//! The returns of an inlined subroutine lead to a label of their own: no jump
+//! leads there, and nothing falls into it.
 
 mod code;
 mod kind;
 mod labels;
 mod method;
 
+pub(crate) use code::return_label;
 pub(crate) use kind::Kind;
 pub(crate) use labels::Labels;
 pub use method::{FlowMethod, Placement, Subroutine, Unplaced};
@@ -83,7 +87,9 @@ fn emit_at(labels: &mut Labels, code: &[u8], at: usize, out: &mut Vec<Placement>
         Kind::Exit => out.push(Placement::Before(bci)),
         Kind::Goto | Kind::Branch => {
             let target = code::jump_target(code, at);
-            if let Some(target) = target.filter(|target| labels.at(*target).is_multitarget()) {
+            let begins = |bci| labels.at(bci).begins();
+            let label = |target: &u16| labels.at(code::jump_label(code, at, *target, begins));
+            if let Some(target) = target.filter(|target| label(target).is_multitarget()) {
                 let source = bci;
                 out.push(Placement::Jump { source, target });
             }

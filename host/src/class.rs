@@ -1,8 +1,11 @@
 //! The class under transformation, and one call of a plugin's `transform` for it.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use jvms::modified_utf8::Utf8;
 use plan_rules::{CheckedClass, ClassMemory, PlanRequest, Transformation};
-use rewriter::{ClassFile, MethodIndex, ReadError};
+use rewriter::{ClassFile, MethodIndex, ReadError, inline_subroutines};
 
 use crate::class_key::{ClassKey, Seed};
 use crate::outcome::Loader;
@@ -21,6 +24,8 @@ pub struct Origin {
     pub loader: Loader,
     /// Whether the bytes are those of the first load, and so their CRC-64 JaCoCo's class id.
     first_load: bool,
+    /// The class file of a class whose subroutines are inlined.
+    file: Option<Arc<[u8]>>,
 }
 
 /// Everything that a plugin can learn of a class.
@@ -47,7 +52,7 @@ impl ClassIdentity<'_> {
 
 impl TransformedClass {
     /// Reads the structure of a class file, with the memory of an earlier one; `first_load` says that these are the bytes
-    /// of the first load.
+    /// of the first load. Subroutines are inlined.
     pub fn read(
         bytes: &[u8],
         loader: &Loader,
@@ -55,13 +60,32 @@ impl TransformedClass {
         first_load: bool,
         memory: ClassMemory,
     ) -> Result<Self, ReadError> {
-        Ok(Self {
-            class: CheckedClass::read_with(bytes, retransforming, memory)?,
-            origin: Origin {
-                loader: loader.clone(),
-                first_load,
-            },
-        })
+        let mut origin = Origin {
+            loader: loader.clone(),
+            first_load,
+            file: None,
+        };
+        let mut class = CheckedClass::read_with(bytes, retransforming, memory)?;
+        if let Some(inlined) = inline_subroutines(class.class()) {
+            class = CheckedClass::read_with(&inlined, retransforming, class.into_memory())?;
+            origin.file = Some(bytes.into());
+        }
+        Ok(Self { class, origin })
+    }
+
+    /// Its class file; [`TransformedClass::class`] is that without subroutines.
+    pub(crate) fn file(&self) -> &[u8] {
+        let file = self.origin.file.as_deref();
+        file.unwrap_or_else(|| self.class().bytes())
+    }
+
+    /// Other bytes of the class as the plugins' edits fit them: without subroutines, if it had any.
+    pub(crate) fn fitting<'b>(&self, bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
+        let inlined = || inline_subroutines(&ClassFile::read(&bytes).ok()?);
+        match self.origin.file {
+            Some(_) => inlined().map_or(bytes, Cow::Owned),
+            None => bytes,
+        }
     }
 
     /// Its memory, for the next class.
@@ -69,9 +93,9 @@ impl TransformedClass {
         self.class.into_memory()
     }
 
-    /// CRC-64 of the bytes; computed each time, as most classes need none.
+    /// CRC-64 of its class file; computed each time, as most classes need none.
     pub fn fingerprint(&self) -> u64 {
-        rewriter::fingerprint(self.class().bytes())
+        rewriter::fingerprint(self.file())
     }
 
     /// The defining loader.
@@ -82,7 +106,7 @@ impl TransformedClass {
     /// What plans for the class are found by.
     pub(crate) fn identity(&self) -> ClassIdentity<'_> {
         ClassIdentity {
-            bytes: self.class().bytes(),
+            bytes: self.file(),
             loader: &self.origin.loader,
             retransforming: self.class.is_retransforming(),
             first_load: self.origin.first_load,
@@ -119,7 +143,8 @@ impl Call {
 
     /// JaCoCo's class id, where the bytes are those of the first load.
     pub fn class_id(&self) -> Option<u64> {
-        let bytes = self.transformation.class().bytes();
+        let file = self.origin.file.as_deref();
+        let bytes = file.unwrap_or_else(|| self.transformation.class().bytes());
         self.origin.first_load.then(|| rewriter::fingerprint(bytes))
     }
 

@@ -608,6 +608,7 @@ fn splice(
         // What the class was given of them is in there again.
         bytes = with_prefixed_natives(original, request.bytes);
     }
+    let bytes = planned.class.fitting(bytes);
     let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
     let spliced = spliced.map(|spliced| (spliced, out));
     DoneClass { planned, spliced }
@@ -689,7 +690,8 @@ fn divide(
     if edited.is_none() {
         edits.natives.clear();
     }
-    let (base, mut out) = (edited.as_deref().unwrap_or(bytes), Vec::new());
+    let own = planned.class.fitting(Cow::Borrowed(bytes));
+    let (base, mut out) = (edited.as_deref().unwrap_or(&own), Vec::new());
     let storage = Storage::Shared(table);
     let spliced = apply(&mut planned, base, storage, buffers, &mut out);
     if spliced.is_ok() && planned.structural_edits().next().is_some() {

@@ -214,7 +214,7 @@ fn in_table(
         class.fingerprint(),
         &class.loader().recorded_name(),
         wanted,
-        class.class().bytes(),
+        class.file(),
         &mut ranges,
     );
     registered.map_err(|error| error.to_string())?;

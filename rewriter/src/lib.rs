@@ -41,6 +41,7 @@ mod stack_map;
 mod storage;
 pub mod stored;
 mod structure;
+mod subroutines;
 mod text;
 mod transfer;
 mod typing;
@@ -74,4 +75,5 @@ pub use self_check::{
 pub use snippet::{Label, MemberName, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::ProbeStorage;
+pub use subroutines::inline_subroutines;
 pub use transfer::{TransferReason, has_code_of, transfer};

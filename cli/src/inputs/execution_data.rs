@@ -556,8 +556,8 @@ impl ExecutionDataStore {
     }
 }
 
-/// Whether JaCoCo, which measures methods with subroutines, too, has as many probes in a class; it stops with an error
-/// of its own at a class of which it reads fewer.
+/// Checks whether JaCoCo has as many probes in a class. Its tools stop with an error at a class with subroutines that
+/// cannot be inlined.
 fn has_jacocos_probes(class: &MeasuredClass) -> bool {
     let bytes = class.bytes.as_ref().and_then(|bytes| bytes.inflate().ok());
     let Some(bytes) = bytes.filter(|bytes| may_have_subroutines(bytes)) else {
@@ -582,7 +582,7 @@ fn not_for_jacoco(left_out: &[&str]) -> Option<Warning> {
         .with("found", format!("{}, for example", binary(first)))
         .with(
             "cause",
-            "methods with subroutines (jsr, ret) have no probes, where JaCoCo has some: its tools stop at such a class",
+            "methods whose subroutines (jsr, ret) cannot be inlined have no probes, and JaCoCo's tools stop at such a class",
         );
     Some(warning.with(
         "help",
@@ -737,7 +737,7 @@ fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
     )
     .with(
         "cause",
-        "another version of the plugin recorded it; or JaCoCo, and it has methods with subroutines (jsr, ret), which only JaCoCo measures",
+        "another version of Classhook recorded it: up to 0.1.0, methods with subroutines (jsr, ret) had no probes",
     )
     .with("help", "report on the files of one of the two at a time")
     .of_missing()

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::iter::repeat;
 
-use super::input::targets;
+use super::input::{label, targets};
 use crate::class::{CodeDescription, Constant, Instruction, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
 use crate::flow::{Kind, Labels};
@@ -207,7 +207,8 @@ impl<'a> Graph<'a> {
                 self.probe(index, 0, hit);
             }
             (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
-                if walk.labels.at(*target).is_multitarget() {
+                let label = label(code, (instruction.bci, instruction.opcode), *target);
+                if walk.labels.at(label).is_multitarget() {
                     let hit = walk.take_probe();
                     self.probe(index, 1, hit);
                 } else {

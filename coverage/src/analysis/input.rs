@@ -1,7 +1,9 @@
 //! A described method as input of the flow.
 
+use jvms::opcode::{ACONST_NULL, GOTO_W};
+
 use crate::class::{CodeDescription, Instruction, Operand};
-use crate::flow::{Kind, Labels, Subroutine};
+use crate::flow::{Kind, Labels, Subroutine, return_label};
 
 /// Finds the labels of `code`.
 pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<(), Subroutine> {
@@ -27,12 +29,28 @@ pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<()
         }
         marking.instruction(usize::from(bci), kind);
         match operand {
-            Operand::Target(target) => marking.target(*target),
+            Operand::Target(target) => marking.target(label(code, (bci, opcode), *target)),
             Operand::Switch { default, cases } => marking.switch(targets(*default, cases)),
             _ => {}
         }
     }
     Ok(())
+}
+
+/// The label to which a jump leads, which is `target` unless the jump is the return of an inlined subroutine.
+pub(super) fn label(code: &CodeDescription<'_>, (bci, opcode): (u16, u8), target: u16) -> u16 {
+    if opcode != GOTO_W || target > bci {
+        return target;
+    }
+    let index = code.instructions.binary_search_by_key(&target, |at| at.bci);
+    let before = |distance: usize| {
+        let index = index.ok()?.checked_sub(distance)?;
+        Some(code.instructions.get(index)?.opcode)
+    };
+    match (before(2), before(1)) {
+        (Some(ACONST_NULL), Some(GOTO_W)) => return_label(target),
+        _ => target,
+    }
 }
 
 /// The targets of a switch: the default first, then the cases in order.
@@ -51,7 +69,8 @@ pub(super) fn probe_count(labels: &Labels, code: &CodeDescription<'_>) -> usize 
         count += match (Kind::of(at.opcode), &at.operand) {
             (Kind::Exit, _) => 1,
             (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
-                usize::from(labels.at(*target).is_multitarget())
+                let label = label(code, (at.bci, at.opcode), *target);
+                usize::from(labels.at(label).is_multitarget())
             }
             (Kind::Switch, Operand::Switch { default, cases }) => {
                 let targets = targets(*default, cases);

@@ -68,7 +68,8 @@ fn other(code: &[u8], at: usize, labels: &mut Marking<'_>) -> Result<usize, Unpl
         Kind::Plain | Kind::Invoke | Kind::Exit => {}
         Kind::Branch | Kind::Goto => {
             if let Some(target) = jump_target(code, at) {
-                labels.target(target);
+                let label = jump_label(code, at, target, |bci| labels.begins(bci));
+                labels.target(label);
             }
         }
         Kind::Switch => labels.switch(switch_targets(code, at)),
@@ -97,6 +98,31 @@ pub(super) fn jump_target(code: &[u8], at: usize) -> Option<u16> {
         _ => i32::from(i16::from_be_bytes(*operand.first_chunk()?)),
     };
     absolute(at, distance)
+}
+
+/// The label to which the jump at `at` leads, which is `target` unless the jump is the return of an inlined subroutine;
+/// `begins` tells of each bci in front of `at` whether an instruction begins there.
+pub(super) fn jump_label(code: &[u8], at: usize, target: u16, begins: impl Fn(u16) -> bool) -> u16 {
+    let is_back = code.get(at) == Some(&opcode::GOTO_W) && usize::from(target) <= at;
+    let call = target.checked_sub(CALL).filter(|_| is_back);
+    let is_return = call.is_some_and(|call| {
+        let found = code.get(usize::from(call)..).unwrap_or_default();
+        found.starts_with(&[opcode::ACONST_NULL, opcode::GOTO_W])
+            && begins(call)
+            && begins(call + 1)
+    });
+    match is_return {
+        true => return_label(target),
+        false => target,
+    }
+}
+
+/// Bytes of `aconst_null` and `goto_w`, which stand in for a `jsr` whose subroutine is inlined.
+const CALL: u16 = 6;
+
+/// The label of the returns to `bci`, which are no jumps to `bci` for JaCoCo. It is the last byte of the call.
+pub(crate) fn return_label(bci: u16) -> u16 {
+    bci.saturating_sub(1)
 }
 
 /// The targets of the switch at `at`: the default first, then the cases in order.

@@ -45,6 +45,12 @@ impl Label {
         self.is_successor() && self.0 & (TARGET | INVOCATION_LINE) != 0
     }
 
+    /// An instruction begins here.
+    #[inline]
+    pub(super) fn begins(self) -> bool {
+        self.0 & START != 0
+    }
+
     /// An instruction stands behind it that jumps or ends the method.
     #[inline]
     pub(super) fn leaves(self) -> bool {
@@ -161,6 +167,12 @@ impl Marking<'_> {
         if let Some(flags) = self.flags.get_mut(usize::from(bci)) {
             *flags |= TARGET | (*flags & TARGET) << 1;
         }
+    }
+
+    /// Checks whether an instruction begins at `bci`, among those that are marked.
+    pub(super) fn begins(&self, bci: u16) -> bool {
+        let flags = self.flags.get(usize::from(bci)).copied();
+        Label(flags.unwrap_or(0)).begins()
     }
 
     /// All targets of one switch; each counts once.

@@ -1,6 +1,6 @@
 use jvms::opcode::{
-    ATHROW, GOTO, GOTO_W, ICONST_0, IFEQ, IINC, ILOAD, INVOKESTATIC, JSR, LOOKUPSWITCH, NOP, RET,
-    RETURN, SIPUSH, TABLESWITCH, WIDE,
+    ACONST_NULL, ATHROW, GOTO, GOTO_W, ICONST_0, IFEQ, IINC, ILOAD, INVOKESTATIC, JSR,
+    LOOKUPSWITCH, NOP, RET, RETURN, SIPUSH, TABLESWITCH, WIDE,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -189,6 +189,7 @@ enum Made {
 fn made() -> impl Strategy<Value = Made> {
     let plain = prop::sample::select(vec![
         vec![NOP],
+        vec![ACONST_NULL],
         vec![SIPUSH, 0, 1],
         vec![WIDE, ILOAD, 1, 0],
         vec![WIDE, IINC, 1, 0, 0, 1],
@@ -210,6 +211,7 @@ fn made() -> impl Strategy<Value = Made> {
 #[derive(Debug, Clone)]
 struct Placed {
     bci: u16,
+    opcode: u8,
     kind: Kind,
     targets: Vec<u16>,
 }
@@ -273,6 +275,7 @@ fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
         };
         placed.push(Placed {
             bci: *at as u16,
+            opcode,
             kind: Kind::of(opcode),
             targets,
         });
@@ -292,14 +295,28 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
         }
         once
     };
-    let targets = |bci: u16| {
-        let jumps = placed.iter().flat_map(|at| once(&at.targets));
+    // A `goto_w` back behind `aconst_null` and `goto_w` returns from a subroutine, to a label of its own.
+    let is_call = |pair: &[Placed]| pair[0].opcode == ACONST_NULL && pair[1].opcode == GOTO_W;
+    let called = |bci: u16| {
+        let mut three = placed.windows(3);
+        three.any(|three| three[2].bci == bci && is_call(&three[..2]))
+            && placed.iter().any(|at| at.bci == bci)
+    };
+    let label = |at: &Placed, target: u16| {
+        let is_return = at.opcode == GOTO_W && target <= at.bci && called(target);
+        (target, is_return)
+    };
+    let targets = |(bci, is_return): (u16, bool)| {
+        let jumps = placed.iter().flat_map(|at| {
+            let targets = once(&at.targets);
+            targets.into_iter().map(|target| label(at, target))
+        });
         let handlers = method.handlers.iter();
         let handlers = handlers.flat_map(|row| [number(row[0], row[1]), number(row[4], row[5])]);
+        let others = handlers.chain([0]).map(|target| (target, false));
         jumps
-            .chain(handlers)
-            .chain([0])
-            .filter(|target| *target == bci)
+            .chain(others)
+            .filter(|target| *target == (bci, is_return))
             .count()
     };
     let successor = |bci: u16| {
@@ -307,7 +324,9 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
             .windows(2)
             .any(|pair| pair[1].bci == bci && pair[0].kind.falls_through())
     };
-    let multitarget = |bci| targets(bci) > 1 || (targets(bci) == 1 && successor(bci));
+    let multitarget = |label: (u16, bool)| {
+        targets(label) > 1 || (targets(label) == 1 && !label.1 && successor(label.0))
+    };
     let starts_line = |bci: u16| {
         method
             .lines
@@ -327,7 +346,7 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
     };
     let mut probes = Vec::new();
     for (index, at) in placed.iter().enumerate() {
-        if successor(at.bci) && (multitarget(at.bci) || invocation_line(index)) {
+        if successor(at.bci) && (multitarget((at.bci, false)) || invocation_line(index)) {
             probes.push(Placement::FallThrough(placed[index - 1].bci));
         }
         if at.kind == Kind::Exit {
@@ -335,7 +354,7 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
         }
         let reached = once(&at.targets)
             .into_iter()
-            .filter(|target| multitarget(*target));
+            .filter(|target| multitarget(label(at, *target)));
         probes.extend(reached.map(|target| jump(at.bci, target)));
     }
     probes

@@ -8,6 +8,7 @@ use coverage::analysis::{analyze, probe_count};
 use coverage::class::ClassDescription;
 use coverage::filter;
 use coverage::model::{BundleBuilder, BundleCoverage, Counters, Lines};
+use e2e_tests::instrumented::class_path;
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::programs::{self, KotlinPlugin};
@@ -291,6 +292,67 @@ fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
         let folder = scratch();
         unpack(library, folder.path());
         check(folder.path(), &hits_of_many());
+    }
+}
+
+/// The classes of Protocol Buffers in it are of version 50, and have subroutines within loops and handlers.
+#[test]
+fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
+    let folder = scratch();
+    unpack("kotlin-compiler", folder.path());
+    let classes = folder.path().join("org/jetbrains/kotlin/protobuf");
+    check(&classes, &ALL_HITS);
+    let files = javac::files_with_extension(&classes, "class");
+    let inlined = files.iter().filter(|file| {
+        let bytes = std::fs::read(file).expect("a class file can be read");
+        let class = rewriter::ClassFile::read(&bytes).expect("a class file");
+        rewriter::inline_subroutines(&class).is_some()
+    });
+    assert!(inlined.count() > 30);
+}
+
+/// What runs, in a JVM with either agent and instrumented before: the output, and each probe.
+#[test]
+fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
+    let classes = workspace::test_file("java/subroutines/classes");
+    let folder = scratch();
+    let instrumented = class_path(&[classes.clone()], folder.path());
+    let run = |java: Java, class_path: &[PathBuf]| {
+        let run = java.option("-Xverify:all").class_path(class_path);
+        let run = run.main("Finally").run();
+        run.assert_success();
+        run.stdout
+    };
+    for jdk in jdks::all().iter().cloned().chain(jdks::eight()) {
+        let folder = scratch();
+        let path = |name: &str| folder.path().join(name);
+        let theirs = Java::new(&jdk).option(jacoco::agent_option(&path("theirs.exec"), None));
+        let expected = run(theirs, &[classes.clone()]);
+        let theirs = Execution::read(&path("theirs.exec"));
+        let by_agent = Java::new(&jdk).coverage(&path("by-agent"));
+        let output = format!("-Dclasshook.output={}", path("by-itself").display());
+        let by_itself = Java::new(&jdk).option(output);
+        assert_eq!(run(by_agent, &[classes.clone()]), expected, "on {jdk}");
+        assert_eq!(
+            run(by_itself, &instrumented.class_path),
+            expected,
+            "on {jdk}"
+        );
+        for ours in ["by-agent", "by-itself"] {
+            let exec = path("ours.exec");
+            let report = Java::program(workspace::classhook()).argument("report");
+            let report = report
+                .argument(path(ours))
+                .argument("--exec")
+                .argument(&exec);
+            let report = report.argument("--classes").argument(&classes);
+            report.run().assert_success();
+            let ours = Execution::read(&exec);
+            assert_eq!(ours.0.len(), 2, "{ours:?}");
+            for (class, probes) in &ours.0 {
+                assert_eq!(Some(probes), theirs.0.get(class), "{class:?} on {jdk}");
+            }
+        }
     }
 }
 

@@ -1,0 +1,87 @@
+//! Methods with subroutines (`jsr`, `ret`; JVMS 6.5), which class files have up to version 50.
+//!
+//! An instruction of a subroutine runs once for each of its callers, so a probe in it would not tell them apart. Here
+//! each call becomes a copy of the subroutine, in the order in which ASM's `JSRInlinerAdapter` makes them: JaCoCo counts
+//! these copies.
+//!
+//! `aconst_null` and `goto_w` stand in for a `jsr`, and `goto_w` for a `ret`. In ASM, a return leads to a label of its
+//! own, also where other jumps lead to the same instruction. The wide form makes such a return known to readers of the
+//! code.
+
+mod copies;
+mod reach;
+
+use jvms::opcode::{self, Form};
+
+use crate::arithmetic::Exact;
+use crate::class::{Attribute, ClassFile, Code, Method};
+use copies::Copies;
+use reach::{Body, Reach};
+
+/// The first version whose class files have no subroutines (JVMS 4.9.1).
+const WITHOUT: u16 = 51;
+/// Bytes of an attribute before its contents.
+const ATTRIBUTE_HEAD: usize = 6;
+
+/// Returns the class with a copy of a subroutine in place of each call. None if no method has a subroutine, or none can
+/// do without: one that calls itself, or whose code would be longer than 65,535 bytes or a branch than 32,767.
+///
+/// Code that no path leads to is left out of these methods, as are the attributes of their code that are neither line
+/// numbers nor local variables.
+#[must_use]
+pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
+    if class.major_version() >= WITHOUT {
+        return None;
+    }
+    let bytes = class.bytes();
+    let mut out = Vec::new();
+    let mut copied = 0;
+    for method in class.methods() {
+        let Some((attribute, contents)) = inlined(class, &method) else {
+            continue;
+        };
+        let start = attribute.offset as usize;
+        out.extend_from_slice(bytes.get(copied..start.minus(ATTRIBUTE_HEAD).plus(2))?);
+        out.extend_from_slice(&u32::try_from(contents.len()).ok()?.to_be_bytes());
+        out.extend_from_slice(&contents);
+        copied = start.plus(attribute.bytes.len());
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.extend_from_slice(bytes.get(copied..)?);
+    Some(out)
+}
+
+/// The `Code` attribute of a method with subroutines, and what stands in for its contents.
+fn inlined<'a>(class: &ClassFile<'a>, method: &Method<'_, 'a>) -> Option<(Attribute<'a>, Vec<u8>)> {
+    let code = method.code().ok()??;
+    if !has_subroutines(&code) {
+        return None;
+    }
+    let body = Body::read(&code)?;
+    let reach = Reach::of(&body)?;
+    let copies = Copies::make(&body, &reach)?;
+    let attribute = method.attributes().find(|found| found.name == "Code")?;
+    let contents = copies.code_attribute(&code, &body, class.bytes())?;
+    Some((attribute, contents))
+}
+
+/// Checks whether the code has a `jsr`; most code has not a byte that could be one.
+fn has_subroutines(code: &Code<'_, '_>) -> bool {
+    let is_call = |opcode| matches!(opcode, opcode::JSR | opcode::JSR_W);
+    let mut any = false;
+    code.bytes().iter().any(|byte| is_call(*byte))
+        && code
+            .visit_opcodes(|_, opcode| any |= is_call(opcode))
+            .is_ok()
+        && any
+}
+
+/// Checks whether an instruction is a branch, `goto` or `jsr`.
+fn is_branch(opcode: u8) -> bool {
+    matches!(opcode::form(opcode), Form::Branch | Form::BranchWide)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! The copies of subroutines, and the code that they make.
+
+use std::ops::Range;
+
+use jvms::opcode::{self, Form};
+
+use super::is_branch;
+use super::reach::{Body, Reach};
+use crate::arithmetic::Exact;
+use crate::class::{Code, Instruction};
+use crate::limits::MAX_CODE_LENGTH;
+
+/// Bytes of `aconst_null` and `goto_w`, which stand in for a `jsr`.
+const CALL: usize = 6;
+/// Bytes of a `goto_w`, which stands in for a `ret`.
+const RETURN: usize = 5;
+
+/// A copy of a subroutine for one call; the first is the method itself.
+#[derive(Debug)]
+struct Copy {
+    /// The copy that has the call.
+    parent: Option<usize>,
+    /// What the subroutine reaches, by its number in [`Reach`].
+    set: usize,
+    /// The pieces that belong to it.
+    pieces: Range<usize>,
+    /// The piece that makes the call.
+    call: usize,
+}
+
+/// An instruction of a copy, with its place in the new code.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    copy: usize,
+    /// The number of the instruction in the method.
+    number: usize,
+    bci: usize,
+    /// The copy that a `jsr` leads to, or a `ret` comes back from.
+    other: usize,
+}
+
+/// The code of a method with a copy of a subroutine for each call.
+#[derive(Debug)]
+pub(super) struct Copies<'r> {
+    reach: &'r Reach,
+    copies: Vec<Copy>,
+    pieces: Vec<Piece>,
+    length: usize,
+}
+
+impl<'r> Copies<'r> {
+    /// Copies until each call has one; none if a subroutine calls itself, or there is too much code.
+    pub(super) fn make(body: &Body<'_>, reach: &'r Reach) -> Option<Self> {
+        let mut all = Self {
+            reach,
+            copies: vec![Copy {
+                parent: None,
+                set: 0,
+                pieces: 0..0,
+                call: 0,
+            }],
+            pieces: Vec::new(),
+            length: 0,
+        };
+        let mut copy = 0;
+        while copy < all.copies.len() {
+            all.add_pieces(copy, body)?;
+            copy = copy.plus(1);
+        }
+        Some(all)
+    }
+
+    fn add_pieces(&mut self, copy: usize, body: &Body<'_>) -> Option<()> {
+        let first = self.pieces.len();
+        for (number, instruction) in body.instructions.iter().enumerate() {
+            if self.owner(copy, number) != Some(copy) {
+                continue;
+            }
+            let falls = opcode::falls_through(instruction.opcode);
+            if falls && self.owner(copy, number.plus(1)) != Some(copy) {
+                return None; // into code of a caller, which lies elsewhere
+            }
+            let other = match instruction.opcode {
+                opcode::JSR | opcode::JSR_W => self.add_copy(copy, body.target(instruction)?)?,
+                opcode::RET => self.returned_from(copy, number)?,
+                _ => 0,
+            };
+            self.pieces.push(Piece {
+                copy,
+                number,
+                bci: self.length,
+                other,
+            });
+            self.length = self.length.plus(length(instruction, self.length));
+            if self.length > MAX_CODE_LENGTH {
+                return None;
+            }
+        }
+        self.copies.get_mut(copy)?.pieces = first..self.pieces.len();
+        Some(())
+    }
+
+    /// A copy for the call that is the next piece.
+    fn add_copy(&mut self, parent: usize, first: usize) -> Option<usize> {
+        let set = self.reach.subroutine(first)?;
+        if self.with_parents(parent).any(|copy| copy.set == set) {
+            return None;
+        }
+        self.copies.push(Copy {
+            parent: Some(parent),
+            set,
+            pieces: 0..0,
+            call: self.pieces.len(),
+        });
+        Some(self.copies.len().minus(1))
+    }
+
+    /// The copy, that which calls it, and so on.
+    fn with_parents(&self, copy: usize) -> impl Iterator<Item = &Copy> {
+        let get = |copy: usize| self.copies.get(copy);
+        std::iter::successors(get(copy), move |copy| get(copy.parent?))
+    }
+
+    /// The same by their numbers, of those that reach an instruction.
+    fn reaching(&self, copy: usize, number: usize) -> impl Iterator<Item = usize> {
+        let parent = |copy: &usize| self.copies.get(*copy)?.parent;
+        let all = std::iter::successors(Some(copy), parent);
+        all.filter(move |copy| {
+            let copy = self.copies.get(*copy);
+            copy.is_some_and(|copy| self.reach.reaches(copy.set, number))
+        })
+    }
+
+    /// The copy that an instruction belongs to when `copy` reaches it: the outermost, if several subroutines share it.
+    fn owner(&self, copy: usize, number: usize) -> Option<usize> {
+        let mut reaching = self.reaching(copy, number);
+        let own = reaching.next().filter(|found| *found == copy)?;
+        match self.reach.is_shared(number) {
+            true => Some(reaching.last().unwrap_or(own)),
+            false => Some(own),
+        }
+    }
+
+    /// The copy that ends with this `ret`; the method itself never does.
+    fn returned_from(&self, copy: usize, number: usize) -> Option<usize> {
+        let outermost = self.reaching(copy, number).last()?;
+        self.copies.get(outermost)?.parent.map(|_| outermost)
+    }
+
+    /// The place of the first instruction of a copy that has this number or a greater one, or of the copy's end.
+    fn place(&self, copy: usize, number: usize) -> Option<usize> {
+        let range = self.copies.get(copy)?.pieces.clone();
+        let own = self.pieces.get(range.clone())?;
+        let after = own.partition_point(|piece| piece.number < number);
+        let next = self.pieces.get(range.start.plus(after));
+        Some(next.map_or(self.length, |piece| piece.bci))
+    }
+
+    /// The place to which a jump of a copy leads.
+    fn target(&self, copy: usize, number: usize) -> Option<usize> {
+        self.place(self.owner(copy, number)?, number)
+    }
+
+    /// The contents of the `Code` attribute.
+    pub(super) fn code_attribute(
+        &self,
+        code: &Code<'_, '_>,
+        body: &Body<'_>,
+        class: &[u8],
+    ) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&code.max_stack().to_be_bytes());
+        out.extend_from_slice(&code.max_locals().to_be_bytes());
+        out.extend_from_slice(&u32::try_from(self.length).ok()?.to_be_bytes());
+        for piece in &self.pieces {
+            self.write(piece, body, &mut out)?;
+        }
+        self.write_handlers(body, &mut out)?;
+        let mut tables: Vec<(u16, Vec<u8>)> = Vec::new();
+        for attribute in code.attributes() {
+            let name = attribute.name_index(class).0;
+            let rows = attribute.bytes.get(2..).unwrap_or_default();
+            let rows = match attribute.name.as_bytes() {
+                b"LineNumberTable" => self.lines(body, rows.as_chunks().0)?,
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                    self.variables(body, rows.as_chunks().0)?
+                }
+                _ => continue,
+            };
+            tables.push((name, rows));
+        }
+        out.extend_from_slice(&u16::try_from(tables.len()).ok()?.to_be_bytes());
+        for (name, rows) in tables {
+            out.extend_from_slice(&name.to_be_bytes());
+            out.extend_from_slice(&u32::try_from(rows.len()).ok()?.to_be_bytes());
+            out.extend_from_slice(&rows);
+        }
+        Some(out)
+    }
+
+    fn write(&self, piece: &Piece, body: &Body<'_>, out: &mut Vec<u8>) -> Option<()> {
+        let instruction = body.instructions.get(piece.number)?;
+        let target = |number: usize| self.target(piece.copy, number);
+        match instruction.opcode {
+            opcode::JSR | opcode::JSR_W => {
+                out.push(opcode::ACONST_NULL);
+                let first = body.target(instruction)?;
+                let place = self.target(piece.other, first)?;
+                write_wide(out, opcode::GOTO_W, piece.bci.plus(1), place)
+            }
+            opcode::RET => {
+                let call = self.copies.get(piece.other)?.call;
+                let place = self.pieces.get(call)?.bci.plus(CALL);
+                write_wide(out, opcode::GOTO_W, piece.bci, place)
+            }
+            found if opcode::is_switch(found) => self.write_switch(piece, instruction, body, out),
+            found if is_branch(found) => {
+                let place = target(body.target(instruction)?)?;
+                match opcode::form(found) {
+                    Form::BranchWide => write_wide(out, found, piece.bci, place),
+                    _ => write_short(out, found, piece.bci, place),
+                }
+            }
+            _ => {
+                out.extend_from_slice(instruction.bytes());
+                Some(())
+            }
+        }
+    }
+
+    fn write_switch(
+        &self,
+        piece: &Piece,
+        instruction: &Instruction<'_>,
+        body: &Body<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let place = |bci: Option<crate::index::Bci>| {
+            let number = body.number(u32::from(bci?.0))?;
+            distance(piece.bci, self.target(piece.copy, number)?)
+        };
+        let switch = instruction.switch()?;
+        out.push(instruction.opcode);
+        out.resize(out.len().plus(padding(piece.bci)), 0);
+        out.extend_from_slice(&place(switch.default_target())?.to_be_bytes());
+        let is_table = instruction.opcode == opcode::TABLESWITCH;
+        let keys: Vec<i32> = switch.cases().map(|(key, _)| key).collect();
+        if is_table {
+            // The range is that of the instruction, also without a case.
+            let header = padding(instruction.bci.0.into()).plus(5);
+            out.extend_from_slice(instruction.bytes().get(header..header.plus(8))?);
+        } else {
+            out.extend_from_slice(&i32::try_from(keys.len()).ok()?.to_be_bytes());
+        }
+        for (key, target) in switch.cases() {
+            if !is_table {
+                out.extend_from_slice(&key.to_be_bytes());
+            }
+            out.extend_from_slice(&place(target)?.to_be_bytes());
+        }
+        Some(())
+    }
+
+    fn write_handlers(&self, body: &Body<'_>, out: &mut Vec<u8>) -> Option<()> {
+        let mut rows = Vec::new();
+        let mut count = 0_u16;
+        for copy in 0..self.copies.len() {
+            for handler in &body.handlers {
+                let (start, end) = (
+                    self.place(copy, handler.start)?,
+                    self.place(copy, handler.end)?,
+                );
+                if start >= end {
+                    continue;
+                }
+                count = count.checked_add(1)?;
+                for place in [start, end, self.target(copy, handler.target)?] {
+                    rows.extend_from_slice(&u16::try_from(place).ok()?.to_be_bytes());
+                }
+                rows.extend_from_slice(&handler.catch_type.0.to_be_bytes());
+            }
+        }
+        out.extend_from_slice(&count.to_be_bytes());
+        out.extend_from_slice(&rows);
+        Some(())
+    }
+
+    /// A `LineNumberTable` (JVMS 4.7.12).
+    fn lines(&self, body: &Body<'_>, lines: &[[u8; 4]]) -> Option<Vec<u8>> {
+        let mut of_instruction: Vec<(usize, [u8; 2])> = Vec::new();
+        for [b0, b1, line @ ..] in lines {
+            let bci = u32::from(u16::from_be_bytes([*b0, *b1]));
+            of_instruction.extend(body.number(bci).map(|number| (number, *line)));
+        }
+        of_instruction.sort_by_key(|(number, _)| *number);
+        let mut rows = Rows::default();
+        for piece in &self.pieces {
+            let first = of_instruction.partition_point(|(number, _)| *number < piece.number);
+            let found = of_instruction.iter().skip(first);
+            for (_, line) in found.take_while(|(number, _)| *number == piece.number) {
+                rows.add(&[&u16::try_from(piece.bci).ok()?.to_be_bytes(), line])?;
+            }
+        }
+        Some(rows.bytes)
+    }
+
+    /// A `LocalVariableTable` or `LocalVariableTypeTable` (JVMS 4.7.13, 4.7.14).
+    fn variables(&self, body: &Body<'_>, variables: &[[u8; 10]]) -> Option<Vec<u8>> {
+        let mut rows = Rows::default();
+        for copy in 0..self.copies.len() {
+            for [s0, s1, l0, l1, rest @ ..] in variables {
+                let start = u32::from(u16::from_be_bytes([*s0, *s1]));
+                let end = start.plus(u32::from(u16::from_be_bytes([*l0, *l1])));
+                let (Some(start), Some(end)) = (body.number(start), body.number(end)) else {
+                    continue;
+                };
+                let (start, end) = (self.place(copy, start)?, self.place(copy, end)?);
+                if start < end {
+                    let [start, length] = [start, end.minus(start)].map(u16::try_from);
+                    let (start, length) = (start.ok()?, length.ok()?);
+                    rows.add(&[&start.to_be_bytes(), &length.to_be_bytes(), rest])?;
+                }
+            }
+        }
+        Some(rows.bytes)
+    }
+}
+
+/// A table with the number of its rows in front.
+#[derive(Debug)]
+struct Rows {
+    bytes: Vec<u8>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { bytes: vec![0, 0] }
+    }
+}
+
+impl Rows {
+    fn add(&mut self, parts: &[&[u8]]) -> Option<()> {
+        let (count, _) = self.bytes.split_first_chunk_mut::<2>()?;
+        *count = u16::from_be_bytes(*count).checked_add(1)?.to_be_bytes();
+        parts
+            .iter()
+            .for_each(|part| self.bytes.extend_from_slice(part));
+        Some(())
+    }
+}
+
+/// Bytes of what stands in for an instruction at a place.
+fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
+    match instruction.opcode {
+        opcode::JSR | opcode::JSR_W => CALL,
+        opcode::RET => RETURN,
+        found if opcode::is_switch(found) => {
+            let own = padding(instruction.bci.0.into());
+            instruction.bytes().len().minus(own).plus(padding(bci))
+        }
+        _ => instruction.bytes().len(),
+    }
+}
+
+/// Bytes between the opcode of a switch and its operands.
+fn padding(bci: usize) -> usize {
+    (bci | 3).minus(bci)
+}
+
+fn distance(from: usize, to: usize) -> Option<i32> {
+    Some(i32::try_from(to).ok()?.minus(i32::try_from(from).ok()?))
+}
+
+/// Writes a branch of 32 bits.
+fn write_wide(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
+    out.push(opcode);
+    out.extend_from_slice(&distance(from, to)?.to_be_bytes());
+    Some(())
+}
+
+/// Writes a branch of 16 bits; none if its target is too far.
+fn write_short(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
+    let distance = i16::try_from(distance(from, to)?).ok()?;
+    out.push(opcode);
+    out.extend_from_slice(&distance.to_be_bytes());
+    Some(())
+}
