@@ -359,7 +359,7 @@ fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Found>,
             status,
             guest,
         })),
-        Err(_) if guest && agent.has_left() => Ok(None),
+        Err(problem) if guest && agent.leaves(&problem) => Ok(None),
         Err(problem) => Err(problem),
     }
 }

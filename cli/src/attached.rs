@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use attach::Process;
 use control::Request;
 use control::message::{
-    Change, Dump, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
+    Change, Dump, Holder, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
 };
 
 use crate::agent::{self, Agent, Found};
@@ -404,10 +404,8 @@ impl AttachedPlugin {
             return Ok(());
         }
         if !self.guest {
-            let pid = self.pid;
-            say(format_args!(
-                "the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
-            ));
+            let status: Status = self.agent.ask_for(&Request::Status)?;
+            say(stays(self.pid, &status.holders));
         }
         ended.dump = Some(self.agent.ask_for(&Request::Dump)?);
         Ok(())
@@ -424,6 +422,19 @@ impl AttachedPlugin {
         });
         warn_of("methods", left_alone, &status.left_alone, self::left_alone);
         failed + left_alone > 0
+    }
+}
+
+/// Says why the agent that this command brought stays: other commands hold it, or somebody asked it for more.
+fn stays(pid: i32, holders: &[Holder]) -> String {
+    match holders.first() {
+        Some(holder) => format!(
+            "the agent stays in {pid} until other commands end, too: {}",
+            holder::described(holder)
+        ),
+        None => format!(
+            "the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
+        ),
     }
 }
 
@@ -479,7 +490,7 @@ pub fn left_before(pid: i32) -> Warning {
     Warning::new("H0656", message)
         .with(
             "cause",
-            "`classhook off`, or another command that ended the agent",
+            "`classhook off`, another command that ended the agent, or a pause of the JVM (SIGSTOP) beyond this command's time",
         )
         .with("note", "what was recorded until then is shown")
 }

@@ -95,7 +95,9 @@ impl PassingFolder {
         }
         self.leave();
         let path = show::path(&self.theirs);
-        say(format_args!("the agent goes on recording in {path}"));
+        say(format_args!(
+            "the agent goes on recording in {path}, which is kept for a day after its last change"
+        ));
     }
 }
 

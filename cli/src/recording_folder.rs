@@ -1,8 +1,8 @@
 //! The folder in which an agent records that comes into a running JVM, whose user and file system may be others.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use attach::Process;
@@ -121,9 +121,11 @@ fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> 
     missing.try_for_each(|folder| chown(folder, Some(user), Some(group)))
 }
 
-/// As [`make_for`], for a folder in one that every user may write to.
+/// As [`make_for`], for a folder in one that every user may write to. No other user reads what is recorded there.
 fn make_own(process: &Process, folder: &Path) -> io::Result<()> {
-    match process.as_its_user(|| fs::create_dir(folder)) {
+    let mut private = DirBuilder::new();
+    private.mode(0o700);
+    match process.as_its_user(|| private.create(folder)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
     }

@@ -6,6 +6,7 @@ use host::{CodeLocation, Loader, code_location};
 use probes::events::ClassNames;
 
 use crate::problem::Problem;
+use crate::show::say;
 
 /// Selectors over names, annotations, supertypes and, where it is known, the place of a class file.
 ///
@@ -60,6 +61,16 @@ impl Filter {
                 "no event file says where a class came from: select by location where the calls are recorded, with `classhook trace`",
             )),
             None => Self::new(selectors),
+        }
+    }
+
+    /// Prints which selectors the table of calls does without, as no event file says where a class came from.
+    pub fn tell_what_events_lack(&self) {
+        let mut lacking = self.texts.iter().map(String::as_str);
+        if let Some(part) = lacking.find(|part| concerns(part, "location:")) {
+            say(format_args!(
+                "the table of calls holds classes of all locations: event files name none, so `{part}` is for coverage alone"
+            ));
         }
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
@@ -18,8 +19,10 @@ use crate::problem::Problem;
 const PREFIX: &str = "classhook-for-";
 /// A folder within one of them, for what is recorded.
 pub const RECORDS: &str = "records";
-/// A file of this name in a folder says that the folder outlives the command.
+/// A file of this name in a folder says that the folder outlives the command, until [`KEPT_FOR`] has passed.
 pub const KEPT: &str = "kept";
+/// The time after the last change of its records after which a kept folder is deleted.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A folder where temporary ones belong, this user's alone.
 ///
@@ -177,11 +180,19 @@ fn sweep(tmp: &Path, us: &Maker) {
     }
 }
 
-/// Whether an agent records in this folder still.
+/// Checks whether an agent records in this folder, or did so not long ago if the folder is kept.
 fn outlives(folder: &Path) -> bool {
-    let records = fs::read_dir(folder.join(RECORDS));
-    let mut records = records.into_iter().flatten().flatten();
-    folder.join(KEPT).exists() || records.any(|file| is_written(&file.path()))
+    let records = folder.join(RECORDS);
+    let files = fs::read_dir(&records).into_iter().flatten().flatten();
+    let files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    let is_kept = folder.join(KEPT).exists();
+    let mut all = files.iter().chain([&records]);
+    files.iter().any(|file| is_written(file)) || is_kept && all.any(|path| is_recent(path))
+}
+
+fn is_recent(path: &Path) -> bool {
+    let changed = fs::metadata(path).and_then(|found| found.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age < KEPT_FOR))
 }
 
 #[cfg(test)]
@@ -216,6 +227,12 @@ mod tests {
         let kept = folder(format!("{PREFIX}{ended}-kept"));
         fs::write(tmp.path().join(&kept).join(KEPT), "").unwrap();
         stay.push(kept);
+        let old = folder(format!("{PREFIX}{ended}-kept-long-ago"));
+        fs::write(tmp.path().join(&old).join(KEPT), "").unwrap();
+        let records = fs::File::open(tmp.path().join(&old).join(RECORDS)).unwrap();
+        records
+            .set_modified(std::time::SystemTime::now() - 2 * KEPT_FOR)
+            .unwrap();
         let used = folder(format!("{PREFIX}{ended}-used"));
         let file = format!("{RECORDS}/classhook-{}-1-1.hook", std::process::id());
         let _open = fs::File::create(tmp.path().join(&used).join(file)).unwrap();

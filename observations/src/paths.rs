@@ -46,11 +46,14 @@ struct State {
 pub struct Search<R, K> {
     limits: Limits,
     states: Vec<State>,
-    targets: usize,
+    targets: Vec<Node>,
+    /// References to instances that were met beyond the room for instances, and this room.
+    met: u64,
+    random: Random,
     references: Vec<Reference<K>>,
     roots: HashMap<Node, R>,
     is_first: bool,
-    /// Instances for which there was no room.
+    /// There are more instances than have room, so those that are looked at were drawn at random.
     pub more_instances: bool,
     /// Whether objects or references had no room.
     pub cut: bool,
@@ -74,7 +77,9 @@ impl<R: Copy, K: Copy> Search<R, K> {
         Self {
             limits,
             states: Vec::new(),
-            targets: 0,
+            targets: Vec::new(),
+            met: 0,
+            random: Random(0),
             references: Vec::new(),
             roots: HashMap::new(),
             is_first: true,
@@ -93,19 +98,39 @@ impl<R: Copy, K: Copy> Search<R, K> {
         Some((self.states.len() - 1) as Node) // limited far below 2³²
     }
 
-    /// An instance of what is asked for was met, in the first pass: its number, if it is looked at.
+    /// Takes note of an instance that was met in the first pass; returns its number if the search looks at it. An
+    /// instance beyond the limit may replace another one. Each reference to an instance has the same chance (reservoir
+    /// sampling), so instances that are met late are not missed.
     pub fn instance(&mut self, known: Option<Node>) -> Option<Node> {
         if known.is_some_and(|node| self.states[node as usize].is_target) {
             return known;
         }
-        if self.targets >= self.limits.instances {
-            self.more_instances = true;
+        self.met += 1;
+        let replaced = match self.targets.len() < self.limits.instances {
+            true => None,
+            false => {
+                self.more_instances = true;
+                let drawn = self.random.below(self.met) as usize;
+                Some(drawn).filter(|drawn| *drawn < self.targets.len())
+            }
+        };
+        if self.more_instances && replaced.is_none() {
             return None;
         }
         let node = known.or_else(|| self.add())?;
-        let state = &mut self.states[node as usize];
-        (state.is_target, state.is_asked) = (true, true);
-        self.targets += 1;
+        let target = State {
+            is_target: true,
+            is_asked: true,
+            is_explored: false,
+        };
+        self.states[node as usize] = target;
+        match replaced {
+            None => self.targets.push(node),
+            Some(at) => {
+                let gone = std::mem::replace(&mut self.targets[at], node);
+                self.states[gone as usize] = State::default();
+            }
+        }
         Some(node)
     }
 
@@ -145,7 +170,12 @@ impl<R: Copy, K: Copy> Search<R, K> {
 
     /// A pass through the heap is over: whether another one finds more.
     pub fn pass_is_over(&mut self) -> bool {
-        self.is_first = false;
+        let was_first = std::mem::replace(&mut self.is_first, false);
+        if was_first && self.more_instances && !self.cut {
+            // References to an instance are lost that were met before it was drawn: the next pass finds all.
+            self.references.clear();
+            return true;
+        }
         for state in &mut self.states {
             state.is_explored |= std::mem::take(&mut state.is_asked);
         }
@@ -203,7 +233,7 @@ impl<R: Copy, K: Copy> Search<R, K> {
     /// How many instances are looked at.
     #[must_use]
     pub fn instances(&self) -> usize {
-        self.targets
+        self.targets.len()
     }
 
     /// A path to each instance for which there is one.
@@ -230,6 +260,21 @@ impl<R: Copy, K: Copy> Search<R, K> {
                 })
             })
             .collect()
+    }
+}
+
+/// Numbers that look random and are the same in each search (SplitMix64).
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    /// A number from 0 to `end`, which is left out.
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
     }
 }
 
@@ -402,6 +447,32 @@ mod tests {
     }
 
     #[test]
+    fn instances_that_are_met_last_are_looked_at_as_often_as_the_first() {
+        let instances: Vec<String> = (0..1000).map(|n| format!("x{n}")).collect();
+        let (early, late) = instances.split_at(100);
+        let early = early.iter().map(|x| ("early", x.as_str()));
+        let late = late.iter().map(|x| ("late", x.as_str()));
+        let all: Vec<(&str, &str)> = early.chain(late).collect();
+        let heap = Heap {
+            roots: &["early", "late"],
+            references: &all,
+        };
+        let limits = Limits {
+            nodes: 10_000,
+            references: 10_000,
+            instances: 50,
+        };
+        let (search, paths, passes) = heap.search(limits);
+        assert!(search.more_instances && !search.cut);
+        assert_eq!((paths.len(), search.instances(), passes), (50, 50, 3));
+        let late = paths
+            .iter()
+            .filter(|path| path.starts_with("late "))
+            .count();
+        assert!((38..=50).contains(&late), "{late} of 50, expected 45");
+    }
+
+    #[test]
     fn what_has_no_room_is_said() {
         let heap = Heap {
             roots: &["a"],
@@ -412,7 +483,7 @@ mod tests {
             ..ROOMY
         });
         assert!(search.more_instances && !search.cut);
-        assert_eq!((paths, search.instances()), (vec!["a b x1".to_owned()], 1));
+        assert_eq!((paths.len(), search.instances()), (1, 1));
         for limits in [
             Limits { nodes: 3, ..ROOMY },
             Limits {

@@ -24,7 +24,7 @@ use crate::problem::{PARTIAL, Problem};
 use crate::project_classes;
 use crate::requirements::Rules;
 use crate::select::Filter;
-use crate::show::{all_but_last, complain, say};
+use crate::show::{self, all_but_last, complain, say};
 use crate::until;
 use crate::warnings::{Warning, Warnings};
 
@@ -194,6 +194,8 @@ impl Coverage {
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
         let unanswered = ended.unanswered.take();
+        let file = show::path(&snapshot);
+        say(format_args!("what was measured is kept in {file}"));
         let reported = self.report(&[snapshot], &output, None);
         if let Some(problem) = unanswered {
             return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);

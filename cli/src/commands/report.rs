@@ -123,6 +123,7 @@ impl Report {
             return Err(nothing_traced(option));
         }
         if !has_none {
+            filter.tell_what_events_lack();
             let traces = {
                 let scratch = trace.scratch();
                 traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?

@@ -52,7 +52,7 @@ fn text(class: &str, found: &HeapPaths, most: usize) -> String {
     let class = printable(class);
     let count = thousands(found.instances);
     let of = match found.more {
-        true => format!("the first {count} instances of {class} that were met"),
+        true => format!("{count} instances of {class}, drawn at random"),
         false => format!("{count} instances of {class}"),
     };
     let mut text = String::new();
@@ -84,11 +84,15 @@ fn text(class: &str, found: &HeapPaths, most: usize) -> String {
     if found.instances == 0 {
         let _ = writeln!(text, "no root leads to an instance of {class}\n");
     }
+    if found.more {
+        text.push_str("there are more instances; `--heap retainers` shows which objects hold the most bytes\n\n");
+    }
     let (ms, passes) = (thousands(found.still_ms), found.passes);
-    let _ = writeln!(
-        text,
-        "the program stood still for {ms} ms, in {passes} passes"
-    );
+    let passes = match passes {
+        1 => "1 pass".to_owned(),
+        passes => format!("{passes} passes"),
+    };
+    let _ = writeln!(text, "the program stood still for {ms} ms, in {passes}");
     text
 }
 
@@ -116,9 +120,10 @@ mod tests {
         let text = text("a.B", &found, 1);
         assert_eq!(
             text,
-            "997 of the first 1,000 instances of a.B that were met:\n  static A.\\u202ex\n  a.B\n\n\
+            "997 of 1,000 instances of a.B, drawn at random:\n  static A.\\u202ex\n  a.B\n\n\
              … and 1 more kinds of paths\n\n\
-             2 of the first 1,000 instances of a.B that were met: no path was found before the search reached its limits\n\n\
+             2 of 1,000 instances of a.B, drawn at random: no path was found before the search reached its limits\n\n\
+             there are more instances; `--heap retainers` shows which objects hold the most bytes\n\n\
              the program stood still for 1,234 ms, in 100 passes\n"
         );
     }

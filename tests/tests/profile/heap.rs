@@ -46,7 +46,7 @@ fn paths_to_instances_are_those_that_the_program_knows() {
         expect(
             "Held$InBox",
             &[
-                "1,000 of the first 1,000 instances of Held$InBox that were met:\n  static Held.other\n  Held$Box.content\n  java.lang.Object[",
+                "1,000 of 1,000 instances of Held$InBox, drawn at random:\n  static Held.other\n  Held$Box.content\n  java.lang.Object[",
                 "]\n  Held$Box.content\n  Held$InBox\n",
             ],
         );
