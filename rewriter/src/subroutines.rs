@@ -11,7 +11,7 @@
 mod copies;
 mod reach;
 
-use jvms::opcode::{self, Form};
+use jvms::opcode;
 
 use crate::arithmetic::Exact;
 use crate::class::{Attribute, ClassFile, Code, Method};
@@ -76,11 +76,6 @@ fn has_subroutines(code: &Code<'_, '_>) -> bool {
             .visit_opcodes(|_, opcode| any |= is_call(opcode))
             .is_ok()
         && any
-}
-
-/// Checks whether an instruction is a branch, `goto` or `jsr`.
-fn is_branch(opcode: u8) -> bool {
-    matches!(opcode::form(opcode), Form::Branch | Form::BranchWide)
 }
 
 #[cfg(test)]

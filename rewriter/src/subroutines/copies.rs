@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use jvms::opcode::{self, Form};
 
-use super::is_branch;
-use super::reach::{Body, Reach};
+use super::reach::{Body, Reach, is_branch};
 use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::limits::MAX_CODE_LENGTH;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use jvms::opcode;
+use jvms::opcode::{self, Form};
 
-use super::is_branch;
 use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::index::PoolIndex;
@@ -82,6 +81,11 @@ impl<'a> Body<'a> {
         }
         Some(())
     }
+}
+
+/// Checks whether an instruction is a branch, `goto` or `jsr`.
+pub(super) fn is_branch(opcode: u8) -> bool {
+    matches!(opcode::form(opcode), Form::Branch | Form::BranchWide)
 }
 
 /// The instructions that a subroutine, or the method itself, reaches without a `jsr`.
