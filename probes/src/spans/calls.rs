@@ -11,7 +11,7 @@ use super::capture::{self, CaptureSpec, Seen};
 use super::completion::{self, ended_unseen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::MOMENT;
-use super::recording::{ended, give_back, here, matching, place, push};
+use super::recording::{Ended, ended, give_back, here, matching, place, push};
 use super::stack::Begin;
 use super::sums::Timed;
 use super::table::WATCHED;
@@ -140,15 +140,20 @@ fn reached(
     if !shared.rates.admits(span, second) {
         return lost.note(|lost| &lost.over_rate, 1);
     }
-    let place = place(here);
-    let captures = match mode {
-        WATCHED => match matching(jvm, here, span, (now, now), 0, captures, place, false) {
-            Some(captures) => captures,
-            None => return,
-        },
-        _ => captures,
+    let event = Ended {
+        span,
+        times: (now, now),
+        captures,
+        place: place(here),
+        failed: false,
     };
-    push(here, span, (now, now), captures, MOMENT, None, place.track);
+    let captures = match mode {
+        WATCHED => matching(jvm, here, event, 0),
+        _ => Some(captures),
+    };
+    if let Some(captures) = captures {
+        push(here, Ended { captures, ..event }, MOMENT, None);
+    }
 }
 
 /// A value of a call of `span` that is about to be entered or left. `read` is called only in mode

@@ -107,6 +107,19 @@ pub(super) fn give_back(here: CurrentThread) {
     }
 }
 
+/// A call that has left its frame, or an event, whose `times` are equal.
+#[derive(Clone, Copy)]
+pub(super) struct Ended {
+    pub span: u32,
+    /// The ticks of its begin and its end.
+    pub times: (u64, u64),
+    /// The range of its captures.
+    pub captures: (u64, u64),
+    pub place: Place,
+    /// Whether an exception left it.
+    pub failed: bool,
+}
+
 /// Records a call that has left its frame.
 #[inline(always)]
 pub(super) fn ended(
@@ -168,7 +181,10 @@ fn spent_in_segment(here: CurrentThread, ticks: u64) -> Place {
 
 /// Adds a call to the sums, and writes it as its mode says.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "as in `push`")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is in a register; a struct of them would be kept in memory in every mode"
+)]
 pub(super) fn record(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -190,78 +206,56 @@ pub(super) fn record(
     if !here.log.sums.add(span, timed, &here.log.shared.sums_left) {
         here.log.lost.note(|lost| &lost.sums, 1);
     }
+    let ended = Ended {
+        span,
+        times: (left.start, end),
+        captures: left.captures,
+        place,
+        failed,
+    };
     if left.mode == EVENTS {
         let thrown = if failed { unrecorded(jvm, class) } else { None };
-        push(
-            here,
-            span,
-            (left.start, end),
-            left.captures,
-            threw(failed),
-            thrown,
-            place.track,
-        );
+        push(here, ended, threw(failed), thrown);
     } else if left.mode == WATCHED {
-        let (times, nanos) = ((left.start, end), timed.nanos);
-        watched(
-            jvm,
-            here,
-            span,
-            times,
-            nanos,
-            left.captures,
-            place,
-            failed,
-            class,
-        );
+        watched(jvm, here, ended, timed.nanos, class);
     }
 }
 
 /// A call of a span with a program: it is written if it matches.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as in `push`, without a `Left`")]
 fn watched(
     jvm: &impl Jvm,
     here: CurrentThread,
-    span: u32,
-    times: (u64, u64),
+    ended: Ended,
     nanos: u64,
-    captures: (u64, u64),
-    place: Place,
-    failed: bool,
     class: impl FnOnce() -> Option<u32>,
 ) {
-    if let Some(captures) = matching(jvm, here, span, times, nanos, captures, place, failed) {
+    if let Some(captures) = matching(jvm, here, ended, nanos) {
+        let failed = ended.failed;
         let thrown = if failed { unrecorded(jvm, class) } else { None };
-        let (flags, track) = (threw(failed), place.track);
-        push(here, span, times, captures, flags, thrown, track);
+        let ended = Ended { captures, ..ended };
+        push(here, ended, threw(failed), thrown);
     }
 }
 
 /// The captures of a call or event that matches the program of its span, with the call stack; none if it does not match, or
 /// there were as many as wanted.
-#[expect(clippy::too_many_arguments, reason = "as in `watched`")]
 pub(super) fn matching(
     jvm: &impl Jvm,
     here: CurrentThread,
-    span: u32,
-    times: (u64, u64),
+    ended: Ended,
     nanos: u64,
-    captures: (u64, u64),
-    place: Place,
-    failed: bool,
 ) -> Option<(u64, u64)> {
     let lost = &here.log.lost;
-    let Some((watched, parameters)) = here.log.shared.watches.of(span) else {
+    let Some((watched, parameters)) = here.log.shared.watches.of(ended.span) else {
         lost.note(|lost| &lost.filtered, 1); // not watched any more
         return None;
     };
     let call = EndedCall {
         here,
-        place,
-        words: here.stack.words(captures),
+        ended,
+        words: here.stack.words(ended.captures),
         nanos,
-        failed,
         parameters,
     };
     let verdict = watched.program.evaluate(&call);
@@ -272,12 +266,18 @@ pub(super) fn matching(
         lost.note(|lost| &lost.filtered, 1);
         return None;
     }
-    let second = here.log.shared.scale(here.log.shared.base()).time(times.1) / 1_000_000_000;
+    let end = ended.times.1;
+    let second = here.log.shared.scale(here.log.shared.base()).time(end) / 1_000_000_000;
     if !watched.admits(second) {
         lost.note(|lost| &lost.beyond_limit, 1);
         return None;
     }
-    Some(with_stack(jvm, here, captures, watched.program.stack()))
+    Some(with_stack(
+        jvm,
+        here,
+        ended.captures,
+        watched.program.stack(),
+    ))
 }
 
 /// The captures of a call, and the call stack if so many frames of it are asked for.
@@ -305,10 +305,9 @@ fn with_stack(
 /// A call that has ended, as a program sees it.
 struct EndedCall<'a> {
     here: CurrentThread,
-    place: Place,
+    ended: Ended,
     words: &'a [AtomicU64],
     nanos: u64,
-    failed: bool,
     parameters: u8,
 }
 
@@ -318,12 +317,12 @@ impl Call for EndedCall<'_> {
     }
 
     fn threw(&self) -> bool {
-        self.failed
+        self.ended.failed
     }
 
     fn depth(&self) -> u64 {
-        if self.place.track != 0 {
-            return self.place.depth;
+        if self.ended.place.track != 0 {
+            return self.ended.place.depth;
         }
         self.here.stack.depth(self.here.log.shared.base())
     }
@@ -370,20 +369,13 @@ fn threw(failed: bool) -> u64 {
     if failed { THREW } else { 0 }
 }
 
-/// Writes a call to the thread's segment, or that of the coroutines if it is on the track of one: flags, start, end, what the flags announce, captures. Takes no [`Left`]: every other
-/// mode would have to keep it in memory, too.
+/// Writes a call to the thread's segment, or that of the coroutines if it is on the track of one: flags, start, end, what the
+/// flags announce, captures. Takes no [`Left`]: every other mode would have to keep it in memory, too.
 #[inline(never)]
-pub(super) fn push(
-    here: CurrentThread,
-    span: u32,
-    (start, end): (u64, u64),
-    captures: (u64, u64),
-    mut flags: u64,
-    thrown: Option<u32>,
-    track: u64,
-) {
-    let captures = here.stack.words(captures);
-    let mut head = [0, start, end, 0, 0];
+pub(super) fn push(here: CurrentThread, ended: Ended, mut flags: u64, thrown: Option<u32>) {
+    let captures = here.stack.words(ended.captures);
+    let (track, span) = (ended.place.track, ended.span);
+    let mut head = [0, ended.times.0, ended.times.1, 0, 0];
     let mut length = 3;
     let mut add = |flag, word| {
         flags |= flag;
