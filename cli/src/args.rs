@@ -132,6 +132,9 @@ pub struct Settings {
     /// How long event files may become; set by the commands that have options for it.
     #[arg(skip)]
     pub event_files: EventFiles,
+    /// Records waits beside calls; set by the commands that show them.
+    #[arg(skip)]
+    pub waits: bool,
     /// The check of the metaspace; set by the commands that have an option for it.
     #[arg(skip)]
     pub metaspace: Metaspace,
@@ -167,6 +170,7 @@ impl From<Change> for Settings {
             is_output_passing: false,
             file_name: None,
             event_files: EventFiles::default(),
+            waits: false,
             metaspace: Metaspace::default(),
             change,
         }

@@ -616,6 +616,7 @@ fn in_session(
     let own = Settings {
         file_name: settings.file_name.clone(),
         event_files: settings.event_files.clone(),
+        waits: settings.waits,
         ..settings.plugins().clone().into()
     };
     let (options, _) = check(&own, &[], None)?;

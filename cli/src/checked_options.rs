@@ -210,6 +210,7 @@ pub fn check(
         settings: configuration.plugins.plugin_settings.clone(),
         watch: configuration.plugins.watch.clone(),
         event_files: settings.event_files.clone(),
+        waits: settings.waits,
         on_error: configuration.on_error.map(OnError::as_str),
         log: settings.change.log.clone(),
         run,

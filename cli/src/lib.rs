@@ -79,6 +79,7 @@ pub mod requirements;
 pub mod rules;
 pub mod select;
 pub mod show;
+pub mod slow;
 pub mod special_file;
 pub mod stdout;
 pub mod temporary;

@@ -26,6 +26,7 @@ use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::show::{say, show_beside};
+use crate::slow::{SlowOptions, SlowTrees};
 use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::traces::StreamedLines;
@@ -52,6 +53,8 @@ pub struct Show {
     pub prometheus: Option<PathBuf>,
     /// Spans and metrics go here.
     pub otlp: Option<Target>,
+    /// Trees of slow calls.
+    pub slow: SlowOptions,
     /// What tables are sorted by.
     pub order: Order,
     /// How many rows a table has.
@@ -69,7 +72,10 @@ impl Show {
 
     /// Whether something else than lines is.
     fn has_more(&self) -> bool {
-        self.interval.is_some() || self.prometheus.is_some() || self.otlp.is_some()
+        self.interval.is_some()
+            || self.prometheus.is_some()
+            || self.otlp.is_some()
+            || self.slow.slow.is_some()
     }
 }
 
@@ -110,7 +116,7 @@ impl Live {
         let theirs = Arc::clone(&signs);
         let mut shown = Shown::new(Jvms::new(which, folder), show)?;
         let thread = thread::spawn(move || {
-            if let Err(problem) = shown.run(&theirs.ends) {
+            if let Err(problem) = shown.run(&theirs) {
                 shown.failed.push(problem);
                 theirs.enough.store(true, Ordering::Relaxed);
             }
@@ -167,6 +173,7 @@ struct Shown {
     show: Show,
     lines: Option<Lines>,
     export: Option<Export>,
+    slow: Option<SlowTrees>,
     /// When the last interval ended.
     begun: Instant,
     /// Why the metrics could not be written the last time.
@@ -187,28 +194,34 @@ impl Shown {
         };
         Ok(Self {
             jvms,
-            show,
             lines,
             export,
+            slow: SlowTrees::of(&show.slow, show.beside),
+            show,
             begun: Instant::now(),
             without_metrics: None,
             failed: Vec::new(),
         })
     }
 
-    fn run(&mut self, ends: &AtomicBool) -> Result<(), Problem> {
+    fn run(&mut self, signs: &Signs) -> Result<(), Problem> {
         let length = self.show.interval.unwrap_or(INTERVAL);
         loop {
-            let is_last = ends.load(Ordering::Acquire);
+            let is_last = signs.ends.load(Ordering::Acquire);
             let more = self.read()?;
             if is_last && !more {
                 self.interval(true);
                 let traces = self.jvms.all().map(|jvm| jvm.trace());
                 let ended = self.lines.as_mut().map(|lines| lines.end(traces));
                 self.keep_lines(ended);
+                let trees = self.slow.as_mut().map(|slow| slow.end(self.jvms.all()));
+                self.keep_trees(trees);
                 let metrics = self.without_metrics.take().map(Problem::partly);
                 self.failed.extend(metrics);
                 return Ok(());
+            }
+            if self.slow.as_ref().is_some_and(SlowTrees::is_full) {
+                signs.enough.store(true, Ordering::Relaxed);
             }
             if self.begun.elapsed() >= length {
                 self.interval(false);
@@ -235,7 +248,7 @@ impl Shown {
 
     /// Whether there is more to read at once.
     fn read(&mut self) -> Result<bool, Problem> {
-        let (lines, export) = (&mut self.lines, &mut self.export);
+        let (lines, export, slow) = (&mut self.lines, &mut self.export, &mut self.slow);
         let begun = &mut self.begun;
         let more = self.jvms.read(&mut |jvm, trace, happening| {
             if (jvm, happening) == (0, Happening::Begun) {
@@ -244,8 +257,15 @@ impl Shown {
             if let Some(lines) = lines {
                 lines.take(jvm, trace, happening);
             }
+            match (slow.as_mut(), happening) {
+                (None, _) | (Some(_), Happening::Begun | Happening::Moment(..)) => {}
+                (Some(slow), Happening::Call(call, is_virtual)) => slow.call(jvm, call, is_virtual),
+                (Some(slow), Happening::Wait(wait)) => slow.wait(jvm, wait),
+                (Some(slow), Happening::Reset) => slow.reset(jvm),
+            }
             match (export.as_mut(), happening) {
-                (None, _) | (Some(_), Happening::Moment(..)) => {} // a span is a call
+                // A span is a call.
+                (None, _) | (Some(_), Happening::Moment(..) | Happening::Wait(_)) => {}
                 (Some(export), Happening::Begun) => export.begin(jvm, trace),
                 (Some(export), Happening::Call(call, is_virtual)) => {
                     export.call(jvm, call, is_virtual);
@@ -256,6 +276,8 @@ impl Shown {
         if let Some(export) = export {
             export.turn(self.jvms.all());
         }
+        let trees = self.slow.as_mut().map(|slow| slow.turn(self.jvms.all()));
+        self.keep_trees(trees);
         let written = self.lines.as_mut().map(Lines::flush);
         self.keep_lines(written);
         Ok(more)
@@ -265,6 +287,14 @@ impl Shown {
     fn keep_lines(&mut self, written: Option<Result<(), Problem>>) {
         if let Some(Err(problem)) = written {
             self.lines = None;
+            self.give_up(problem.partly());
+        }
+    }
+
+    /// Goes on without trees that cannot be written.
+    fn keep_trees(&mut self, written: Option<Result<(), Problem>>) {
+        if let Some(Err(problem)) = written {
+            self.slow = None;
             self.give_up(problem.partly());
         }
     }
@@ -392,6 +422,7 @@ impl Lines {
             Happening::Begun => stream.begin(trace, out),
             Happening::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
             Happening::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
+            Happening::Wait(_) => Ok(()), // the lines are of calls and of events of plugins
             Happening::Reset => stream.reset(trace, out),
         };
         let outcome = match outcome {

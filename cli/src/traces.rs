@@ -30,8 +30,11 @@ use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::writable;
 
-pub use completeness::{StreamedLines, are_finished, is_complete, is_streamed, not_finished};
-use completeness::{has_calls, has_calls_or_events, without_calls};
+pub use completeness::without_calls as refuse_without_calls;
+pub use completeness::{
+    StreamedLines, are_finished, has_calls, is_complete, is_streamed, not_finished,
+};
+use completeness::{has_calls_or_events, without_calls};
 
 use recorded::traces;
 pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};

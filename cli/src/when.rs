@@ -130,7 +130,10 @@ fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
 }
 
 /// A duration as conditions have it, in nanoseconds.
-fn nanos(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// The expected form, if the text is no duration.
+pub fn nanos(text: &str) -> Result<u64, String> {
     let condition = Condition::parse(&format!("duration >= {text}"));
     match condition {
         Ok(Condition::Test(Test::Compare(

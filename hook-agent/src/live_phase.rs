@@ -105,6 +105,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     }
     jacoco_thread::start(agent, jvm);
     observe::begin_prepared(agent, jvm);
+    observe::begin_own_waits(agent, jvm);
     observe::settle_plugins(agent, jvm);
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));

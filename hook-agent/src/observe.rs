@@ -19,10 +19,12 @@ mod paths;
 mod plugin;
 mod reader;
 mod references;
+mod reported;
 mod status;
 mod tasks;
 mod threads;
 mod unfinished;
+mod waits;
 mod wall;
 
 pub(crate) use environment::{equip_for_owners, equipped};
@@ -106,7 +108,7 @@ pub(crate) fn settle_plugins(agent: &'static Agent, jvm: Jvm<'_>) {
     let observers = current.map_or_else(Vec::new, |set| Observer::all(&set.pipeline));
     let listeners = agent.observation.all().into_iter();
     let (there, gone): (Vec<_>, Vec<_>) = listeners
-        .filter(|running| running.listener != Listener::Recording)
+        .filter(|running| matches!(running.listener, Listener::Plugin(_)))
         .partition(|running| observers.iter().any(|it| listener(it) == running.listener));
     for running in gone {
         report_end(&running, false);
@@ -158,6 +160,46 @@ fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(),
     })
 }
 
+/// Records the waits of threads with open calls of a session, and collections, into its event file.
+///
+/// # Errors
+///
+/// The capability or event that the JVM refuses.
+pub(crate) fn begin_waits(agent: &'static Agent, jvm: Jvm<'_>, session: u8) -> Result<(), String> {
+    let listener = Listener::Waits(session);
+    let jvmti = equipped(Vm::of(jvm.local), jvm.live, &waits::wishes())?;
+    let running = agent
+        .observation
+        .begin(listener, jvmti, waits::wishes(), false)
+        .inspect_err(|_| jvmti.dispose())?;
+    start(agent, jvm, running, true, move |jvm, running| {
+        waits::follow(agent, jvm, running, session, |running| pause(running, []))
+    })
+}
+
+/// Ends the recording of waits of a session, if there is one. All waits so far are then among its calls.
+pub(crate) fn end_waits(agent: &Agent, session: u8) {
+    let all = agent.observation.all().into_iter();
+    let mut ours = all.filter(|running| running.listener == Listener::Waits(session));
+    if let Some(running) = ours.next() {
+        report_end(&running, false);
+    }
+}
+
+/// As [`begin_waits`] of the agent's own session, if it was started so; a failure is reported.
+pub(crate) fn begin_own_waits(agent: &'static Agent, jvm: Jvm<'_>) {
+    if !agent.settings.waits {
+        return;
+    }
+    if let Err(cause) = begin_waits(agent, jvm, 0) {
+        agent.failures.agent_failed();
+        messages::error(
+            Code::Observe,
+            format_args!("no waits and collections are recorded: {cause}"),
+        );
+    }
+}
+
 /// Starts the thread of one that listens, with its events `at_once`; it is forgotten if that fails.
 fn start(
     agent: &'static Agent,
@@ -167,7 +209,7 @@ fn start(
     body: impl FnOnce(Jvm<'_>, &Running) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
     let jvmti = running.jvmti;
-    if running.wish(Group::Monitors).is_some() && running.listener == Listener::Recording {
+    if running.wish(Group::Monitors).is_some() && running.listener.follows_locks() {
         running.set_lock_fields(locks::find_fields(jvm));
     }
     let enabled = match at_once {
@@ -230,6 +272,10 @@ fn report_incomplete(listener: Listener, cause: &str) {
         Listener::Recording => messages::error(
             Code::Observe,
             format_args!("the recording of the JVM's own events is incomplete: {cause}"),
+        ),
+        Listener::Waits(_) => messages::error(
+            Code::Observe,
+            format_args!("the waits of traced calls are incomplete: {cause}"),
         ),
         Listener::Plugin(_) => messages::error(
             Code::Observer,

@@ -207,6 +207,7 @@ impl Site {
             per_second: None,
             locals: self.locals.as_ref().map(|_| first),
             writes: self.writes.clone(),
+            waits: None,
         }
     }
 

@@ -24,7 +24,7 @@
 //! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
 //! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
 //! passed), 4 a virtual thread, 8 the thrown class is named, 16 an event
-//! ([`Moment`]) that takes no time.
+//! ([`Moment`]) that takes no time. An event of a place with [`EventInfo::waits`] is a [`Wait`].
 //!
 //! A capture is: type byte, which value (the argument's index; 255 is the returned value; with 128 added to the type
 //! byte, the place in [`SpanInfo::shown`]), then for `Z B C S I J F D`
@@ -43,6 +43,7 @@ mod pass;
 mod read;
 mod single;
 mod value;
+mod wait;
 mod write;
 
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub use pass::EventFile;
 pub use read::{Event, EventKind, Trace};
 pub use single::{SingleCalls, SpanCalls};
 pub use value::{Capture, StackFrame, Value, Which};
+pub use wait::Wait;
 pub use write::EventWriter;
 
 /// How an event file begins.
@@ -144,6 +146,23 @@ pub struct EventInfo {
     /// The field that is written there, `com/acme/Order.status` as the instruction names it; none if the place is no write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<String>,
+    /// The kind of waits that it stands for; none of a place in code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitKind>,
+}
+
+/// The reason why a thread waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitKind {
+    /// Another thread owned the monitor that it entered.
+    Monitor,
+    /// It called `Object.wait`.
+    ObjectWait,
+    /// It called `LockSupport.park`.
+    Park,
+    /// The JVM collected garbage. All threads stood still.
+    Collection,
 }
 
 /// The key of a row in a table of a plugin.
@@ -310,6 +329,9 @@ pub struct Lost {
     /// Calls that are left out of the events because of [`WhenFull::Stop`].
     #[serde(skip_serializing_if = "is_zero")]
     pub over_size: u64,
+    /// Waits of threads that found no room.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waits: u64,
 }
 
 impl Lost {
@@ -354,6 +376,7 @@ impl Lost {
             over_rate: combine(self.over_rate, other.over_rate),
             oldest: combine(self.oldest, other.oldest),
             over_size: combine(self.over_size, other.over_size),
+            waits: combine(self.waits, other.waits),
         }
     }
 }

@@ -33,6 +33,7 @@ pub mod suspending;
 mod table;
 mod threads;
 mod virtual_stacks;
+mod waits;
 mod watches;
 
 pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
@@ -45,3 +46,4 @@ pub use runtime::{Drained, Runtime};
 pub use segments::of_the_heap;
 pub use sessions::{SESSIONS, SpanInCode};
 pub use table::{SpanTable, TooMany};
+pub use waits::Waited;

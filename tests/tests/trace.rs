@@ -15,6 +15,7 @@ mod overflow;
 mod selection;
 mod sessions;
 mod size_limit;
+mod slow;
 mod spans;
 mod top;
 mod watch;

@@ -14,6 +14,7 @@
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
 //! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
 //! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
+//! | [`slow`] | the tree of each slow call, with waits and collections |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
 //! Sums are a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
@@ -40,6 +41,7 @@ pub mod records;
 pub mod results;
 pub mod rolling;
 mod sheet;
+pub mod slow;
 pub mod stacks;
 pub mod stream;
 pub mod summary;

@@ -13,7 +13,7 @@ pub struct Loss {
     pub reason: &'static str,
     /// How many.
     pub number: u64,
-    /// What is missing: `call` or `value`.
+    /// The missing thing: `call`, `value` or `wait`.
     pub unit: &'static str,
     /// Where it is missing.
     pub consequence: &'static str,
@@ -30,7 +30,7 @@ impl fmt::Display for Loss {
 
 /// Every reason, also those for which nothing is missing.
 #[must_use]
-pub fn losses(lost: &Lost) -> [Loss; 6] {
+pub fn losses(lost: &Lost) -> [Loss; 7] {
     let not_single = "counted here, but not among the single calls";
     let call = |reason, number, consequence, cause| Loss {
         reason,
@@ -79,6 +79,15 @@ pub fn losses(lost: &Lost) -> [Loss; 6] {
             "without an end",
             "the JVM had no stack left to tell of it",
         ),
+        Loss {
+            unit: "wait",
+            ..call(
+                "waits",
+                lost.waits,
+                "left out",
+                "too many waited to be written",
+            )
+        },
     ]
 }
 
@@ -107,6 +116,7 @@ mod tests {
             sums: 4,
             captures: 5,
             unended: 6,
+            waits: 7,
             ..Lost::default()
         };
         let fields = serde_json::to_value(all).expect("numbers");

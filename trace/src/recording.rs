@@ -9,11 +9,16 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use probes::error::SnapshotError;
-use probes::events::{Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, Trace};
+use probes::events::{
+    Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, Trace, Wait,
+};
 
 use by_time::{MOMENT, Sides};
 pub use scratch::Scratch;
 use sort::{Sorted, Sorter, varint};
+
+/// Calls of so many nanoseconds are known as open before they end.
+const LONG: u64 = 1_000_000_000;
 
 /// What one JVM recorded.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ struct Singles {
     calls: Sorted,
     /// By time and thread.
     moments: Sorted,
+    /// Waits by their end and thread.
+    waits: Sorted,
 }
 
 /// A call with its place among the others of its thread.
@@ -57,6 +64,16 @@ pub enum Happening<'a> {
     End(Placed<'a>),
     /// An event, and whether its thread is virtual.
     Moment(&'a Moment, bool),
+}
+
+/// An event of a thread that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended<'a> {
+    /// A call, and whether its thread is virtual. One that never ended comes at its begin; one that lasted for long comes as
+    /// an open one then, and once more at its end.
+    Call(&'a Call, bool),
+    /// A wait or a collection.
+    Wait(Wait),
 }
 
 impl Recording {
@@ -99,17 +116,21 @@ impl Recording {
     }
 
     fn sort(&self) -> io::Result<Singles> {
-        let [mut calls, mut moments] = [(); 2].map(|()| Sorter::new(&self.scratch));
+        let [mut calls, mut moments, mut waits] = [(); 3].map(|()| Sorter::new(&self.scratch));
         self.file.calls(&mut |stored: Option<StoredCall<'_>>| {
             let Some(stored) = stored else {
                 calls.clear();
                 moments.clear();
+                waits.clear();
                 return Ok(());
             };
             let (thread, start) = (stored.thread, stored.start);
             match stored.is_moment() {
                 true if self.trace.places.contains_key(&stored.span) => {
                     moments.push([start, thread, 0], |out| stored.write(out))
+                }
+                true if self.trace.waits.contains_key(&stored.span) => {
+                    waits.push([start, thread, 0], |out| stored.write(out))
                 }
                 // A call seen open may be written again when it ends: the later record counts.
                 false if self.trace.spans.contains_key(&stored.span) => {
@@ -122,6 +143,7 @@ impl Recording {
         Ok(Singles {
             calls: calls.finish()?,
             moments: moments.finish()?,
+            waits: waits.finish()?,
         })
     }
 
@@ -222,6 +244,57 @@ impl Recording {
                 return take(Happening::Moment(&moment, is_virtual));
             }
             self.take_side(thread, bytes, take)
+        })
+    }
+
+    /// Hands over calls and waits in the order of their ends, each with its time.
+    ///
+    /// # Errors
+    /// If they cannot be read or sorted, and those of `take`.
+    pub fn each_end(
+        &self,
+        take: &mut dyn FnMut(u64, Ended<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let singles = self.sorted()?;
+        let mut sorter = Sorter::new(&self.scratch);
+        let mut last = None;
+        singles.calls.each(&mut |[thread, start, _], stored| {
+            let before = last.replace((thread, start));
+            if before == last {
+                return Ok(()); // it was seen open before
+            }
+            let (call, _) = restored_call(&self.file, thread, start, stored)?;
+            let is_open = call.outcome == Outcome::Open;
+            if is_open || call.end - start >= LONG {
+                sorter.push([start, thread, start << 1 | 1], |out| {
+                    out.extend_from_slice(stored);
+                })?;
+            }
+            if is_open {
+                return Ok(());
+            }
+            sorter.push([call.end, thread, start << 1], |out| {
+                out.extend_from_slice(stored);
+            })
+        })?;
+        singles.waits.each(&mut |[nanos, thread, _], stored| {
+            sorter.push([nanos, thread | MOMENT, 0], |out| {
+                out.extend_from_slice(stored);
+            })
+        })?;
+        sorter.finish()?.each(&mut |[time, thread, key], stored| {
+            if thread & MOMENT == 0 {
+                let (mut call, is_virtual) = restored_call(&self.file, thread, key >> 1, stored)?;
+                if key & 1 == 1 {
+                    call.outcome = Outcome::Open;
+                }
+                return take(time, Ended::Call(&call, is_virtual));
+            }
+            let thread = thread & !MOMENT;
+            let (moment, is_virtual) = restored_moment(&self.file, thread, time, stored)?;
+            let place = self.trace.waits.get(&moment.place);
+            let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
+            wait.map_or(Ok(()), |wait| take(time, Ended::Wait(wait)))
         })
     }
 

@@ -225,7 +225,7 @@ impl<'t> At<'t> {
 
 static UNKNOWN: LazyLock<SpanInfo> = LazyLock::new(SpanInfo::default);
 
-fn thread_of(trace: &Trace, id: u64, is_virtual: bool) -> String {
+pub(crate) fn thread_of(trace: &Trace, id: u64, is_virtual: bool) -> String {
     let unnamed = ThreadInfo {
         is_virtual,
         ..ThreadInfo::default()
@@ -258,7 +258,7 @@ impl<'t> About<'t> {
 }
 
 /// `12:04:05.006Z` of milliseconds since 1970.
-fn time_of_day(ms: u64) -> String {
+pub(crate) fn time_of_day(ms: u64) -> String {
     let (seconds, ms) = (ms / 1_000 % 86_400, ms % 1_000);
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
     format!("{hours:02}:{minutes:02}:{:02}.{ms:03}Z", seconds % 60)

@@ -21,6 +21,7 @@ use crate::profile::pause::Limits;
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
 use crate::relay::{RelayOptions, Sending, Which};
 use crate::show::complain;
+use crate::slow::SlowOptions;
 use crate::traces::TraceOutputs;
 use crate::until;
 use crate::when::When;
@@ -354,6 +355,7 @@ impl Profile {
             },
             meanwhile: Meanwhile::default(),
             event_files: EventFiles::default(),
+            slow: SlowOptions::default(),
             relay: self.relay.clone(),
             settings: self.settings(),
             time: self.time,

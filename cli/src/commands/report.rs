@@ -31,6 +31,7 @@ use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
 use crate::show::{self, complain, say};
+use crate::slow::SlowOptions;
 use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
@@ -51,6 +52,7 @@ Examples:
   classhook report out --diff origin/main --sources src --markdown changes.md --fail-under line=80
   classhook report out --module core=core/target/classes,core/src --module web=web/target/classes,web/src --html html
   classhook report out --flame-graph flame.svg --perfetto trace.json
+  classhook report out --slow 200ms
   classhook report out --plugin allocations.wasm --results-csv tables
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
@@ -71,6 +73,9 @@ pub struct Report {
     /// What to make of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
+    /// The trees of slow calls.
+    #[command(flatten)]
+    pub slow: SlowOptions,
     /// Which plugins compute tables.
     #[command(flatten)]
     pub reporters: ReportPlugins,
@@ -128,6 +133,10 @@ impl Report {
                 let scratch = trace.scratch();
                 traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
             };
+            if self.slow.slow.is_some() {
+                traces::has_calls(&traces, Path::new("--slow"))?;
+                self.slow.print(&traces, beside)?;
+            }
             let has_report = self.outputs.any() || material.diff.is_some();
             if !has_report && !has_coverage {
                 let is_partial = damaged.any()? || warnings.of_missing();
@@ -171,6 +180,10 @@ impl Report {
             let message = format!("{option} is of traced calls, and there is none");
             return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
         }
+        if self.slow.slow.is_some() {
+            let message = "--slow needs traced calls";
+            return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
+        }
         let plain = ProfileOutputs::default();
         let outputs = ProfileOutputs {
             flame_graph: trace.flame_graph.clone(),
@@ -194,7 +207,8 @@ impl Report {
         let files = self.trace.files().into_iter();
         let mut files = files.filter_map(|(option, file)| file.as_ref().map(|_| option));
         let plugin = self.reporters.plugins.first().map(|_| "--plugin");
-        files.next().or(plugin)
+        let slow = self.slow.slow.map(|_| "--slow");
+        files.next().or(plugin).or(slow)
     }
 }
 

@@ -20,6 +20,7 @@ use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::relay::{self, RelayOptions, Sending};
 use crate::show::{self, all_but_last, complain, say};
+use crate::slow::SlowOptions;
 use crate::traces::{self, TraceOutputs};
 use crate::unmatched;
 use crate::until;
@@ -36,6 +37,7 @@ in methods and descriptors `*` is any text. `com.acme.**` is every method below 
 Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-lines show single calls.
 The event file stays in the output folder: `classhook report` makes the same of it later.
 With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+--slow prints the tree of each slow call, with its waits for locks and the collections in it.
 --json-lines, --interval and --prometheus show what is traced while the program runs.
 --otlp sends calls as spans, and sums as metrics, to an OpenTelemetry collector; the variables OTEL_… are obeyed.
 
@@ -46,6 +48,7 @@ Examples:
   classhook trace 4711 --methods 'com.acme.Store.*' --json-lines - | jq 'select(.duration > 1000000)'
   classhook trace 4711 --methods 'com.acme.**' --when 'duration > 100ms || threw' --perfetto slow.json
   classhook trace 4711 --methods 'com.acme.**' --min-duration 5ms --otlp http://localhost:4318
+  classhook trace 4711 --methods 'com.acme.**' --slow 200ms --slow-limit 3
   classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
@@ -58,6 +61,9 @@ pub struct Trace {
     /// Which single calls are kept.
     #[command(flatten)]
     pub when: When,
+    /// The trees of slow calls.
+    #[command(flatten)]
+    pub slow: SlowOptions,
     /// What is made of it.
     #[command(flatten)]
     pub outputs: TraceOutputs,
@@ -318,10 +324,12 @@ impl Trace {
         if !keeps_calls(&settings) {
             self.outputs.refuse_calls()?;
             self.meanwhile.otlp.refuse_names()?;
+            self.slow.refuse_calls()?;
         }
         let target = self.meanwhile.otlp.target()?;
         self.metaspace.check(self.pid)?;
-        let mut settings = self.event_files.added(settings);
+        let settings = self.event_files.added(settings);
+        let mut settings = self.slow.added(settings, self.when.condition.as_deref())?;
         settings.metaspace = self.metaspace;
         match self.pid {
             Some(pid) => self.visit(pid, &settings, &run, target),
@@ -429,6 +437,7 @@ impl Trace {
             interval: self.meanwhile.interval,
             prometheus: self.meanwhile.prometheus.clone(),
             otlp,
+            slow: self.slow.clone(),
             order: self.outputs.order(),
             rows: self.outputs.top,
             beside: self.outputs.takes_stdout(),

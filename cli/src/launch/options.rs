@@ -27,6 +27,8 @@ pub struct AgentOptions {
     pub watch: Watch,
     /// How long event files may become.
     pub event_files: EventFiles,
+    /// Records waits beside calls.
+    pub waits: bool,
     /// Whether results of single class loaders are kept apart.
     pub per_loader: bool,
     /// `warn` or `strict`.
@@ -94,6 +96,7 @@ impl AgentOptions {
                 "when-full",
                 self.event_files.when_full.map(WhenFull::as_str),
             ),
+            ("waits", self.waits.then_some("on")),
             ("per-loader", self.per_loader.then_some("on")),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
@@ -146,6 +149,7 @@ mod tests {
                 max_size: Some("9M".into()),
                 when_full: Some(WhenFull::Stop),
             },
+            waits: true,
             per_loader: true,
             on_error: Some("strict"),
             log: Some("info".into()),
@@ -158,7 +162,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,max-size=9M,when-full=stop,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,max-size=9M,when-full=stop,waits=on,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use probes::events::{Call, Entry, Followed, Follower, Moment, Trace};
+use probes::events::{Call, Entry, Followed, Follower, Moment, Trace, Wait};
 use trace::rolling::Rolling;
 
 use crate::inputs::run_files;
@@ -44,6 +44,8 @@ pub enum Happening<'a> {
     Call(&'a Call, bool),
     /// An event happened; whether its thread is virtual.
     Moment(&'a Moment, bool),
+    /// A thread waited, or garbage was collected.
+    Wait(&'a Wait),
     /// Everything so far is forgotten.
     Reset,
 }
@@ -211,6 +213,15 @@ impl Jvm {
             Entry::Call(call, is_virtual) => {
                 if *stale == 0 && rolling.trace().spans.contains_key(&call.span) {
                     take(rolling.trace(), Happening::Call(&call, is_virtual));
+                }
+            }
+            Entry::Moment(moment, is_virtual)
+                if rolling.trace().waits.contains_key(&moment.place) =>
+            {
+                let place = rolling.trace().waits.get(&moment.place);
+                let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
+                if let Some(wait) = wait.filter(|_| *stale == 0) {
+                    take(rolling.trace(), Happening::Wait(&wait));
                 }
             }
             Entry::Moment(moment, is_virtual) => {

@@ -131,7 +131,7 @@ impl Reading {
                 nestings.push(Nesting::default());
             }
             match happening {
-                Happening::Begun | Happening::Moment(..) => {}
+                Happening::Begun | Happening::Moment(..) | Happening::Wait(_) => {}
                 Happening::Call(call, is_virtual) => nestings[jvm].take(call, is_virtual),
                 Happening::Reset => nestings[jvm].reset(),
             }

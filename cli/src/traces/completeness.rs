@@ -67,7 +67,10 @@ pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<
 }
 
 /// Sums cannot be made into what shows single calls, nor can nothing.
-pub(super) fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
+///
+/// # Errors
+/// `H0636`.
+pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
     let has_some = |trace: &Trace| {
         // That no call matches a condition is an answer.
         trace.single.calls() > 0 || trace.spans.values().any(|span| !span.when.is_empty())
@@ -100,7 +103,9 @@ fn without_any_call(path: &Path) -> Problem {
     )
 }
 
-pub(super) fn without_calls(path: &Path) -> Problem {
+/// The problem of a path or an option that needs single calls, of which none are recorded.
+#[must_use]
+pub fn without_calls(path: &Path) -> Problem {
     let message = format!(
         "{} needs single calls, and none are recorded",
         path.display()

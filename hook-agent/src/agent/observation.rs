@@ -48,6 +48,15 @@ pub(crate) enum Listener {
     Recording,
     /// A plugin, by its number ([`host::Observer::number`]).
     Plugin(u64),
+    /// A session that records the waits of threads with open calls, by its number.
+    Waits(u8),
+}
+
+impl Listener {
+    /// Checks whether it looks at the locks of parked threads.
+    pub fn follows_locks(self) -> bool {
+        matches!(self, Self::Recording | Self::Waits(_))
+    }
 }
 
 /// One that listens.
@@ -64,6 +73,8 @@ pub(crate) struct Running {
     queue: Mutex<Queue>,
     /// The waits of threads that have not ended, by the tags of the threads.
     waits: Mutex<HashMap<i64, Wait>>,
+    /// The threads with open calls that wait for a monitor, by the ids that calls name.
+    waiting: Mutex<HashMap<u64, Waiting>>,
     /// The parked threads, by their tags.
     parks: Mutex<HashMap<i64, Park>>,
     lock_fields: OnceLock<LockFields>,
@@ -112,9 +123,24 @@ pub(crate) enum WaitKind {
     ObjectWait,
 }
 
+/// A thread with open calls that waits for a monitor.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    /// Java's id of the thread, and whether it is virtual.
+    pub thread: (u64, bool),
+    pub begun: Instant,
+    pub kind: WaitKind,
+    /// The object whose monitor it is.
+    pub object: Arc<GlobalRef>,
+    /// The name of the thread that had the monitor when that was looked at.
+    pub holder: Option<String>,
+}
+
 /// A parked thread.
 #[derive(Debug)]
 pub(crate) struct Park {
+    /// Java's id of the thread.
+    pub id: u64,
     /// The object for which it waits, as its field `parkBlocker` says.
     pub blocker: Arc<GlobalRef>,
     pub is_virtual: bool,
@@ -350,10 +376,13 @@ impl Observation {
             ));
         }
         let count = match listener {
-            Listener::Recording => &self.recordings,
-            Listener::Plugin(_) => &self.listeners,
+            Listener::Recording => Some(&self.recordings),
+            Listener::Plugin(_) => Some(&self.listeners),
+            Listener::Waits(_) => None, // it has no file of its own
         };
-        count.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = count {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         let freed = wishes.iter().any(|wish| wish.group == Group::Frees);
         let freed = freed.then(Freed::new);
         let begun = Arc::new(Running {
@@ -363,6 +392,7 @@ impl Observation {
             live,
             queue: Mutex::default(),
             waits: Mutex::default(),
+            waiting: Mutex::default(),
             parks: Mutex::default(),
             lock_fields: OnceLock::new(),
             references: References::default(),
@@ -452,6 +482,28 @@ impl Running {
     pub fn wait_ends(&self, thread: i64) -> Option<u64> {
         let wait = lock(&self.waits).remove(&thread)?;
         Some(u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// A thread with open calls begins to wait for a monitor.
+    pub fn waiting_begins(&self, waiting: Waiting) -> Option<Waiting> {
+        lock(&self.waiting).insert(waiting.thread.0, waiting)
+    }
+
+    /// The thread with this id waits no longer.
+    pub fn waiting_ends(&self, thread: u64) -> Option<Waiting> {
+        lock(&self.waiting).remove(&thread)
+    }
+
+    /// The threads with open calls that wait for monitors.
+    pub fn all_waiting(&self) -> Vec<Waiting> {
+        lock(&self.waiting).values().cloned().collect()
+    }
+
+    /// The thread of that name has the monitor for which the thread with this id waits.
+    pub fn set_monitor_holder(&self, thread: u64, holder: String) {
+        if let Some(waiting) = lock(&self.waiting).get_mut(&thread) {
+            waiting.holder = Some(holder);
+        }
     }
 
     /// The fields with the locks of parked threads, if these are recorded.
@@ -636,6 +688,7 @@ impl Freed {
 pub(crate) struct Collections {
     /// Time begins here.
     base: Instant,
+    /// The begin of the current collection; 0 without one.
     begun: AtomicU64,
     ended: AtomicUsize,
     /// Begin and end of each, in nanoseconds.
@@ -657,16 +710,22 @@ impl Collections {
         u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// One begins or ends; the JVM says so on one thread.
+    /// One begins or ends; the JVM says so on one thread, once for each environment.
     pub fn note(&self, begins: bool) {
-        let now = self.now();
+        let now = self.now().max(1);
         if begins {
-            self.begun.store(now, Ordering::Relaxed);
+            if self.begun.load(Ordering::Relaxed) == 0 {
+                self.begun.store(now, Ordering::Relaxed);
+            }
             return;
+        }
+        let begun = self.begun.swap(0, Ordering::Relaxed);
+        if begun == 0 {
+            return; // another environment has told of its end, or none of its begin
         }
         let ended = self.ended.load(Ordering::Relaxed);
         let (start, end) = &self.times[ended % COLLECTIONS];
-        start.store(self.begun.load(Ordering::Relaxed), Ordering::Relaxed);
+        start.store(begun, Ordering::Relaxed);
         end.store(now, Ordering::Relaxed);
         self.ended.store(ended + 1, Ordering::Release);
     }
@@ -737,6 +796,16 @@ mod tests {
         assert_eq!(last, Some(1));
         freed.note(1);
         assert_eq!(freed.take(), [(Vec::new(), 1)]);
+    }
+
+    /// Each environment that listens gets the events of one collection.
+    #[test]
+    fn collection_that_two_environments_report_is_one() {
+        let collections = Collections::new();
+        for begins in [true, true, false, false, false] {
+            collections.note(begins);
+        }
+        assert_eq!(collections.since(0).0.len(), 1);
     }
 
     #[test]

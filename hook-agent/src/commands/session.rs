@@ -6,7 +6,7 @@ use crate::agent::sessions::Session;
 use crate::ffi::process;
 use crate::messages::Code;
 use crate::spans::event_file::EventFile;
-use crate::{messages, recorded};
+use crate::{current, messages, observe, recorded};
 use control::Refusal;
 use control::message::{Change, Session as Begun, SessionRequest};
 use host::Config;
@@ -67,6 +67,7 @@ pub(super) fn end(context: Context<'_>, session: &Session) {
     let spans = agent.table.spans_of(session.number);
     // Methods that run on leave no record.
     spans.set_mode(SpanMode::Off, |_| true);
+    observe::end_waits(agent, session.number);
     session.file.write(jvm, true);
     session.file.complete();
     agent.sessions.remove(session.number);
@@ -111,6 +112,12 @@ fn started(
             .with("help", "name a folder that the JVM can write to (--output)")
     })?;
     messages::info(format_args!("recording spans to {}", path.display()));
+    if let (true, Some(agent)) = (added.agent.waits, current::get()) {
+        observe::begin_waits(agent, jvm, number).map_err(|cause| {
+            let message = format!("no waits and collections can be recorded: {cause}");
+            Refusal::new(Code::Observe.as_str(), message)
+        })?;
+    }
     let session = Session {
         number,
         id: asked.id.clone(),

@@ -463,6 +463,16 @@ impl Values {
         enums.is_some_and(|(enums, _)| local.is_subclass(class, enums))
     }
 
+    /// Java's id of a thread, and whether it is virtual.
+    pub fn identify(&self, local: Local<'_>, thread: &LocalRef<'_>) -> Option<(u64, bool)> {
+        let threads = self.threads.as_ref()?;
+        let field = threads.id?;
+        let id = jni!(local, v1_1.GetLongField, thread.as_raw(), field.0.as_ptr());
+        let virtual_ones = threads.virtual_ones.as_ref();
+        let is_virtual = virtual_ones.is_some_and(|(class, _)| local.is_instance(thread, class));
+        Some((id.cast_unsigned(), is_virtual))
+    }
+
     /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
     pub fn current_thread(&self, jvm: Jvm<'_>) -> Option<(Option<u64>, String)> {
         let Jvm { jvmti, live, local } = jvm;

@@ -1,7 +1,7 @@
 //! Events on the threads that cause them: what is needed of each is copied, and the thread goes on.
 
 use super::identity::{class_within, is_ours, monitor_signature, thread_tag};
-use super::locks;
+use super::{locks, waits};
 use crate::agent::Agent;
 use crate::agent::observation::{Event, Kind, Listener, Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
@@ -25,6 +25,9 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
         && !is_virtual
     {
         running.threads_change();
+    }
+    if let Listener::Waits(session) = running.listener {
+        return waits::observed(jvm, &running, session, thread, event);
     }
     let noted = match event {
         Observed::WaitsToEnter { object } => {

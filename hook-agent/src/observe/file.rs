@@ -19,7 +19,7 @@ impl File {
         let observation = &agent.observation;
         let (number, extension) = match listener {
             Listener::Recording => (&observation.recordings, recorded::EXTENSION),
-            Listener::Plugin(_) => (&observation.listeners, tables::EXTENSION),
+            Listener::Plugin(_) | Listener::Waits(_) => (&observation.listeners, tables::EXTENSION),
         };
         let extension = match number.load(Ordering::Relaxed) {
             ..2 => extension.to_owned(),

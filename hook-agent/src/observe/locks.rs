@@ -4,9 +4,11 @@
 //! it is parked, for which HotSpot has events of its own. No class is changed.
 
 use super::identity::{is_ours, thread_tag};
+use super::reported;
 use crate::agent::observation::{Event, Kind, Listener, LockFields, Park, Running};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
+use crate::spans::runtime;
 use observations::Group;
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -63,8 +65,8 @@ impl Locks {
     /// None if waits for monitors are not recorded.
     pub fn new(running: &Running) -> Option<Self> {
         let is_wanted = running.wish(Group::Monitors).is_some();
-        let is_recording = running.listener == Listener::Recording;
-        (is_wanted && is_recording && running.lock_fields().is_some()).then(|| Self {
+        let follows = running.listener.follows_locks();
+        (is_wanted && follows && running.lock_fields().is_some()).then(|| Self {
             last: Instant::now(),
         })
     }
@@ -76,13 +78,29 @@ impl Locks {
         };
         let moment = Instant::now();
         let halfway = self.last + moment.duration_since(self.last) / 2;
+        // Of a session, threads with open calls alone are looked at.
+        let wanted = match running.listener {
+            Listener::Waits(session) => Some(reported::threads_with_open_calls(session)),
+            _ => None,
+        };
+        if wanted.as_ref().is_some_and(HashSet::is_empty) && running.parked().is_empty() {
+            self.last = moment;
+            return;
+        }
+        let is_wanted = |thread: &LocalRef<'_>| match &wanted {
+            None => true,
+            Some(wanted) => {
+                let known = runtime::identify(jvm.local, thread);
+                known.is_some_and(|(id, _)| wanted.contains(&id))
+            }
+        };
         jvm.with_frame(CAPACITY, |jvm| {
             let Ok(threads) = jvm.jvmti.all_threads(jvm.live, jvm.local) else {
                 return;
             };
             let mut gone: HashSet<i64> = HashSet::new();
             gone.extend(running.parked().iter().filter(|it| !it.2).map(|it| it.0));
-            for thread in &threads {
+            for thread in threads.iter().filter(|thread| is_wanted(thread)) {
                 if let Some(tag) = thread_tag(jvm, running, thread) {
                     gone.remove(&tag);
                     visit(jvm, running, fields, (tag, thread), (halfway, now));
@@ -156,13 +174,17 @@ fn begin(
             .object_class(blocker)
             .and_then(|class| jvmti.class_signature(&class).ok()),
     };
-    let frames = jvmti.stack(live, Some(thread), wish.frames);
+    let frames = match wish.frames {
+        0 => None,
+        most => jvmti.stack(live, Some(thread), most).ok(),
+    };
     let Some(kept) = local.globalize(blocker) else {
         return;
     };
     let fields = running.lock_fields();
     let holder = fields.and_then(|fields| holder(jvm, fields, blocker));
     let park = Park {
+        id: runtime::identify(local, thread).map_or(0, |(id, _)| id),
         blocker: Arc::new(kept),
         is_virtual,
         thread: name,
@@ -175,15 +197,25 @@ fn begin(
     running.park_begins(tag, park);
 }
 
-/// Ends the wait of a thread, with an event for each thread that held the lock meanwhile.
+/// Ends the wait of a thread: in a recording with an event for each thread that held the lock meanwhile.
 fn end(jvm: Jvm<'_>, running: &Running, tag: i64, ended: Instant, now: u64) {
     let Some(park) = running.park_ends(tag) else {
         return;
     };
-    for event in told(&park, ended, now) {
-        running.push(event);
+    match running.listener {
+        Listener::Waits(session) => reported::park(session, &park, ended),
+        _ => (told(&park, ended, now).into_iter()).for_each(|event| running.push(event)),
     }
     release(jvm, park);
+}
+
+/// Ends all waits.
+pub(super) fn end_all(jvm: Jvm<'_>, running: &Running, now: u64) {
+    let ended = Instant::now();
+    for (tag, blocker, _) in running.parked() {
+        drop(blocker);
+        end(jvm, running, tag, ended, now);
+    }
 }
 
 /// The events of a wait until then; the first of them counts it.

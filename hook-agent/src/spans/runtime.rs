@@ -83,6 +83,11 @@ pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
     })
 }
 
+/// Java's id of a thread as calls name it, and whether it is virtual.
+pub(crate) fn identify(local: Local<'_>, thread: &LocalRef<'_>) -> Option<(u64, bool)> {
+    VALUES.get()?.identify(local, thread)
+}
+
 /// Looks up where instrumented code counts how often exceptions leave calls, once the class is defined.
 pub(crate) fn resolve_unwound(local: Local<'_>) {
     UNWOUND.get_or_init(|| StaticInt::find(local, c"java/lang/$Classhook", c"unwound"));

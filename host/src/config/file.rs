@@ -56,6 +56,7 @@ struct FileAgent {
     run: Option<String>,
     max_size: Option<Spanned<String>>,
     when_full: Option<Spanned<String>>,
+    waits: Option<Spanned<String>>,
     control: Option<Spanned<String>>,
     self_check: Option<Spanned<String>>,
     plan_cache: Option<Spanned<String>>,
@@ -151,6 +152,7 @@ impl Source<'_> {
             result.when_full = Some(when_full.map_err(|error| self.at(error, &value.span()))?);
         }
         let switches = [
+            ("waits", agent.waits, &mut result.waits),
             ("control", agent.control, &mut result.control),
             ("self-check", agent.self_check, &mut result.self_check),
             ("plan-cache", agent.plan_cache, &mut result.plan_cache),

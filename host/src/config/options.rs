@@ -48,6 +48,8 @@ A comma or backslash inside a value is written \\, or \\\\.
   max-size=SIZE      how long an event file may become: 500M, 2G; no less than 8M
   when-full=MODE     what then becomes of single calls; sums go on. drop-oldest: the
                      oldest are taken out (default); stop: no more are written
+  waits=on|off       whether waits of threads with open calls, and collections, are
+                     recorded beside the calls (default: off)
   on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
   run=ID             an id stored in the snapshot
   control=on|off     whether `classhook status PID` and the like can reach the
@@ -94,7 +96,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 35] = [
     "config",
     "output",
     "file-name",
@@ -109,6 +111,7 @@ const KEYS: [&str; 34] = [
     "about",
     "max-size",
     "when-full",
+    "waits",
     "on-error",
     "run",
     "control",
@@ -241,6 +244,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "about" => lists.watch.about = Some(value.to_owned()),
         "max-size" => config.agent.max_size = Some(parse_size("max-size", value)?),
         "when-full" => config.agent.when_full = Some(parse_when_full(value)?),
+        "waits" => config.agent.waits = parse_switch("waits", value)?,
         "on-error" => config.agent.on_error = parse_on_error(value)?,
         "run" => config.agent.run = Some(value.to_owned()),
         "control" => config.agent.control = parse_switch("control", value)?,

@@ -41,6 +41,8 @@ pub struct Agent {
     pub max_size: Option<u64>,
     /// What happens when it has that length; counts with `max_size` alone.
     pub when_full: Option<WhenFull>,
+    /// Records waits of threads with open calls, and collections, beside the calls.
+    pub waits: bool,
     /// Whether the agent can be spoken to while it runs.
     pub control: bool,
     /// Whether what was spliced is checked before it is used.
@@ -200,6 +202,7 @@ impl Default for Agent {
             run: None,
             max_size: None,
             when_full: None,
+            waits: false,
             control: true,
             self_check: true,
             plan_cache: true,

@@ -16,6 +16,8 @@ pub struct Trace {
     pub spans: BTreeMap<u32, SpanInfo>,
     /// The places of events by id.
     pub places: BTreeMap<u32, SpanInfo>,
+    /// The places of waits by id ([`Wait`](super::Wait)). Their events are in no other field.
+    pub waits: BTreeMap<u32, SpanInfo>,
     /// The threads that made calls, by Java's thread id.
     pub threads: BTreeMap<u64, ThreadInfo>,
     /// Every call that was kept, by thread and then by start.
@@ -70,7 +72,8 @@ impl Trace {
         match entry {
             Entry::Meta(meta) => self.meta = *meta,
             Entry::Span(span) => {
-                let known = match span.event {
+                let known = match &span.event {
+                    Some(event) if event.waits.is_some() => &mut self.waits,
                     Some(_) => &mut self.places,
                     None => &mut self.spans,
                 };
@@ -84,6 +87,7 @@ impl Trace {
                 self.know(call.thread, is_virtual);
                 self.calls.push(call);
             }
+            Entry::Moment(moment, _) if self.waits.contains_key(&moment.place) => {}
             Entry::Moment(moment, is_virtual) => {
                 self.know(moment.thread, is_virtual);
                 self.moments.push(moment);
@@ -116,6 +120,7 @@ impl Trace {
     pub fn take_summed(&mut self, entry: Entry) {
         match &entry {
             Entry::Call(call, _) => self.single.call(call),
+            Entry::Moment(moment, _) if self.waits.contains_key(&moment.place) => {}
             Entry::Moment(moment, _) => self.single.moment(moment),
             // Most virtual threads have no name, and there may be millions.
             Entry::Thread(thread) if thread.is_virtual && thread.name.is_empty() => {}

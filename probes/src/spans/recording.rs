@@ -116,7 +116,7 @@ pub(super) struct Ended {
     /// The range of its captures.
     pub captures: (u64, u64),
     pub place: Place,
-    /// Whether an exception left it.
+    /// True if an exception left it.
     pub failed: bool,
 }
 
@@ -134,6 +134,22 @@ pub(super) fn ended(
     let ticks = end.saturating_sub(left.start);
     let place = spent(here, ticks);
     record(jvm, here, span, left, end, place, failed, class);
+}
+
+impl CurrentThread {
+    /// The thread of the open calls of this platform thread, and whether it is virtual; none without open calls.
+    #[must_use]
+    pub fn with_open_calls(self) -> Option<(u64, bool)> {
+        let Self { log, .. } = self;
+        let stack = &log.own;
+        if stack.is_idle() {
+            return None;
+        }
+        match place(Self { log, stack }).track {
+            0 => Some((log.id.load(Ordering::Relaxed), false)),
+            track => Some((track, true)),
+        }
+    }
 }
 
 /// Returns the place of calls that the thread makes now.

@@ -1,6 +1,6 @@
 //! Collects what the running code wrote, for the event file.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,8 +9,9 @@ use super::coroutines::Continuations;
 use super::entry::Entries;
 use super::segments::{Limits, Memory, Queue};
 use super::shared::Shared;
-use super::table::SpanTable;
+use super::table::{SpanTable, WATCHED};
 use super::threads::{ThreadLog, Threads};
+use super::waits::{Waited, Waits};
 use crate::events::{Aggregate, Call, EventWriter, Lost, Outcome, SpanMode};
 
 /// Segments of one thread that are read before those of the next one.
@@ -32,6 +33,8 @@ pub enum Drained {
 pub struct Runtime {
     pub(super) shared: Shared,
     pub(super) threads: Threads,
+    /// Waits that are to be written.
+    waits: Waits,
     /// Locked for as long as one reader reads.
     reported: Mutex<Reported>,
     /// Calls that were open the last time, by thread and start, and whether they were among the results.
@@ -78,6 +81,7 @@ impl Runtime {
         Self {
             shared,
             threads: Threads::default(),
+            waits: Waits::default(),
             reported: Mutex::default(),
             open: Mutex::default(),
         }
@@ -97,6 +101,33 @@ impl Runtime {
     /// The name with this number, `?` for those that share one.
     pub fn name(&self, number: u32) -> Arc<str> {
         self.shared.name_of(number)
+    }
+
+    /// Adds a wait of a thread with open calls, or a collection.
+    pub fn waited(&self, waited: Waited) {
+        self.waits.push(waited);
+    }
+
+    /// Counts waits or collections that are not known any more.
+    pub fn lost_waits(&self, count: u64) {
+        self.waits.lose(count);
+    }
+
+    /// Checks whether calls of a virtual thread are open.
+    #[must_use]
+    pub fn has_open_calls(&self, virtual_thread: u64) -> bool {
+        let stack = self.shared.virtual_stacks.find(virtual_thread);
+        stack.is_some_and(|stack| !stack.is_idle())
+    }
+
+    /// Java's ids of the platform threads with open calls.
+    #[must_use]
+    pub fn threads_with_open_calls(&self) -> HashSet<u64> {
+        let logs = self.threads.all().into_iter();
+        let has_open = |log: &&ThreadLog| !log.ended.load(Ordering::Acquire) && !log.own.is_idle();
+        logs.filter(has_open)
+            .map(|log| log.id.load(Ordering::Relaxed))
+            .collect()
     }
 
     /// Pauses the calling thread, which then drains, until much waits to be read or the time is over.
@@ -142,13 +173,17 @@ impl Runtime {
             current: &current,
         };
         self.read(&self.shared.coroutines.queue, &entries, out, &mut drained);
+        // Behind the calls: a wait that ended before its call did is here when the call is.
+        if self.waits.write(spans, entries.scale, out) {
+            drained = drained.max(Drained::All);
+        }
         self.threads.recycle(&ended);
         let (oldest, over_size) = out.limited();
         let lost = Lost {
             unwritten: out.unwritten(),
             oldest,
             over_size,
-            ..lost_by(&logs).since(&reported.lost_before)
+            ..self.lost_by(&logs).since(&reported.lost_before)
         };
         if lost != reported.lost {
             reported.lost = lost;
@@ -240,7 +275,8 @@ impl Runtime {
         for ((thread, span, mode, start), is_virtual) in of_threads.chain(of_coroutines) {
             {
                 let is_current = current.get(span as usize) == Some(&true);
-                if mode != SpanMode::Events as u8 || start < base || !is_current {
+                let nanos = now.saturating_sub(scale.time(start));
+                if start < base || !is_current || !self.is_kept(span, mode, nanos) {
                     continue;
                 }
                 let key = (thread, start);
@@ -264,6 +300,12 @@ impl Runtime {
         calls
     }
 
+    /// Checks whether a call that has been open for so long will be among the single calls when it ends.
+    fn is_kept(&self, span: u32, mode: u8, nanos: u64) -> bool {
+        let watches = self.shared.watches;
+        mode == SpanMode::Events as u8 || mode == WATCHED && watches.keeps_open(span, nanos)
+    }
+
     /// Forgets the calls of suspend functions that can never go on, and gives those whose single calls are kept as
     /// open: nothing refers to their continuations any more.
     pub fn abandoned_calls(&self, objects: &impl Continuations, base: u64, now: u64) -> Vec<Call> {
@@ -273,7 +315,10 @@ impl Runtime {
         let current = self.shared.table.current();
         let is_kept = |(_, span, mode, start): &(u64, u32, u8, u64)| {
             let is_current = current.get(*span as usize) == Some(&true);
-            *mode == SpanMode::Events as u8 && *start >= base && is_current
+            let nanos = scale
+                .time(now.max(*start))
+                .saturating_sub(scale.time(*start));
+            *start >= base && is_current && self.is_kept(*span, *mode, nanos)
         };
         let call = |(thread, span, _, start): (u64, u32, u8, u64)| Call {
             thread,
@@ -333,18 +378,22 @@ impl Runtime {
         {
             words.clear();
         }
-        reported.lost_before = lost_by(&logs);
+        self.waits.clear();
+        reported.lost_before = self.lost_by(&logs);
         reported.lost = Lost::default();
+    }
+
+    /// The losses of these threads and the lost waits.
+    fn lost_by(&self, logs: &[&'static ThreadLog]) -> Lost {
+        let mut lost = Lost {
+            waits: self.waits.lost(),
+            ..Lost::default()
+        };
+        logs.iter().for_each(|log| log.lost.collect(&mut lost));
+        lost
     }
 
     fn reported(&self) -> MutexGuard<'_, Reported> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What these threads have lost so far.
-fn lost_by(logs: &[&'static ThreadLog]) -> Lost {
-    let mut lost = Lost::default();
-    logs.iter().for_each(|log| log.lost.collect(&mut lost));
-    lost
 }

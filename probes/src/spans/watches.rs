@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use conditions::Program;
+use conditions::{Comparison, Condition, Literal, Operand, Program, Test};
 
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::rates::{InSecond, raise};
@@ -91,6 +91,25 @@ impl Watches {
             .load(Ordering::Acquire);
         let number = (both & 0xFFFF).checked_sub(1)?;
         Some((self.find(number)?, (both >> PARAMETERS) as u8))
+    }
+
+    /// Checks whether a call of a span that has been open for so many nanoseconds is kept when it ends: its program has no
+    /// limit, and no condition but a duration that has passed.
+    pub fn keeps_open(&self, span: u32, nanos: u64) -> bool {
+        let keeps = |watched: &Watched| {
+            let watch = watched.program.watch();
+            let holds = match &watch.when {
+                None => true,
+                Some(Condition::Test(Test::Compare(
+                    Operand::Value(conditions::Value::Duration),
+                    Comparison::GreaterOrEqual,
+                    Operand::Literal(Literal::Duration(least)),
+                ))) => nanos >= *least,
+                Some(_) => false,
+            };
+            holds && watch.calls.is_none() && watch.per_second.is_none()
+        };
+        self.of(span).is_some_and(|(watched, _)| keeps(watched))
     }
 
     /// Starts the limits of this plugin, or of all plugins, from zero.

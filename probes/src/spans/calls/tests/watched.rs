@@ -60,6 +60,26 @@ fn starts(trace: &Trace) -> Vec<u64> {
     trace.calls.iter().map(|call| call.start).collect()
 }
 
+/// A call that is open is among the single calls if nothing can keep it from them.
+#[test]
+fn open_calls_are_given_where_each_is_kept_or_their_duration_has_passed() {
+    for (when, limits, given) in [
+        ("", (None, None), true),
+        ("duration >= 50ns", (None, None), true),
+        ("duration >= 5s", (None, None), false),
+        ("threw", (None, None), false),
+        ("", (Some(9), None), false),
+    ] {
+        let bench = Bench::watched(when, Some("arg[0]"), limits);
+        let table = bench.table;
+        bench.thread(5, |jvm| {
+            enter(jvm, 5, 0);
+            let open = jvm.runtime.open_calls(table, 0, 6_000_000, true);
+            assert_eq!(open.len(), usize::from(given), "{when} {limits:?}");
+        });
+    }
+}
+
 #[test]
 fn calls_that_do_not_match_are_counted_and_in_the_sums() {
     let mut bench = Bench::watched("duration >= 20ns || threw", None, (None, None));

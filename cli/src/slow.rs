@@ -1,0 +1,255 @@
+//! The trees of slow calls: of a trace while it goes on, and of what was recorded.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use probes::events::{Call, Trace, Wait};
+use trace::names::Names;
+use trace::recording::{Ended, Recording};
+use trace::rolling::Rolling;
+use trace::slow::{self, SlowCall, SlowCalls};
+use trace::table::duration;
+
+use crate::args::Settings;
+use crate::problem::Problem;
+use crate::show::{say, show_beside};
+use crate::traces::refuse_without_calls;
+use crate::when::nanos;
+
+/// How often calls are looked through for those that are known as outermost.
+const TURN: Duration = Duration::from_millis(250);
+/// If a JVM records nothing for so long, all callers that are open have been seen open.
+const SILENCE: Duration = Duration::from_secs(4);
+/// After so many calls of a recording those are looked through that have ended.
+const STEP: u64 = 1 << 12;
+
+/// The options for trees of slow calls.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SlowOptions {
+    /// Show each outermost call that took so long as a tree, with waits and collections: 200ms, 1.5s
+    #[arg(long, value_name = "DURATION", value_parser = nanos)]
+    pub slow: Option<u64>,
+    /// Most trees that --slow shows; the trace of a running JVM then ends
+    #[arg(long, value_name = "NUMBER", requires = "slow", value_parser = clap::value_parser!(u64).range(1..))]
+    pub slow_limit: Option<u64>,
+}
+
+impl SlowOptions {
+    /// The agent's settings for a trace that shows trees.
+    ///
+    /// # Errors
+    /// `H0663` if a condition chooses calls: what lies around and within them would not be known.
+    pub fn added(&self, mut settings: Settings, when: Option<&str>) -> Result<Settings, Problem> {
+        settings.waits = self.slow.is_some();
+        match when.filter(|_| self.slow.is_some()) {
+            None => Ok(settings),
+            Some(when) => Err(Problem::user(
+                "H0663",
+                "--slow needs the calls that --when leaves out",
+            )
+            .with("found", format!("--when {}", crate::show::name(when)))
+            .with("help", "--min-duration and --show go with it")),
+        }
+    }
+
+    /// Refuses trees, because no single calls will be recorded.
+    ///
+    /// # Errors
+    /// `H0636`.
+    pub fn refuse_calls(&self) -> Result<(), Problem> {
+        self.slow
+            .map_or(Ok(()), |_| Err(refuse_without_calls(Path::new("--slow"))))
+    }
+
+    /// Prints the trees of recordings.
+    ///
+    /// # Errors
+    /// If calls cannot be read or sorted, or standard output cannot be written (`H0624`).
+    pub fn print(&self, recordings: &[Recording], beside: bool) -> Result<(), Problem> {
+        let Some(mut printer) = Printer::of(self, beside) else {
+            return Ok(());
+        };
+        for recording in recordings {
+            let mut calls = SlowCalls::new(printer.at_least);
+            let mut failed = Ok(());
+            let mut count = 0_u64;
+            let read = recording.each_end(&mut |now, ended| {
+                match ended {
+                    Ended::Call(call, is_virtual) => calls.call(call, is_virtual),
+                    Ended::Wait(wait) => calls.wait(wait),
+                }
+                count += 1;
+                if count.is_multiple_of(STEP) {
+                    calls.settle(now);
+                    failed = printer.print(&recording.trace, calls.take());
+                }
+                match failed {
+                    Ok(()) => Ok(()),
+                    Err(_) => Err(io::Error::other("standard output cannot be written")),
+                }
+            });
+            failed?;
+            read.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+            calls.finish();
+            printer.print(&recording.trace, calls.take())?;
+        }
+        printer.tell();
+        Ok(())
+    }
+}
+
+/// Prints trees, as many as are wanted.
+#[derive(Debug)]
+struct Printer {
+    at_least: u64,
+    most: Option<u64>,
+    printed: u64,
+    beyond: u64,
+    /// True if something else has standard output.
+    beside: bool,
+}
+
+impl Printer {
+    /// Returns none if no trees are wanted.
+    fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
+        Some(Self {
+            at_least: options.slow?,
+            most: options.slow_limit,
+            printed: 0,
+            beyond: 0,
+            beside,
+        })
+    }
+
+    fn is_full(&self) -> bool {
+        self.most.is_some_and(|most| self.printed >= most)
+    }
+
+    fn print(&mut self, trace: &Trace, calls: Vec<SlowCall>) -> Result<(), Problem> {
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let names = Names::of([trace]);
+        for call in calls {
+            if self.is_full() {
+                self.beyond += 1;
+                continue;
+            }
+            self.printed += 1;
+            let text = slow::lines(trace, &names, call);
+            show_beside(self.beside, &format!("{text}\n"))?;
+        }
+        Ok(())
+    }
+
+    /// Says that there was no tree, or that there were more.
+    fn tell(&self) {
+        let least = duration(self.at_least);
+        match (self.printed, self.beyond) {
+            (0, _) => say(format_args!("no outermost call took {least} or longer")),
+            (_, 0) => {}
+            (printed, beyond) => say(format_args!(
+                "{} of {} calls that took {least} or longer are shown (--slow-limit)",
+                printed,
+                printed + beyond
+            )),
+        }
+    }
+}
+
+/// The slow calls of a trace that goes on.
+#[derive(Debug)]
+pub struct SlowTrees {
+    printer: Printer,
+    jvms: Vec<OfJvm>,
+    looked: Instant,
+}
+
+#[derive(Debug)]
+struct OfJvm {
+    calls: SlowCalls,
+    /// When something was recorded last.
+    heard: Instant,
+}
+
+impl SlowTrees {
+    /// None if no trees are wanted.
+    #[must_use]
+    pub fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
+        Some(Self {
+            printer: Printer::of(options, beside)?,
+            jvms: Vec::new(),
+            looked: Instant::now(),
+        })
+    }
+
+    /// Checks whether all trees were shown that are wanted.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.printer.is_full()
+    }
+
+    /// Takes a call that ended or was seen open, and whether its thread is virtual.
+    pub fn call(&mut self, number: usize, call: &Call, is_virtual: bool) {
+        self.calls(number).call(call, is_virtual);
+    }
+
+    /// Takes a wait or a collection.
+    pub fn wait(&mut self, number: usize, wait: &Wait) {
+        self.calls(number).wait(wait.clone());
+    }
+
+    /// A JVM has forgotten everything so far.
+    pub fn reset(&mut self, number: usize) {
+        self.calls(number).reset();
+    }
+
+    /// The calls of the JVM of this number, which has just recorded something.
+    fn calls(&mut self, number: usize) -> &mut SlowCalls {
+        while self.jvms.len() <= number {
+            self.jvms.push(OfJvm {
+                calls: SlowCalls::new(self.printer.at_least),
+                heard: Instant::now(),
+            });
+        }
+        let jvm = &mut self.jvms[number];
+        jvm.heard = Instant::now();
+        &mut jvm.calls
+    }
+
+    /// Prints the trees that are whole, now and then.
+    ///
+    /// # Errors
+    /// `H0624`.
+    pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+        if self.looked.elapsed() < TURN {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
+            let trace = rolling.trace();
+            let now = match jvm.heard.elapsed() > SILENCE {
+                true => u64::MAX,
+                false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
+            };
+            jvm.calls.settle(now);
+            self.printer.print(trace, jvm.calls.take())?;
+        }
+        Ok(())
+    }
+
+    /// Prints the rest, when everything is recorded.
+    ///
+    /// # Errors
+    /// `H0624`.
+    pub fn end<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
+            jvm.calls.finish();
+            self.printer.print(rolling.trace(), jvm.calls.take())?;
+        }
+        self.printer.tell();
+        Ok(())
+    }
+}

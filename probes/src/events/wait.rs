@@ -1,0 +1,126 @@
+//! Waits of threads with open calls, and collections of garbage. An event file holds them as events of places without code.
+
+use std::sync::Arc;
+
+use super::{Capture, EventInfo, Moment, SpanInfo, SpanMode, Value, WaitKind, Which};
+
+/// The values of such an event.
+const SHOWN: [&str; 3] = ["nanos", "class", "holders"];
+
+/// A thread waited, or the JVM collected garbage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// Java's id of the thread; 0 of a collection.
+    pub thread: u64,
+    /// Whether the thread is virtual.
+    pub is_virtual: bool,
+    /// The reason.
+    pub kind: WaitKind,
+    /// The begin: nanoseconds since the start.
+    pub start: u64,
+    /// The end.
+    pub end: u64,
+    /// Internal name of the class of the object for which it waited; empty if there is none.
+    pub class: Arc<str>,
+    /// The names of the threads that had the lock, the one that had it longest first; empty if they are not known.
+    pub holders: String,
+}
+
+impl WaitKind {
+    /// The place that stands for all waits of this kind.
+    #[must_use]
+    pub fn place(self) -> SpanInfo {
+        SpanInfo {
+            number: self as u32,
+            mode: SpanMode::Events,
+            shown: SHOWN.map(str::to_owned).to_vec(),
+            event: Some(EventInfo {
+                waits: Some(self),
+                ..EventInfo::default()
+            }),
+            ..SpanInfo::default()
+        }
+    }
+}
+
+impl Wait {
+    /// The wait as an event of a place.
+    #[must_use]
+    pub fn into_moment(self, place: u32) -> Moment {
+        let length = u32::try_from(self.holders.encode_utf16().count()).unwrap_or(u32::MAX);
+        let nanos = i64::try_from(self.end.saturating_sub(self.start)).unwrap_or(i64::MAX);
+        let values = [
+            Value::Long(nanos),
+            Value::Class(self.class),
+            Value::Text {
+                text: self.holders,
+                length,
+            },
+        ];
+        let captures = (0..).zip(values).map(|(slot, value)| Capture {
+            which: Which::Shown(slot),
+            value,
+        });
+        Moment {
+            thread: self.thread,
+            place,
+            nanos: self.end,
+            captures: captures.collect(),
+        }
+    }
+
+    /// The wait that an event of this place stands for; none if it stands for none.
+    #[must_use]
+    pub fn of(moment: &Moment, is_virtual: bool, place: &SpanInfo) -> Option<Self> {
+        let kind = place.event.as_ref()?.waits?;
+        let mut wait = Self {
+            thread: moment.thread,
+            is_virtual,
+            kind,
+            start: moment.nanos,
+            end: moment.nanos,
+            class: "".into(),
+            holders: String::new(),
+        };
+        for capture in moment.captures.iter() {
+            match (capture.which, &capture.value) {
+                (Which::Shown(0), Value::Long(nanos)) => {
+                    wait.start = wait.end.saturating_sub(nanos.unsigned_abs());
+                }
+                (Which::Shown(1), Value::Class(class)) => wait.class = Arc::clone(class),
+                (Which::Shown(2), Value::Text { text, .. }) => wait.holders.clone_from(text),
+                _ => {}
+            }
+        }
+        Some(wait)
+    }
+
+    /// The length in nanoseconds.
+    #[must_use]
+    pub fn nanos(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_is_the_same_after_it_was_an_event() {
+        let wait = Wait {
+            thread: 7,
+            is_virtual: true,
+            kind: WaitKind::Park,
+            start: 30,
+            end: 50,
+            class: "a/Lock".into(),
+            holders: "one, two".to_owned(),
+        };
+        let moment = wait.clone().into_moment(3);
+        assert_eq!((moment.nanos, moment.place), (50, 3));
+        let place = WaitKind::Park.place();
+        assert_eq!(Wait::of(&moment, true, &place), Some(wait));
+        assert_eq!(Wait::of(&moment, true, &SpanInfo::default()), None);
+    }
+}

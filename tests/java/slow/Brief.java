@@ -1,0 +1,10 @@
+/** One call that waits for nothing. */
+final class Brief {
+    static int once(int number) {
+        return number + 1;
+    }
+
+    public static void main(String[] args) {
+        System.out.println(once(1));
+    }
+}

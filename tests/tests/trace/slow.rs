@@ -1,0 +1,307 @@
+//! The trees of slow calls: `trace --slow` and `report --slow`, of a program whose slow calls wait in each way there is
+//! (`tests/java/slow`).
+
+use crate::support::command::{LATE, assert_no_agent, classhook};
+use e2e_tests::java::Java;
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{javac, scratch, workspace};
+use probes::events::Trace;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+const METHODS: &str = "Slow$Work.*";
+
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let (_, classes) = CLASSES.get_or_init(|| {
+        let folder = scratch();
+        let files = ["Slow", "Brief"].map(|name| format!("java/slow/{name}.java"));
+        let [slow, brief] = files.map(|file| workspace::test_file(&file));
+        let options = ["--release", "8", "-g", "-Xlint:-options"];
+        let classes = javac::compile(&jdks::newest(), &[&slow, &brief], folder.path(), &options);
+        (folder, classes)
+    });
+    classes
+}
+
+/// The program, which goes on until its standard input ends.
+struct Program {
+    child: Child,
+    input: Option<ChildStdin>,
+    pid: String,
+}
+
+impl Program {
+    fn start(jdk: &Jdk, threads: &str) -> Self {
+        // Two workers may pin their carriers.
+        let options = ["-Djdk.virtualThreadScheduler.parallelism=4"];
+        let late: &[&str] = if jdk.feature < 9 { &[] } else { &LATE };
+        let java = Java::new(jdk).options(&options).options(late);
+        let java = java.class_path(&[classes()]).main("Slow").argument(threads);
+        let mut child = java.spawn_talking();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        output.read_line(&mut line).expect("text");
+        assert_eq!(line, "ready\n");
+        Self {
+            input: child.stdin.take(),
+            pid: child.id().to_string(),
+            child,
+        }
+    }
+
+    fn end(mut self) {
+        drop(self.input.take());
+        assert_eq!(self.child.wait().expect("an end").code(), Some(0));
+    }
+}
+
+/// A test that fails leaves no program behind.
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
+
+/// The trees that a trace prints.
+struct Trees {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Trees {
+    fn of(words: &[&str]) -> Self {
+        let mut child = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .arguments(words)
+            .spawn();
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, output }
+    }
+
+    /// The next tree.
+    #[track_caller]
+    fn next(&mut self) -> String {
+        let mut tree = String::new();
+        loop {
+            let before = tree.len();
+            let read = self.output.read_line(&mut tree).expect("text");
+            assert!(read > 0, "the trace ended: {tree}");
+            if tree[before..] == *"\n" {
+                tree.truncate(before);
+                return tree;
+            }
+        }
+    }
+
+    /// Ends the trace; what else it printed.
+    fn interrupt(mut self) -> String {
+        kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("text");
+        assert!(self.child.wait().expect("an end").success());
+        rest
+    }
+}
+
+/// What the tree of a worker's call holds.
+fn lacks(tree: &str, worker: &str) -> Vec<String> {
+    let wanted = [
+        "Slow$Work.outer".to_owned(),
+        "Slow$Work.lasting".to_owned(),
+        "Slow$Work.enter".to_owned(),
+        format!("[waited for the monitor of Slow$Monitor, held by monitor-of-{worker}]"),
+        "Slow$Work.notified".to_owned(),
+        "[Object.wait of java.lang.Object]".to_owned(),
+        "Slow$Work.locked".to_owned(),
+        format!(
+            "[parked for java.util.concurrent.locks.ReentrantLock$NonfairSync, held by lock-of-{worker}]"
+        ),
+        "[garbage collection]".to_owned(),
+        "… 50 more calls".to_owned(),
+    ];
+    let lacks = wanted
+        .into_iter()
+        .filter(|line| !tree.contains(line.as_str()));
+    lacks.collect()
+}
+
+/// Waits until both workers had a whole tree, one of which threw; all trees so far.
+fn await_trees(trees: &mut Trees) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut missing = BTreeSet::from(["one", "two"]);
+    let mut threw = false;
+    while !missing.is_empty() || !threw {
+        let tree = trees.next();
+        assert!(!tree.contains("elsewhere"), "{tree}");
+        let has = |worker: &&str| tree.contains(&format!("monitor-of-{worker}"));
+        let workers: Vec<&str> = ["one", "two"].into_iter().filter(has).collect();
+        assert!(workers.len() <= 1, "waits of another thread: {tree}");
+        for worker in workers {
+            if lacks(&tree, worker).is_empty() {
+                missing.remove(worker);
+            }
+        }
+        threw |= tree.contains("Slow$Work.outer  threw java.lang.IllegalStateException");
+        all.push(tree);
+        assert!(all.len() < 1_000, "{missing:?} {threw}: {}", all.concat());
+    }
+    all
+}
+
+/// The calls of a tree, without waits and the time that is left beside them: these may come too late for a tree that is shown
+/// while the trace goes on.
+fn calls(tree: &str) -> Vec<String> {
+    let lines = tree.lines().filter(|line| line.contains("Slow$Work."));
+    let call = |line: &str| {
+        let at = line.find("Slow$Work.").expect("such a call");
+        let total: Vec<&str> = line.split_whitespace().take(2).collect();
+        format!("{} {}", total.join(" "), &line[at..])
+    };
+    lines.map(call).collect()
+}
+
+fn show_trees(jdk: &Jdk, threads: &str) {
+    let folder = scratch();
+    let output = folder.path().join("out").to_string_lossy().into_owned();
+    let program = Program::start(jdk, threads);
+    let pid = program.pid.as_str();
+    let words = [
+        "trace",
+        pid,
+        "--methods",
+        METHODS,
+        "--slow",
+        "40ms",
+        "-o",
+        &output,
+    ];
+    let mut trees = Trees::of(&words);
+    let mut shown = await_trees(&mut trees);
+    let rest = trees.interrupt();
+    shown.extend(rest.split("\n\n").map(str::to_owned));
+    program.end();
+
+    let report = classhook(&["report", &output, "--slow", "40ms"]);
+    report.assert_success();
+    let calls_of = |trees: &mut dyn Iterator<Item = &str>| -> BTreeSet<Vec<String>> {
+        let calls = trees.filter(|tree| tree.contains("total        self"));
+        calls
+            .map(calls_without_open)
+            .filter(|it| !it.is_empty())
+            .collect()
+    };
+    let live = calls_of(&mut shown.iter().map(String::as_str));
+    let reported = calls_of(&mut report.stdout.split("\n\n"));
+    assert_eq!(live, reported, "on {jdk}");
+}
+
+/// The calls of a tree that had ended when the trace did.
+fn calls_without_open(tree: &str) -> Vec<String> {
+    match tree.contains("has not ended") {
+        true => Vec::new(),
+        false => calls(tree),
+    }
+}
+
+#[test]
+fn tree_of_a_slow_call_has_its_callees_waits_and_collections_and_no_other_threads() {
+    for jdk in jdks::main_two() {
+        show_trees(&jdk, "platform");
+    }
+}
+
+#[test]
+fn trees_of_the_oldest_jvm_are_the_same() {
+    if let Some(jdk) = jdks::eight() {
+        show_trees(&jdk, "platform");
+    }
+}
+
+#[test]
+fn tree_of_a_slow_call_of_a_virtual_thread_has_its_waits() {
+    for feature in [21, 25] {
+        if let Some(jdk) = jdks::release(feature) {
+            show_trees(&jdk, "virtual");
+        }
+    }
+}
+
+#[test]
+fn trace_of_a_jvm_ends_after_as_many_trees_as_are_wanted() {
+    let folder = scratch();
+    let output = folder.path().join("out").to_string_lossy().into_owned();
+    let program = Program::start(&jdks::newest(), "platform");
+    let words = ["--slow", "1ms", "--slow-limit", "2", "-o", &output];
+    let run = classhook(&[&["trace", &program.pid, "--methods", METHODS][..], &words].concat());
+    run.assert_success();
+    let trees = run.stdout.matches("total        self").count();
+    assert_eq!(trees, 2, "{}", run.stdout);
+    assert_no_agent(&program.pid);
+    program.end();
+}
+
+fn traced_brief(words: &[&str]) -> (e2e_tests::java::Run, TempDir) {
+    let folder = scratch();
+    let output = folder.path().to_string_lossy().into_owned();
+    let java = jdks::newest().tool("java");
+    let java = java.to_string_lossy();
+    let path = classes().to_string_lossy();
+    let command = ["--", &java, "-cp", &path, "Brief"];
+    let trace = ["trace", "--methods", "Brief.once", "-o", &output];
+    let run = classhook(&[&trace[..], words, &command].concat());
+    (run, folder)
+}
+
+#[test]
+fn trace_without_a_slow_call_says_so_and_its_event_file_has_no_waits() {
+    let (run, folder) = traced_brief(&["--slow", "1h"]);
+    run.assert_success();
+    run.assert_stderr("no outermost call took 3600 s or longer");
+    let files = javac::files_with_extension(folder.path(), "events");
+    let trace = Trace::read(&files[0]).expect("a readable event file");
+    assert_eq!((trace.calls.len(), trace.waits.len()), (1, 0));
+    let output = folder.path().to_string_lossy();
+    let report = classhook(&["report", &output, "--slow", "1h"]);
+    report.assert_success();
+    report.assert_stderr("no outermost call took 3600 s or longer");
+    let tree = classhook(&["report", &output, "--slow", "1ns"]);
+    tree.assert_success();
+    assert!(tree.stdout.contains("  Brief.once\n"), "{}", tree.stdout);
+}
+
+#[test]
+fn arguments_that_are_recorded_stand_in_the_tree() {
+    let (run, _folder) = traced_brief(&["--slow", "1ns", "--show", "arg, returned"]);
+    run.assert_success();
+    let line = "  Brief.once  arg[0] = 1  returned = 2\n";
+    assert!(run.stdout.contains(line), "{}", run.stdout);
+}
+
+#[test]
+fn slow_calls_of_a_trace_without_single_calls_are_refused() {
+    let (run, folder) = traced_brief(&["--aggregate"]);
+    run.assert_success();
+    let output = folder.path().to_string_lossy();
+    let report = classhook(&["report", &output, "--slow", "1ms"]);
+    report.assert_exit(2).assert_stderr("error[H0636]");
+    let (refused, _folder) = traced_brief(&["--aggregate", "--slow", "1ms"]);
+    refused
+        .assert_exit(2)
+        .assert_stderr("error[H0636]: --slow needs single calls");
+}
+
+#[test]
+fn slow_calls_go_with_no_condition_that_leaves_calls_out() {
+    let (run, _folder) = traced_brief(&["--slow", "1ms", "--when", "arg[0] == 1"]);
+    run.assert_exit(2).assert_stderr("error[H0663]");
+    let (run, _folder) = traced_brief(&["--slow", "1ns", "--min-duration", "1ns"]);
+    run.assert_success();
+    assert!(run.stdout.contains("  Brief.once\n"), "{}", run.stdout);
+}

@@ -1,0 +1,190 @@
+//! The tree of a slow call as lines.
+
+use std::fmt::Write as _;
+
+use probes::events::{Call, Outcome, SpanInfo, Trace, Wait, WaitKind};
+
+use super::SlowCall;
+use super::node::{self, Event, Folded, Node};
+use crate::names::{Names, class, printable};
+use crate::numbers::counted;
+use crate::table::duration;
+use crate::values::{captured, shown};
+use crate::watched::{thread_of, time_of_day};
+
+/// A call shorter than one part of so many of the whole has no line.
+const PARTS: u64 = 100;
+/// Lines of a tree, at most.
+const LINES: usize = 200;
+/// Levels of a tree, at most.
+const LEVELS: usize = 32;
+/// The width of a column of times.
+const WIDTH: usize = 10;
+
+/// A slow call: time of its end (UTC), thread, duration and method; then a line for each call and wait in it, with its time
+/// and the time that is in no line below. A line says how many others there are, and how long they took together.
+#[must_use]
+pub fn lines(trace: &Trace, names: &Names, mut slow: SlowCall) -> String {
+    let ended_ms = trace.meta.start_ms + slow.root.end() / 1_000_000;
+    let thread = thread_of(trace, slow.thread, slow.is_virtual);
+    let shown = Shown { trace, names };
+    let mut text = format!(
+        "{}  {thread}  {}{}\n{:>WIDTH$}  {:>WIDTH$}\n",
+        time_of_day(ended_ms),
+        duration(slow.root.nanos()),
+        if slow.root.is_open() {
+            "  has not ended"
+        } else {
+            ""
+        },
+        "total",
+        "self",
+    );
+    let mut roots = vec![slow.root];
+    for collection in slow.collections.drain(..) {
+        node::insert(&mut roots, Node::of_wait(collection), 0);
+    }
+    let is_root = |node: &Node| node.call().is_some();
+    if let Some(root) = roots.iter_mut().find(|node| is_root(node)) {
+        root.cut(LEVELS);
+        let mut least = root.nanos() / PARTS;
+        root.fold_of_thread(least);
+        while root.size() > LINES {
+            least = least.saturating_mul(2).max(1);
+            root.fold(least);
+        }
+    }
+    // The middle of a collection may lie outside of the call.
+    let (mut calls, outside): (Vec<_>, Vec<_>) = roots.into_iter().partition(is_root);
+    if let Some(root) = calls.first_mut() {
+        root.within.splice(0..0, outside);
+        shown.put(root, "", "", &mut text);
+    }
+    if slow.lacks_collections {
+        let missing = format!(
+            "{:>WIDTH$}  {:>WIDTH$}  … earlier collections are not known\n",
+            "", ""
+        );
+        text.push_str(&missing);
+    }
+    text
+}
+
+struct Shown<'t> {
+    trace: &'t Trace,
+    names: &'t Names,
+}
+
+impl Shown<'_> {
+    /// Writes the line of a node, and those below. `lead` is in front of it, `indent` in front of those below.
+    fn put(&self, node: &Node, lead: &str, indent: &str, text: &mut String) {
+        let own = match node.event() {
+            Event::Call(_) => duration(node.own()),
+            _ => String::new(),
+        };
+        let total = match node.event() {
+            // Nobody knows exactly when a platform thread was parked.
+            Event::Wait(wait) if wait.kind == WaitKind::Park && !wait.is_virtual => {
+                format!("~{}", duration(node.nanos()))
+            }
+            _ => duration(node.nanos()),
+        };
+        let _ = writeln!(
+            text,
+            "{total:>WIDTH$}  {own:>WIDTH$}  {lead}{}",
+            self.described(node)
+        );
+        let folded = folded_text(&node.folded);
+        let last = node
+            .within
+            .len()
+            .checked_sub(1)
+            .filter(|_| folded.is_none());
+        for (at, within) in node.within.iter().enumerate() {
+            let [branch, below] = match Some(at) == last {
+                true => ["└ ", "  "],
+                false => ["├ ", "│ "],
+            };
+            let lead = format!("{indent}{branch}");
+            self.put(within, &lead, &format!("{indent}{below}"), text);
+        }
+        if let Some(folded) = folded {
+            let total = (node.folded.nanos + node.folded.waited).min(node.nanos());
+            let total = duration(total);
+            let _ = writeln!(text, "{total:>WIDTH$}  {:>WIDTH$}  {indent}└ {folded}", "");
+        }
+    }
+
+    fn described(&self, node: &Node) -> String {
+        match node.event() {
+            Event::Call(call) => self.call(call),
+            Event::Wait(wait) => wait_text(wait),
+            Event::Folded { .. } => String::new(),
+        }
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let unknown = SpanInfo::default();
+        let span = self.trace.spans.get(&call.span).unwrap_or(&unknown);
+        let mut text = self.names.get(span);
+        let (arguments, returned) = captured(call);
+        let arguments = arguments
+            .iter()
+            .map(|(index, value)| (format!("arg[{index}]"), *value));
+        let returned = returned.map(|value| ("returned".to_owned(), value));
+        let shown = shown(call, span).into_iter();
+        let shown = shown.map(|(name, value)| (name.to_owned(), value));
+        let mut told: Vec<String> = Vec::new();
+        for (name, value) in arguments.chain(returned).chain(shown) {
+            if !told.contains(&name) {
+                let value = printable(&value.to_string());
+                let _ = write!(text, "  {} = {value}", printable(&name));
+                told.push(name);
+            }
+        }
+        match &call.outcome {
+            Outcome::Threw(None) => text.push_str("  threw"),
+            Outcome::Threw(Some(thrown)) => {
+                let _ = write!(text, "  threw {}", class(thrown));
+            }
+            Outcome::Returned | Outcome::Open => {}
+        }
+        text
+    }
+}
+
+fn wait_text(wait: &Wait) -> String {
+    let object = class(&wait.class);
+    let holders = match wait.holders.as_str() {
+        "" => String::new(),
+        holders => format!(", held by {}", printable(holders)),
+    };
+    match wait.kind {
+        WaitKind::Monitor => format!("[waited for the monitor of {object}{holders}]"),
+        WaitKind::ObjectWait => format!("[Object.wait of {object}]"),
+        WaitKind::Park if object.starts_with('(') => "[parked]".to_owned(),
+        WaitKind::Park => format!("[parked for {object}{holders}]"),
+        WaitKind::Collection => "[garbage collection]".to_owned(),
+    }
+}
+
+/// The line about calls and waits without lines; none if there are none.
+fn folded_text(folded: &Folded) -> Option<String> {
+    if folded.is_empty() {
+        return None;
+    }
+    let calls = (folded.calls > 0).then(|| counted(folded.calls, "more call"));
+    let waits = (folded.waits > 0).then(|| match folded.calls {
+        0 => counted(folded.waits, "more wait"),
+        _ => counted(folded.waits, "wait"),
+    });
+    let mut all: Vec<String> = calls.into_iter().chain(waits).collect();
+    if all.is_empty() {
+        all.push("calls that have not ended".to_owned());
+    }
+    let levels = match folded.levels {
+        0 => String::new(),
+        levels => format!(", up to {} deeper", counted(levels as u64, "level")),
+    };
+    Some(format!("… {}{levels}", all.join(" and ")))
+}

@@ -1,0 +1,369 @@
+//! A call or a wait, with the calls and waits in it.
+
+use probes::events::{Call, Outcome, Wait, WaitKind};
+
+/// Levels of a tree below one node, at most; twice as many until it is cut.
+const LEVELS: usize = 256;
+/// Nodes of a tree, at most.
+const NODES: usize = 1 << 12;
+
+/// A call or a wait.
+#[derive(Debug)]
+pub(super) struct Node {
+    event: Event,
+    /// Calls and waits within it, by start.
+    pub within: Vec<Node>,
+    /// Those that have no nodes.
+    pub folded: Folded,
+    /// The nodes below, about.
+    size: usize,
+    /// The levels below, about.
+    levels: usize,
+}
+
+/// An event that has a line.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A call.
+    Call(Box<Call>),
+    /// A wait.
+    Wait(Box<Wait>),
+    /// Short calls and waits between these times, which are in `folded` of the node.
+    Folded {
+        /// The begin of the first.
+        start: u64,
+        /// The end of the last.
+        end: u64,
+    },
+}
+
+/// Calls and waits without nodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Folded {
+    /// Calls, also within others.
+    pub calls: u64,
+    /// The time of calls that lie in no other of them.
+    pub nanos: u64,
+    /// Waits.
+    pub waits: u64,
+    /// The time of waits that lie in no call without a node.
+    pub waited: u64,
+    /// The levels of calls that were cut off; 0 if only short ones were.
+    pub levels: usize,
+}
+
+impl Folded {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.waits += other.waits;
+        self.waited = self.waited.saturating_add(other.waited);
+        self.levels = self.levels.max(other.levels);
+    }
+
+    /// Checks whether there are no such calls and waits.
+    pub fn is_empty(&self) -> bool {
+        self.calls == 0 && self.waits == 0 && self.levels == 0
+    }
+}
+
+impl Node {
+    /// A call without callees.
+    pub fn of_call(call: Call) -> Self {
+        Self::of(Event::Call(Box::new(call)))
+    }
+
+    /// A wait.
+    pub fn of_wait(wait: Wait) -> Self {
+        Self::of(Event::Wait(Box::new(wait)))
+    }
+
+    fn of(event: Event) -> Self {
+        Self {
+            event,
+            within: Vec::new(),
+            folded: Folded::default(),
+            size: 0,
+            levels: 0,
+        }
+    }
+
+    /// The event.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// The call.
+    pub fn call(&self) -> Option<&Call> {
+        match &self.event {
+            Event::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The span of a call.
+    pub fn span(&self) -> Option<u32> {
+        self.call().map(|call| call.span)
+    }
+
+    /// Checks whether it is a call that has not ended.
+    pub fn is_open(&self) -> bool {
+        self.call()
+            .is_some_and(|call| call.outcome == Outcome::Open)
+    }
+
+    /// The time by which it is sorted. A wait is sorted by its middle, since the times of some are not exact.
+    pub fn start(&self) -> u64 {
+        match &self.event {
+            Event::Call(call) => call.start,
+            Event::Wait(wait) => wait.start + wait.nanos() / 2,
+            Event::Folded { start, .. } => *start,
+        }
+    }
+
+    /// The time of the end, or of the last sight.
+    pub fn end(&self) -> u64 {
+        match &self.event {
+            Event::Call(call) => call.end,
+            Event::Wait(wait) => wait.start + wait.nanos() / 2,
+            Event::Folded { end, .. } => *end,
+        }
+    }
+
+    /// The duration.
+    pub fn nanos(&self) -> u64 {
+        match &self.event {
+            Event::Call(call) => call.end.saturating_sub(call.start),
+            Event::Wait(wait) => wait.nanos(),
+            Event::Folded { .. } => 0,
+        }
+    }
+
+    /// The time that is in no other node: without calls within it and waits of its thread.
+    pub fn own(&self) -> u64 {
+        let of_thread = |node: &&Node| !node.is_collection();
+        let within = self.within.iter().filter(of_thread).map(Node::nanos);
+        let within: u64 = within.sum::<u64>() + self.folded.nanos + self.folded.waited;
+        self.nanos().saturating_sub(within)
+    }
+
+    /// The nodes of the tree, about.
+    pub fn size(&self) -> usize {
+        self.size + 1
+    }
+
+    /// Checks whether a node lies within this call.
+    fn encloses(&self, other: &Self) -> bool {
+        let Some(call) = self.call() else {
+            return false;
+        };
+        call.start <= other.start()
+            && (self.is_open() || other.is_open() || other.end() <= call.end)
+            && (self.is_open() || other.start() <= call.end)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.start() == other.start() && self.call().is_some() && other.call().is_some()
+    }
+
+    /// Adds a node behind the others.
+    fn push(&mut self, node: Node, least: u64) {
+        match &node.event {
+            Event::Folded { .. } => self.folded.add(&node.folded),
+            // Its end was not kept, or comes later.
+            Event::Call(_) if node.is_open() && !self.is_open() => {
+                self.folded.add(&node.folded);
+                node.within
+                    .into_iter()
+                    .for_each(|within| self.push(within, least));
+            }
+            _ if !self.is_open() && node.is_short(least) => self.folded.add(&node.as_folded()),
+            _ => {
+                self.size += node.size();
+                self.levels = self.levels.max(node.levels + 1);
+                self.within.push(node);
+            }
+        }
+    }
+
+    fn is_collection(&self) -> bool {
+        matches!(&self.event, Event::Wait(wait) if wait.kind == WaitKind::Collection)
+    }
+
+    fn is_short(&self, least: u64) -> bool {
+        self.nanos() < least && !self.is_open()
+    }
+
+    /// The node as one that has no line.
+    fn as_folded(&self) -> Folded {
+        let mut all = self.folded;
+        for node in &self.within {
+            all.add(&node.as_folded());
+        }
+        match &self.event {
+            Event::Call(_) => {
+                // One that is open comes again when it has ended.
+                all.calls += u64::from(!self.is_open());
+                (all.nanos, all.waited) = (self.nanos(), 0);
+            }
+            Event::Wait(_) => {
+                all.waits += 1;
+                // A collection lies in other times.
+                all.waited = if self.is_collection() {
+                    0
+                } else {
+                    self.nanos()
+                };
+            }
+            Event::Folded { .. } => {}
+        }
+        all
+    }
+
+    /// Keeps the tree within its limits.
+    fn limit(&mut self, least: u64) {
+        if self.levels > 2 * LEVELS {
+            self.cut(LEVELS);
+        }
+        let mut least = least.max(1);
+        while self.size > NODES {
+            least = least.saturating_mul(2);
+            self.fold(least);
+            if least > u64::MAX / 4 {
+                return; // the rest is open
+            }
+        }
+    }
+
+    /// Folds the nodes that are shorter than this.
+    pub fn fold(&mut self, least: u64) {
+        self.fold_if(&|node| node.is_short(least));
+    }
+
+    /// Folds the nodes that are shorter than this, but no collections.
+    pub fn fold_of_thread(&mut self, least: u64) {
+        self.fold_if(&|node| node.is_short(least) && !node.is_collection());
+    }
+
+    /// Folds the nodes that ended before `settled` and are shorter than `least`.
+    pub fn fold_ended(&mut self, settled: u64, least: u64) {
+        self.fold_if(&|node| node.is_short(least) && node.end() < settled);
+        self.limit(least);
+    }
+
+    fn fold_if(&mut self, is_folded: &impl Fn(&Self) -> bool) {
+        (self.size, self.levels) = (0, 0);
+        for mut node in std::mem::take(&mut self.within) {
+            if is_folded(&node) {
+                self.folded.add(&node.as_folded());
+                continue;
+            }
+            node.fold_if(is_folded);
+            self.size += node.size();
+            self.levels = self.levels.max(node.levels + 1);
+            self.within.push(node);
+        }
+    }
+
+    /// Folds the nodes that lie more than so many levels below this one.
+    pub fn cut(&mut self, levels: usize) {
+        if levels == 0 {
+            let depth = self.levels;
+            for node in std::mem::take(&mut self.within) {
+                self.folded.add(&node.as_folded());
+            }
+            if depth > 0 {
+                self.folded.levels = self.folded.levels.max(depth);
+            }
+        }
+        (self.size, self.levels) = (0, 0);
+        for node in &mut self.within {
+            node.cut(levels - 1);
+            self.size += node.size();
+            self.levels = self.levels.max(node.levels + 1);
+        }
+    }
+
+    /// A call that was seen open has ended, or is seen again; the nodes that begin behind its end.
+    fn update(&mut self, later: Self, least: u64) -> Vec<Self> {
+        if later.is_open() && !self.is_open() {
+            return Vec::new();
+        }
+        self.event = later.event;
+        if self.is_open() {
+            return Vec::new();
+        }
+        let end = self.end();
+        let mut all = std::mem::take(&mut self.within);
+        let behind = all.split_off(all.partition_point(|node| node.start() <= end));
+        (self.size, self.levels) = (0, 0);
+        all.into_iter().for_each(|node| self.push(node, least));
+        self.limit(least);
+        behind
+    }
+}
+
+/// Inserts a node into the innermost call around it, or among those outside. It takes the nodes that lie within it.
+pub(super) fn insert(mut level: &mut Vec<Node>, mut node: Node, least: u64) {
+    for depth in 0.. {
+        let at = level.partition_point(|other| other.start() <= node.start());
+        let before = at.checked_sub(1);
+        if let Some(same) = before.filter(|before| level[*before].is_same(&node)) {
+            let behind = level[same].update(node, least);
+            level.splice(at..at, behind);
+            return;
+        }
+        let Some(around) = before.filter(|before| level[*before].encloses(&node)) else {
+            let behind = level[at..].iter();
+            let count = behind.take_while(|it| node.encloses(it)).count();
+            for within in level.drain(at..at + count) {
+                node.push(within, least);
+            }
+            node.limit(least);
+            level.insert(at, node);
+            return;
+        };
+        let found = &mut level[around];
+        if depth >= 2 * LEVELS {
+            let folded = node.as_folded();
+            found.folded.add(&Folded {
+                levels: 1,
+                ..folded
+            });
+            return;
+        }
+        found.size += 1;
+        level = &mut found.within;
+    }
+}
+
+/// Reduces the older half of nodes outside of calls to numbers, as far as they are short and have ended.
+pub(super) fn fold_oldest(level: &mut Vec<Node>, least: u64) {
+    let half = level.len() / 2;
+    let mut kept: Vec<Node> = Vec::new();
+    for (at, mut node) in std::mem::take(level).into_iter().enumerate() {
+        if node.is_open() {
+            node.fold_ended(u64::MAX, least);
+        }
+        let is_folded = at < half && (node.is_short(least) || node.call().is_none());
+        match kept.last_mut() {
+            Some(Node {
+                event: Event::Folded { end, .. },
+                folded,
+                ..
+            }) if is_folded => {
+                *end = node.end();
+                folded.add(&node.as_folded());
+            }
+            _ if is_folded => {
+                let (start, end) = (node.start(), node.end());
+                kept.push(Node {
+                    folded: node.as_folded(),
+                    ..Node::of(Event::Folded { start, end })
+                });
+            }
+            _ => kept.push(node),
+        }
+    }
+    *level = kept;
+}

@@ -1,0 +1,327 @@
+use std::collections::BTreeMap;
+
+use probes::events::{Capture, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which};
+
+use super::*;
+use crate::names::Names;
+
+const MS: u64 = 1_000_000;
+
+fn call(span: u32, start: u64, end: u64) -> Call {
+    Call {
+        thread: 1,
+        span,
+        start: start * MS,
+        end: end * MS,
+        outcome: Outcome::Returned,
+        captures: Vec::new(),
+    }
+}
+
+fn open(span: u32, start: u64, seen: u64) -> Call {
+    Call {
+        outcome: Outcome::Open,
+        ..call(span, start, seen)
+    }
+}
+
+fn wait(kind: WaitKind, start: u64, end: u64, holders: &str) -> Wait {
+    Wait {
+        thread: 1,
+        is_virtual: false,
+        kind,
+        start: start * MS,
+        end: end * MS,
+        class: "a/Lock".into(),
+        holders: holders.to_owned(),
+    }
+}
+
+/// Methods `m0` to `m9` of one class, and one thread.
+fn trace() -> Trace {
+    let span = |id| SpanInfo {
+        id,
+        class: "a/A".to_owned(),
+        method: format!("m{id}"),
+        mode: SpanMode::Events,
+        ..SpanInfo::default()
+    };
+    let main = ThreadInfo {
+        id: 1,
+        name: "main".to_owned(),
+        is_virtual: false,
+    };
+    Trace {
+        spans: (0..10).map(|id| (id, span(id))).collect(),
+        threads: BTreeMap::from([(1, main)]),
+        ..Trace::default()
+    }
+}
+
+fn texts(calls: &mut SlowCalls) -> Vec<String> {
+    let trace = trace();
+    let names = Names::of([&trace]);
+    let found = calls.take().into_iter();
+    found.map(|slow| lines(&trace, &names, slow)).collect()
+}
+
+fn finished(calls: &mut SlowCalls) -> Vec<String> {
+    calls.finish();
+    texts(calls)
+}
+
+const TREE: &str = "\
+00:00:00.400Z  main  400.0 ms
+     total        self
+  400.0 ms    197.0 ms  a.A.m0
+ ~100.0 ms              ├ [parked for a.Lock, held by one, two]
+  100.0 ms    50.00 ms  ├ a.A.m1
+  50.00 ms              │ └ [waited for the monitor of a.Lock, held by one]
+  8.000 ms              ├ [garbage collection]
+  3.000 ms              └ … 3 more calls
+";
+
+#[test]
+fn tree_is_the_same_whatever_the_order_of_calls_and_waits() {
+    let calls = [
+        call(2, 210, 211),
+        call(1, 110, 210),
+        call(2, 212, 213),
+        call(2, 214, 215),
+        call(0, 0, 400),
+    ];
+    let waits = [
+        wait(WaitKind::Monitor, 150, 200, "one"),
+        wait(WaitKind::Park, 5, 105, "one, two"),
+    ];
+    for turn in 0..calls.len() {
+        for late in [false, true] {
+            let mut slow = SlowCalls::new(200 * MS);
+            let mut turned = calls.clone();
+            turned.rotate_left(turn);
+            let add = |slow: &mut SlowCalls| waits.clone().map(|wait| slow.wait(wait));
+            if !late {
+                add(&mut slow);
+            }
+            turned.iter().for_each(|call| slow.call(call, false));
+            if late {
+                add(&mut slow);
+            }
+            let mut collection = wait(WaitKind::Collection, 300, 308, "");
+            collection.thread = 0;
+            slow.wait(collection);
+            assert_eq!(
+                finished(&mut slow),
+                [TREE],
+                "turn {turn}, waits late: {late}"
+            );
+        }
+    }
+}
+
+/// The times of a parked thread are not exact: the middle of its wait says in which call it was.
+#[test]
+fn wait_that_seems_to_begin_before_its_call_is_in_it() {
+    let mut slow = SlowCalls::new(100 * MS);
+    slow.call(&call(1, 100, 200), false);
+    slow.wait(wait(WaitKind::Park, 90, 210, ""));
+    slow.call(&call(0, 0, 300), false);
+    let tree = finished(&mut slow).concat();
+    assert!(tree.contains("└ a.A.m1\n"), "{tree}");
+    assert!(tree.contains("  └ [parked for a.Lock]\n"), "{tree}");
+}
+
+#[test]
+fn values_and_exceptions_stand_behind_the_method() {
+    let mut slow = SlowCalls::new(MS);
+    let mut thrown = call(3, 0, 5);
+    thrown.outcome = Outcome::Threw(Some("a/Broken".into()));
+    thrown.captures.push(Capture {
+        which: Which::Argument(1),
+        value: Value::Int(7),
+    });
+    slow.call(&thrown, false);
+    let tree = finished(&mut slow).concat();
+    assert!(
+        tree.contains("a.A.m3  arg[1] = 7  threw a.Broken\n"),
+        "{tree}"
+    );
+}
+
+#[test]
+fn calls_within_open_ones_are_no_trees_and_fast_ones_are_none() {
+    let mut slow = SlowCalls::new(200 * MS);
+    slow.call(&call(1, 5, 405), false);
+    slow.call(&open(0, 1, 1_000), false);
+    slow.call(&call(1, 500, 600), false);
+    slow.settle(10_000 * MS);
+    assert!(texts(&mut slow).is_empty(), "the caller is open");
+    slow.call(&call(0, 1, 2_000), false);
+    slow.call(&call(1, 3_000, 3_100), false);
+    slow.settle(2_499 * MS);
+    assert!(texts(&mut slow).is_empty(), "it may have a caller");
+    slow.settle(3_010 * MS);
+    let trees = texts(&mut slow);
+    assert_eq!(trees.len(), 1, "{trees:?}");
+    assert!(
+        trees[0].contains("├ a.A.m1") && trees[0].contains("└ a.A.m1"),
+        "{}",
+        trees[0]
+    );
+    slow.settle(10_000 * MS);
+    assert!(slow.threads.is_empty());
+}
+
+/// A caller that began before a long call has been seen open when the call ends; waits may be reported a little later.
+#[test]
+fn long_call_is_whole_soon_after_its_end() {
+    let mut slow = SlowCalls::new(200 * MS);
+    slow.call(&call(0, 0, 10_000), false);
+    slow.settle(10_400 * MS);
+    assert!(texts(&mut slow).is_empty(), "its waits may come");
+    slow.settle(10_501 * MS);
+    assert_eq!(texts(&mut slow).len(), 1);
+}
+
+#[test]
+fn call_that_has_not_ended_is_shown_at_the_end_alone() {
+    let mut slow = SlowCalls::new(200 * MS);
+    slow.call(&open(0, 0, 900), false);
+    slow.call(&open(1, 100, 900), false);
+    slow.settle(60_000 * MS);
+    assert!(texts(&mut slow).is_empty());
+    let trees = finished(&mut slow);
+    assert_eq!(trees.len(), 1);
+    assert!(
+        trees[0].contains("  900.0 ms  has not ended\n"),
+        "{}",
+        trees[0]
+    );
+    assert!(trees[0].contains("└ a.A.m1"), "{}", trees[0]);
+}
+
+#[test]
+fn two_threads_have_two_trees() {
+    let mut slow = SlowCalls::new(200 * MS);
+    for (thread, at) in [(1, 0), (2, 1)] {
+        let of = |call: Call| Call { thread, ..call };
+        slow.call(&of(call(1, 100 + at, 200)), false);
+        slow.call(&of(call(0, at, 300 + at)), false);
+    }
+    let trees = finished(&mut slow);
+    assert_eq!(trees.len(), 2);
+    assert!(
+        trees.iter().all(|tree| tree.matches("a.A.m1").count() == 1),
+        "{trees:?}"
+    );
+}
+
+/// 100,000 nested calls that end from the inside out, and that were seen open from the outside in.
+#[test]
+fn deep_recursion_is_cut_and_counted() {
+    let depth = 100_000;
+    for is_seen_open in [false, true] {
+        let mut slow = SlowCalls::new(MS);
+        if is_seen_open {
+            (0..depth).for_each(|at| slow.call(&open(0, at, 2 * depth), false));
+        }
+        for at in (0..depth).rev() {
+            slow.call(&call(0, at, 2 * depth - at), false);
+        }
+        let tree = finished(&mut slow).concat();
+        assert!(tree.lines().count() < 50, "{tree}");
+        let more = crate::numbers::thousands(depth - 33);
+        let more = format!("… {more} more calls, up to ");
+        assert!(tree.contains(&more), "seen open: {is_seen_open}: {tree}");
+    }
+}
+
+#[test]
+fn deep_recursion_that_has_not_ended_is_cut_too() {
+    let mut slow = SlowCalls::new(MS);
+    (0..10_000).for_each(|at| slow.call(&open(0, at, 20_000), false));
+    let tree = finished(&mut slow).concat();
+    assert!(tree.lines().count() < 50, "{tree}");
+    assert!(
+        tree.contains("… calls that have not ended, up to "),
+        "{tree}"
+    );
+}
+
+#[test]
+fn wide_tree_has_some_lines_and_counts_the_rest() {
+    let mut slow = SlowCalls::new(100 * MS);
+    let count = 100_000;
+    (0..count).for_each(|at| slow.call(&call(1, 2 * at + 1, 2 * at + 2), false));
+    slow.call(&call(2, 2 * count + 1, 4 * count), false);
+    slow.call(&call(0, 0, 5 * count), false);
+    let tree = finished(&mut slow).concat();
+    assert_eq!(tree.lines().count(), 5, "{tree}");
+    assert!(tree.contains("├ a.A.m2\n"), "{tree}");
+    assert!(
+        tree.contains("100.0 s              └ … 100,000 more calls\n"),
+        "{tree}"
+    );
+}
+
+#[test]
+fn memory_does_not_grow_with_calls_and_each_is_counted() {
+    let mut slow = SlowCalls::new(1_000 * MS);
+    let count = 4 * WAITING as u64;
+    for at in 0..count {
+        slow.call(&call(1, 2 * at + 1, 2 * at + 2), false);
+        let kept: usize = slow.threads.values().map(|it| it.outermost.len()).sum();
+        assert!(kept <= WAITING + 1, "{kept}");
+    }
+    slow.call(&call(0, 0, 3 * count), false);
+    let tree = finished(&mut slow).concat();
+    let more = format!("… {} more calls\n", crate::numbers::thousands(count));
+    assert!(tree.contains(&more), "{tree}");
+}
+
+/// A call that goes on for hours, with as many long calls in it.
+#[test]
+fn open_call_keeps_a_bounded_number_of_long_calls() {
+    let mut slow = SlowCalls::new(MS);
+    slow.call(&open(0, 0, 1), false);
+    let count = 100_000;
+    for at in 0..count {
+        slow.call(&call(1, 10 * at + 1, 10 * at + 9), false);
+        if at % 1_000 == 0 {
+            slow.settle(10 * at * MS);
+        }
+    }
+    slow.settle(u64::MAX);
+    let size: usize = slow
+        .threads
+        .values()
+        .flat_map(|it| &it.outermost)
+        .map(Node::size)
+        .sum();
+    assert!(size < 10_000, "{size}");
+    slow.call(&call(0, 0, 20 * count), false);
+    let tree = finished(&mut slow).concat();
+    assert!(tree.contains("… 100,000 more calls\n"), "{tree}");
+}
+
+#[test]
+fn collections_that_are_forgotten_are_told() {
+    let mut slow = SlowCalls::new(MS);
+    for at in 0..COLLECTIONS as u64 + 1 {
+        slow.wait(wait(WaitKind::Collection, 10 * at, 10 * at + 1, ""));
+    }
+    slow.call(&call(0, 0, 1), false);
+    let tree = finished(&mut slow).concat();
+    assert!(
+        tree.contains("… earlier collections are not known"),
+        "{tree}"
+    );
+}
+
+#[test]
+fn reset_forgets_everything() {
+    let mut slow = SlowCalls::new(MS);
+    slow.call(&call(0, 0, 100), false);
+    slow.reset();
+    assert!(finished(&mut slow).is_empty());
+}
