@@ -1,5 +1,6 @@
 //! Computes the counters of a whole program from files of runs and class files.
 
+mod generated;
 mod versions;
 
 use std::collections::{HashMap, HashSet};
@@ -29,6 +30,7 @@ use crate::select::Filter;
 use crate::show::name;
 use crate::unmatched;
 use crate::warnings::{Warning, Warnings};
+use generated::is_generated;
 use versions::{Carried, CarriedTotal};
 
 /// From this many classes on, progress is shown.
@@ -41,6 +43,8 @@ pub struct Analysed {
     pub bundles: Vec<BundleCoverage>,
     /// How many recorded classes are in none of the places.
     pub elsewhere: usize,
+    /// How many recorded classes a library generated at run time; no report holds them.
+    pub generated: usize,
     /// What was carried over from other versions of classes.
     pub carried: CarriedTotal,
     /// What the counters lack: a sentence for each class file that cannot be read or analysed.
@@ -89,6 +93,7 @@ pub fn analyse_all(
     }
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
+        generated: analysis.generated.len(),
         any_class_file: !analysis.known.is_empty(),
         carried: analysis.carried,
         missing: analysis.missing,
@@ -110,7 +115,7 @@ pub fn analyse_loaders(
 ) -> Result<Analysed, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
     let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
-    let mut any_class_file = false;
+    let (mut any_class_file, mut generated) = (false, HashSet::new());
     for (name, of_loader) in recorded.by_loader()? {
         let mut analysis = Analysis {
             manner,
@@ -123,6 +128,7 @@ pub fn analyse_loaders(
         })?;
         analysis.progress.finish_and_clear();
         elsewhere.extend(analysis.unknown().map(|class| class.id));
+        generated.extend(analysis.generated.drain());
         unselected.append(&mut analysis.unselected);
         missing.append(&mut analysis.missing);
         any_class_file |= !analysis.known.is_empty();
@@ -138,6 +144,7 @@ pub fn analyse_loaders(
     Ok(Analysed {
         bundles,
         elsewhere: elsewhere.len(),
+        generated: generated.len(),
         carried: CarriedTotal::default(),
         missing,
         any_class_file,
@@ -171,6 +178,8 @@ struct Analysis<'r> {
     builder: BundleBuilder,
     /// Whether any class is analysed.
     any: bool,
+    /// Ids of recorded classes that a library generated.
+    generated: HashSet<u64>,
     /// Names of classes that are not selected, with dots.
     unselected: Vec<String>,
     /// Ids of the classes of this part that are analysed.
@@ -196,6 +205,8 @@ enum Outcome {
     Analysed(Box<ClassCoverage>, Option<Warning>),
     /// Not selected: its name.
     NotSelected(String),
+    /// Generated at run time: its id.
+    Generated(u64),
     /// Nothing to report.
     LeftOut,
     /// Not to be analysed: where the class file comes from, and why.
@@ -227,6 +238,7 @@ impl<'r> Analysis<'r> {
             warnings,
             builder: BundleBuilder::default(),
             any: false,
+            generated: HashSet::new(),
             unselected: Vec::new(),
             done: HashSet::new(),
             known: HashSet::new(),
@@ -346,6 +358,7 @@ impl<'r> Analysis<'r> {
                 self.add(*class);
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
+            Outcome::Generated(id) => drop(self.generated.insert(id)),
             Outcome::LeftOut => (),
             Outcome::Failed(origin, cause) => self.cannot_analyse(&origin, cause),
             Outcome::NoMatch(warning, class, ran) => {
@@ -593,6 +606,9 @@ fn analyse<'p>(
 ) -> Outcome {
     let class = match describe_as(file.id, file.bytes, arena) {
         Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
+        Ok(class) if place.is_none() && is_generated(&class) => {
+            return Outcome::Generated(file.id);
+        }
         Ok(class) if filter.wants(&class, place) => class,
         Ok(class) => return Outcome::NotSelected(binary(class.name)),
         Err(error) => return Outcome::Failed(file.origin.to_owned(), error.to_string()),

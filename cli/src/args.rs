@@ -473,7 +473,7 @@ pub struct Outputs {
     /// Write a badge with the part of the lines that is covered, an SVG picture, to this file
     #[arg(long, value_name = "FILE")]
     pub badge: Option<PathBuf>,
-    /// Write a summary in Markdown, as for a comment on a pull request, to this file; of changed lines with --diff
+    /// Write a summary in Markdown, as for a comment on a pull request, to this file, or to standard output (-); of changed lines with --diff
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Write JaCoCo's execution data to this file

@@ -8,3 +8,13 @@ use std::path::Path;
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
+
+/// Describes the thing that stands in the place of a file.
+#[must_use]
+pub fn what_is_there(path: &Path) -> &'static str {
+    match (is_special(path), path.is_symlink()) {
+        (true, _) => "a pipe, a socket or a device",
+        (false, true) => "a link to a file that does not exist",
+        (false, false) => "nothing that can be read",
+    }
+}

@@ -760,3 +760,131 @@ fn plugin_is_configured_on_the_command_line() {
     assert!(after != before && !is_instrumented(&after));
     run(words("{")).refused("H0105", &["settings"]);
 }
+
+/// Names of what `instrument --embed` makes of an archive or folder of this name with these files.
+fn embedded(name: &str, files: &[(&str, &[u8])], is_folder: bool) -> Vec<String> {
+    let root = tempfile::tempdir().unwrap();
+    let input = root.path().join(name);
+    match is_folder {
+        true => files.iter().for_each(|(file, bytes)| {
+            let path = input.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }),
+        false => {
+            let entries: Vec<_> = files
+                .iter()
+                .map(|(name, bytes)| (*name, *bytes, false))
+                .collect();
+            fs::write(&input, jar(&entries)).unwrap();
+        }
+    }
+    let out = root.path().join("out").join(name);
+    let mut command = classhook();
+    command
+        .arg("instrument")
+        .arg(&input)
+        .arg("-o")
+        .arg(&out)
+        .arg("--embed");
+    let ran: Ran = command.output().unwrap().into();
+    ran.well();
+    let names = match is_folder {
+        true => files_below(&out),
+        false => contents(&fs::read(&out).unwrap())
+            .into_iter()
+            .map(|entry| entry.0)
+            .collect(),
+    };
+    let is_runtime = |name: &String| name.contains("classhook");
+    names.into_iter().filter(is_runtime).collect()
+}
+
+/// Paths of the files below a folder.
+fn files_below(folder: &Path) -> Vec<String> {
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new();
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(inner).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path.strip_prefix(folder).unwrap().display().to_string()),
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn runtime_is_embedded_where_the_class_loader_of_each_kind_of_archive_finds_it() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let war = jar(&[("WEB-INF/classes/bank/Gate.class", &gate, false)]);
+    let library = jar(&[("bank/Gate.class", &gate, false)]);
+    let application = "META-INF/application.xml";
+    let named = b"<application><library-directory>APP-INF/lib</library-directory></application>";
+    let in_classes = "WEB-INF/classes/classhook/runtime/Probes.class";
+    let ear_files: [(&str, &[u8]); 2] = [("web.war", &war), (application, b"<application/>")];
+    for is_folder in [false, true] {
+        assert_eq!(
+            embedded("a.ear", &ear_files, is_folder),
+            ["lib/classhook-runtime.jar"]
+        );
+        let ear: [(&str, &[u8]); 2] = [("ejb.jar", &library), (application, named)];
+        assert_eq!(
+            embedded("b.ear", &ear, is_folder),
+            ["APP-INF/lib/classhook-runtime.jar"]
+        );
+        let web: [(&str, &[u8]); 2] = [("WEB-INF/lib/gate.jar", &library), ("index.html", b"x")];
+        let names = embedded("shop", &web, is_folder);
+        assert_eq!(names.len(), 9, "{names:?}");
+        assert!(names.iter().any(|name| name == in_classes), "{names:?}");
+    }
+    let adapter: [(&str, &[u8]); 1] = [("gate.jar", &library)];
+    assert_eq!(
+        embedded("a.rar", &adapter, false),
+        ["classhook-runtime.jar"]
+    );
+    let module: [(&str, &[u8]); 1] = [("classes/bank/Gate.class", &gate)];
+    let names = embedded("a.jmod", &module, false);
+    assert!(
+        names.contains(&"classes/classhook/runtime/Probes.class".to_owned()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn web_applications_in_a_folder_each_get_the_runtime() {
+    let bank = bank();
+    let gate = bank.class("bank/Gate");
+    let war = jar(&[("WEB-INF/classes/bank/Gate.class", &gate, false)]);
+    let root = tempfile::tempdir().unwrap();
+    let input = root.path().join("webapps");
+    for (name, bytes) in [
+        ("shop/WEB-INF/classes/bank/Gate.class", &gate),
+        ("one.war", &war),
+    ] {
+        let path = input.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let out = root.path().join("out");
+    let mut command = classhook();
+    command
+        .arg("instrument")
+        .arg(&input)
+        .arg("-o")
+        .arg(&out)
+        .arg("--embed");
+    Ran::from(command.output().unwrap()).well();
+    let runtime = "WEB-INF/classes/classhook/runtime/Probes.class";
+    assert!(out.join("shop").join(runtime).is_file());
+    assert!(
+        !out.join("classhook").exists(),
+        "no class lies beside the applications"
+    );
+    let war = contents(&fs::read(out.join("one.war")).unwrap());
+    assert!(war.iter().any(|entry| entry.0 == runtime));
+}

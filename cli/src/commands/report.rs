@@ -43,6 +43,7 @@ A snapshot holds the classes that were loaded, so nothing else is needed to repo
 --diff leaves only changed lines in every report, and rules are about these.
 Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
 Of a folder with several runs the last is reported, and the others are named; --all-runs takes all.
+Each FILE that is written may be -, for standard output; the table then goes to standard error.
 Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
 
 Examples:
@@ -433,6 +434,13 @@ fn print(
         }
         if !places.is_empty() && analysed.elsewhere > 0 {
             writeln!(out, "{}", not_in(&places, analysed.elsewhere))?;
+        }
+        if analysed.generated > 0 {
+            let classes = counted(analysed.generated, "class");
+            writeln!(
+                out,
+                "left out: {classes} that libraries generated at run time"
+            )?;
         }
         if !analysed.carried.is_empty() {
             writeln!(out, "{}", analysed.carried)?;

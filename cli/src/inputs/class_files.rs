@@ -11,6 +11,7 @@ use zip::ZipArchive;
 use super::archive::{self, Entries, MAX_DEPTH};
 use super::jrt;
 use crate::problem::Problem;
+use crate::special_file::{is_special, what_is_there};
 
 /// Classes handed on at a time: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;
@@ -84,7 +85,7 @@ pub fn read_intact(
     visit: Visit<'_>,
 ) -> Result<Vec<Unreadable>, Problem> {
     let walk = Walk::new(loader, visit);
-    if let Some(module) = place.strip_prefix("jrt:") {
+    if let Some(module) = jrt::module(place)? {
         let modules = jrt::extract(module, loader.java_home.as_deref())?;
         let entries = entries(modules.path())?;
         return walk.all(|walk| walk.folder(modules.path(), modules.path(), entries));
@@ -100,14 +101,14 @@ pub fn read_intact(
     })
 }
 
-/// Whether a place is there; of a module that is known when it is read.
+/// Checks that a place exists, or that a module may have such a name: its JDK is not known yet.
 ///
 /// # Errors
-/// `H0612`.
+/// `H0612`; `H0614` of a name that no module can have.
 pub fn check(place: &str) -> Result<(), Problem> {
-    match place.starts_with("jrt:") {
-        true => Ok(()),
-        false => kind_of(place).map(drop),
+    match jrt::module(place)? {
+        Some(_) => Ok(()),
+        None => kind_of(place).map(drop),
     }
 }
 
@@ -223,6 +224,10 @@ impl<'v> Walk<'v> {
 
     fn open(&mut self, path: &Path) -> Result<Opened, Problem> {
         let unreadable = |error| Problem::unreadable(path, &error);
+        let is_dangling = path.is_symlink() && !path.exists();
+        if is_special(path) || is_dangling {
+            return Err(no_file(path)); // whoever opens a pipe waits for somebody who writes to it
+        }
         let mut file = File::open(path).map_err(unreadable)?;
         self.start.clear();
         let mut first = file.by_ref().take(START as u64);
@@ -326,6 +331,12 @@ impl<'v> Walk<'v> {
         });
         Ok(candidates)
     }
+}
+
+fn no_file(path: &Path) -> Problem {
+    Problem::user("H0613", format!("{} is no file", path.display()))
+        .with("expected", "a class file or an archive")
+        .with("found", what_is_there(path))
 }
 
 fn too_deep(origin: &str) -> Problem {

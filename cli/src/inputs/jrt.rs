@@ -7,19 +7,37 @@ use tempfile::TempDir;
 
 use crate::problem::Problem;
 
-/// A temporary folder with the classes of one module of the JDK at `java_home`,
-/// or at `JAVA_HOME` where the former has no `jimage` or is not known.
-pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Problem> {
-    if module.is_empty()
-        || !module
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "._".contains(c))
-    {
-        return Err(
-            Problem::user("H0614", format!("`jrt:{module}` names no module"))
-                .with("expected", "jrt:MODULE, for example jrt:java.sql"),
-        );
+/// Name of the module in `jrt:MODULE` or the URL `jrt:/MODULE`; empty for `jrt:`, which means all modules.
+///
+/// Returns none for places of other kinds.
+///
+/// # Errors
+/// `H0614` for a name that no module can have.
+pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
+    let Some(module) = place.strip_prefix("jrt:") else {
+        return Ok(None);
+    };
+    let module = module.strip_prefix('/').unwrap_or(module);
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || char == '_')
+    };
+    match module.is_empty() || module.split('.').all(is_part) {
+        true => Ok(Some(module)),
+        false => Err(
+            Problem::user("H0614", format!("`jrt:{module}` names no module")).with(
+                "expected",
+                "jrt:MODULE, for example jrt:java.sql; jrt: is the whole JDK",
+            ),
+        ),
     }
+}
+
+/// A temporary folder with the classes of one module of the JDK at `java_home`, or of all modules if `module` is empty;
+/// of the JDK at `JAVA_HOME` where the former has no `jimage` or is not known.
+pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Problem> {
     let from_environment = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let homes: Vec<PathBuf> = java_home
         .map(Path::to_owned)
@@ -61,7 +79,7 @@ fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
         .args([
             "extract",
             "--include",
-            &format!("regex:/{}/.*\\.class", module.replace('.', "\\.")),
+            &format!("regex:/{}/.*\\.class", pattern(module)),
         ])
         .arg("--dir")
         .arg(folder)
@@ -74,6 +92,14 @@ fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
         false => Err(failed(
             String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         )),
+    }
+}
+
+/// The regular expression for the folder of a module in an image.
+fn pattern(module: &str) -> String {
+    match module {
+        "" => "[^/]+".to_owned(),
+        module => module.replace('.', "\\."),
     }
 }
 
@@ -97,9 +123,13 @@ mod tests {
 
     #[test]
     fn module_name_is_checked_before_anything_runs() {
-        for name in ["", "java.base/..", "a b", "$(x)"] {
-            let error = extract(name, Some(Path::new("/nowhere"))).unwrap_err();
+        for name in ["java.base/..", "a b", "$(x)", "a..b", "."] {
+            let error = module(&format!("jrt:{name}")).unwrap_err();
             assert!(error.to_string().contains("names no module"), "{error}");
         }
+        assert_eq!(module("jrt:java.sql").unwrap(), Some("java.sql"));
+        assert_eq!(module("jrt:/java.sql").unwrap(), Some("java.sql"));
+        assert_eq!(module("jrt:").unwrap(), Some(""));
+        assert_eq!(module("classes").unwrap(), None);
     }
 }

@@ -15,6 +15,7 @@ use zip::write::{FullFileOptions, PreparedZipFile};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::classes::{Instrumenter, unreadable};
+use super::embedding::{self, Place};
 use super::failing_once::FailingOnce;
 use super::{Record, runtime, signature};
 use crate::inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
@@ -86,9 +87,11 @@ struct Contents {
     signed: bool,
     /// Bytes in front of the first entry, such as a script that starts the archive.
     prefix: u64,
-    /// The folder in which the class loader finds classes.
-    classes: &'static str,
+    /// The place for the runtime.
+    place: Place,
     embedded: bool,
+    /// Module descriptions, which may have to list the runtime's package: they are written last.
+    modules: Vec<usize>,
     duplicates: bool,
 }
 
@@ -101,8 +104,9 @@ impl Contents {
             parts: Vec::new(),
             signed: false,
             prefix: u64::MAX,
-            classes: "",
+            place: Place::of(&context.origin),
             embedded: false,
+            modules: Vec::new(),
             duplicates: archive.has_duplicate_names(),
         };
         let mut length = PART_LENGTH;
@@ -124,10 +128,16 @@ impl Contents {
                 return Err(leads_out(context, &name));
             }
             contents.signed |= signature::is_signature(&name);
-            contents.embedded |= name == runtime::CLASSES[0].0;
-            if name.starts_with("WEB-INF/") {
-                contents.classes = "WEB-INF/classes/";
+            contents.embedded |= embedding::is_runtime(&name);
+            if context.embed && embedding::is_module_info(&name) {
+                contents.modules.push(index);
             }
+            contents.place = contents.place.by_entry(&name);
+        }
+        if let Some(index) = archive.index_for_name(embedding::APPLICATION)
+            && let Ok(xml) = content(archive, index)
+        {
+            contents.place = contents.place.by_application(&xml);
         }
         if archive.is_empty() {
             contents.prefix = 0;
@@ -217,16 +227,63 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
             }
             sink(record)?;
         }
-        if changed && self.context.embed && !self.contents.embedded {
-            for (name, bytes) in runtime::CLASSES {
-                let name = format!("{}{name}", self.contents.classes);
-                let entry = PreparedZipFile::from_data(name, runtime::options(), bytes);
-                let added = entry.and_then(|entry| writer.add_prepared_file(entry));
-                added.map_err(|error| broken(self.context, &error))?;
-            }
+        let embeds = changed && self.context.embed && !self.contents.embedded;
+        let files = if embeds {
+            self.contents.place.files()
+        } else {
+            Vec::new()
+        };
+        let embeds_classes = matches!(self.contents.place, Place::Classes(_)) && embeds;
+        for (name, bytes) in files {
+            let entry = PreparedZipFile::from_data(name, runtime::options(), &bytes);
+            let added = entry.and_then(|entry| writer.add_prepared_file(entry));
+            added.map_err(|error| broken(self.context, &error))?;
+        }
+        for index in &self.contents.modules {
+            let added = self.add_module(&mut writer, *index, embeds_classes);
+            added.map_err(|error| broken(self.context, &error))?;
         }
         let finished = writer.finish().and_then(|mut out| Ok(out.flush()?));
         finished.map_err(|error| broken(self.context, &error))
+    }
+}
+
+impl<R: Read + Seek + Clone> Work<'_, R> {
+    /// Writes a module description, with the runtime's package if the runtime is in the module.
+    fn add_module<W: Write + Seek>(
+        &self,
+        writer: &mut ZipWriter<W>,
+        index: usize,
+        embeds: bool,
+    ) -> ZipResult<()> {
+        let mut archive = self.archive.clone();
+        let bytes = content(&mut archive, index).unwrap_or_default();
+        let entry = archive.by_index_raw(index)?;
+        match embedding::module_info(&bytes).filter(|_| embeds) {
+            None => writer.raw_copy_file(entry),
+            Some(bytes) => {
+                writer.start_file(entry.name()?.into_owned(), options(&entry)?)?;
+                Ok(writer.write_all(&bytes)?)
+            }
+        }
+    }
+}
+
+/// The bytes of an entry.
+fn content<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Vec<u8>, String> {
+    let entry = archive.by_index(index);
+    let mut entry = entry.map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let read = entry
+        .by_ref()
+        .take(MAX_ENTRY_LENGTH)
+        .read_to_end(&mut bytes);
+    match read {
+        Ok(length) if length as u64 == MAX_ENTRY_LENGTH => {
+            Err(format!("more than {MAX_ENTRY_LENGTH} bytes"))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -259,6 +316,8 @@ struct Part<'w, R> {
 enum Task {
     /// Copy it as it is stored.
     Copy,
+    /// Write it behind all others.
+    Last,
     /// Leave it out: it is part of a signature.
     Drop,
     /// Read it, and perhaps replace it.
@@ -308,13 +367,17 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         let entry = match task.map_err(|error| broken(self.work.context, &error))? {
             Task::Ask(entry) => entry,
             Task::Drop => return Ok(()),
+            Task::Last => {
+                self.record.tally.others += 1;
+                return Ok(());
+            }
             Task::Copy => {
                 self.record.tally.others += 1;
                 return self.copy(index);
             }
         };
         let origin = self.work.context.inside(&entry.name);
-        let made = match self.content(index) {
+        let made = match content(&mut self.archive, index) {
             Ok(bytes) => self.made_of(entry.kind, origin, &bytes)?,
             Err(found) => {
                 self.record.tally.unreadable += 1;
@@ -333,6 +396,9 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
     }
 
     fn task(&mut self, index: usize) -> ZipResult<Task> {
+        if self.work.contents.modules.contains(&index) {
+            return Ok(Task::Last);
+        }
         let entry = self.archive.by_index_raw(index)?;
         let name = match entry.name() {
             Ok(name) if entry.is_file() && !entry.encrypted() => name.into_owned(),
@@ -368,28 +434,17 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         let (instrumenter, record) = (self.work.instrumenter, &mut self.record);
         match kind {
             Kind::Class => instrumenter.class(&origin, bytes, record),
-            Kind::Archive => inner(instrumenter, self.work.context, origin, bytes, record),
+            Kind::Archive => {
+                let Work {
+                    context, contents, ..
+                } = self.work;
+                let embed = contents.place == Place::Within;
+                inner(instrumenter, context, embed, origin, bytes, record)
+            }
             Kind::SignedManifest => {
                 record.tally.others += 1;
                 Ok(Some(signature::without_digests(bytes)))
             }
-        }
-    }
-
-    fn content(&mut self, index: usize) -> Result<Vec<u8>, String> {
-        let entry = self.archive.by_index(index);
-        let mut entry = entry.map_err(|error| error.to_string())?;
-        let mut bytes = Vec::new();
-        let read = entry
-            .by_ref()
-            .take(MAX_ENTRY_LENGTH)
-            .read_to_end(&mut bytes);
-        match read {
-            Ok(length) if length as u64 == MAX_ENTRY_LENGTH => {
-                Err(format!("more than {MAX_ENTRY_LENGTH} bytes"))
-            }
-            Ok(_) => Ok(bytes),
-            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -430,10 +485,11 @@ fn options<R: Read>(
     Ok(options)
 }
 
-/// An archive within an archive; none if it stays as it is.
+/// Instruments an archive within an archive, and embeds a runtime if `embed`; none if nothing changes.
 fn inner(
     instrumenter: &Instrumenter,
     outer: &ArchiveContext,
+    embed: bool,
     origin: String,
     bytes: &[u8],
     record: &mut Record,
@@ -451,7 +507,7 @@ fn inner(
     let context = ArchiveContext {
         origin,
         depth: outer.depth + 1,
-        embed: false,
+        embed: embed && outer.embed,
     };
     let mut out = Cursor::new(Vec::new());
     let mut sink = |found| {

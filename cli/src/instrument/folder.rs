@@ -1,21 +1,23 @@
 //! Files and folders on disk.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::Record;
 use super::archive::{self, ArchiveContext, Sink};
 use super::classes::{Instrumenter, unreadable};
 use super::conflicts::Targets;
+use super::embedding::{self, Place};
 use super::paths::Job;
 use super::shared_file::SharedFile;
-use super::{Record, runtime};
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
 use crate::problem::Problem;
-use crate::special_file::is_special;
+use crate::special_file::what_is_there;
 use crate::warnings::Warning;
 
 /// Files that are worked on at a time.
@@ -136,27 +138,74 @@ fn folder(
         warnings: listing.left_out,
         ..Record::default()
     })?;
-    let mut changed = false;
+    let is_enterprise = is_enterprise(target, &listing.files);
+    let alone = |path: &Path| !is_enterprise && stands_alone(path);
+    let mut needy = BTreeSet::new();
     for batch in listing.files.chunks(BATCH) {
         let made: Vec<Result<Record, Problem>> = batch
             .par_iter()
-            .map(|(from, to)| any(instrumenter, from, to))
+            .map(|(from, to)| any(instrumenter, from, to, embed && alone(to)))
             .collect();
-        for record in made {
+        for (record, (_, to)) in made.into_iter().zip(batch) {
             let record = record?;
-            changed |= record.tally.instrumented > 0;
+            if record.tally.instrumented > 0 && !alone(to) {
+                let folder = match is_enterprise {
+                    true => target.to_owned(),
+                    false => application(target, to),
+                };
+                needy.insert(folder);
+            }
             sink(record)?;
         }
     }
-    if changed && embed {
-        for (name, bytes) in runtime::CLASSES {
-            let path = target.join(name);
-            let folder = path.parent().unwrap_or(target);
-            fs::create_dir_all(folder).map_err(|error| Problem::unwritable(folder, &error))?;
-            write(&path, bytes)?;
-        }
+    if embed {
+        needy.iter().try_for_each(|folder| embed_into(folder))?;
     }
     Ok(())
+}
+
+/// Checks for an unpacked enterprise application, whose modules share its libraries.
+fn is_enterprise(target: &Path, files: &[(PathBuf, PathBuf)]) -> bool {
+    let application = target.join(embedding::APPLICATION);
+    let is_named = matches!(Place::of(&target.to_string_lossy()), Place::Library(_));
+    is_named || files.iter().any(|(_, to)| *to == application)
+}
+
+/// Checks for an archive that a container loads apart from the files beside it.
+fn stands_alone(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["war", "ear", "rar"]
+        .iter()
+        .any(|alone| extension.eq_ignore_ascii_case(alone))
+}
+
+/// The folder whose class loader loads a file: `root`, or an unpacked web application within it.
+fn application(root: &Path, file: &Path) -> PathBuf {
+    let within = file.ancestors().take_while(|folder| *folder != root);
+    let web = within.filter(|folder| folder.ends_with("WEB-INF"));
+    let web = web.last().and_then(Path::parent);
+    web.unwrap_or(root).to_owned()
+}
+
+/// Writes the runtime into an output folder, where the class loader of its classes finds it.
+fn embed_into(folder: &Path) -> Result<(), Problem> {
+    let place = Place::of(&folder.to_string_lossy());
+    let marks = [embedding::APPLICATION, "WEB-INF/"].into_iter();
+    let marks = marks.filter(|mark| folder.join(mark).exists());
+    let place = marks.fold(place, Place::by_entry);
+    let application = fs::read(folder.join(embedding::APPLICATION)).unwrap_or_default();
+    for (name, bytes) in place.by_application(&application).files() {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|error| Problem::unwritable(parent, &error))?;
+        write(&path, &bytes)?;
+    }
+    let module = folder.join("module-info.class");
+    let described = fs::read(&module).ok();
+    match described.and_then(|bytes| embedding::module_info(&bytes)) {
+        Some(bytes) => write(&module, &bytes),
+        None => Ok(()),
+    }
 }
 
 /// What lies below a folder.
@@ -211,15 +260,16 @@ fn list(
 
 fn no_file(path: &Path) -> Warning {
     let message = format!("{} is no file and was left out", path.display());
-    let found = match is_special(path) {
-        true => "a pipe, a socket or a device",
-        false => "a link to a file that does not exist",
-    };
-    Warning::new("H0641", message).with("found", found)
+    Warning::new("H0641", message).with("found", what_is_there(path))
 }
 
 /// A file in a folder: what cannot be read as what its name says is kept as it is.
-fn any(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Record, Problem> {
+fn any(
+    instrumenter: &Instrumenter,
+    source: &Path,
+    target: &Path,
+    embed: bool,
+) -> Result<Record, Problem> {
     instrumenter.go_on()?;
     let name = source.to_string_lossy();
     if name.ends_with(".class") {
@@ -237,7 +287,7 @@ fn any(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Reco
             record.append(found);
             Ok(())
         };
-        archive(instrumenter, source, target, false, &mut sink)?;
+        archive(instrumenter, source, target, embed, &mut sink)?;
         return Ok(record);
     }
     record.tally.others += 1;

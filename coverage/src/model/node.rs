@@ -165,6 +165,11 @@ impl Lines {
         lines.filter(|(_, line)| line.status() != Status::Empty)
     }
 
+    /// The same without line 0, which compilers give code that is in no line of the source.
+    pub fn of_source(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
+        self.iter().filter(|(number, _)| *number > 0)
+    }
+
     /// How many lines hold something.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -279,6 +284,12 @@ impl MethodCoverage {
     #[must_use]
     pub fn first_line(&self) -> Option<u32> {
         self.lines.first()
+    }
+
+    /// First line in the source file, in which there is no line 0.
+    #[must_use]
+    pub fn first_source_line(&self) -> Option<u32> {
+        self.lines.of_source().next().map(|(number, _)| number)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::{ClassCoverage, Counter, Counters, Lines, MethodCoverage, Pack
 const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd""#;
 
 /// Writes the report; files are named as the sources have them, those that they do not know
-/// `package/File.java`. What was executed counts as executed once, and its
+/// `package/File.java`, or class files where classes name no source. What was executed counts as executed once, and its
 /// timestamp is the last dump of the sessions.
 ///
 /// # Errors
@@ -99,8 +99,10 @@ fn write_class<W: Write>(
     sources: &dyn SourceLookup,
 ) -> io::Result<()> {
     let [line_rate, branch_rate, complexity] = &rates(&class.counters);
-    let file = class.source_file.as_deref().unwrap_or_default();
-    let file = path_of(sources, class.package(), file);
+    let file = match class.source_file.as_deref() {
+        Some(file) => path_of(sources, class.package(), file),
+        None => format!("{}.class", class.name), // the DTD requires the name of a file
+    };
     let name = jvms::names::binary(&class.name);
     let attributes = [
         ("name", name.as_str()),
@@ -136,7 +138,7 @@ fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::R
 fn write_lines<W: Write>(xml: &mut Markup<W>, lines: &Lines) -> io::Result<()> {
     xml.element("lines", &[], |xml| {
         for (number, line) in lines
-            .iter()
+            .of_source()
             .filter(|(_, line)| line.instructions.total() > 0)
         {
             let hits = &*lines.executions(number).to_string();
@@ -181,6 +183,23 @@ mod tests {
         assert_eq!(rate(Counter::new(1, 99_999)), "0.9999");
         assert_eq!(rate(Counter::new(0, 3)), "1.0000");
         assert_eq!(rate(Counter::new(1, 2)), "0.6666");
+    }
+
+    #[test]
+    fn class_without_a_source_names_its_class_file_and_line_0_is_none() {
+        let lines = [(0, 2, 0, 0, 0), (1, 0, 0, 0, 3)];
+        let method = fixture::method("run", "()V", &lines);
+        let mut builder = crate::model::BundleBuilder::default();
+        let class = fixture::class("iss/NoSource$A", None, vec![method]);
+        builder.add(class).unwrap();
+        let (bundle, mut bytes) = (builder.build("x"), Vec::new());
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
+        let xml = String::from_utf8(bytes).unwrap();
+        assert!(xml.contains("filename=\"iss/NoSource$A.class\""), "{xml}");
+        assert!(
+            xml.contains("number=\"3\"") && !xml.contains("number=\"0\""),
+            "{xml}"
+        );
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::{Module, NoSources, Report, Session};
 use crate::model::{BundleBuilder, BundleCoverage, ClassCoverage, Counter, MethodCoverage};
 
+/// The line of code whose line is not known.
+const NO_LINE: u32 = u32::MAX;
+
 /// Missed and covered instructions, missed and covered branches, line.
 type Row = (u32, u32, u32, u32, u32);
 
@@ -13,7 +16,7 @@ pub(super) fn method(name: &str, descriptor: &str, rows: &[Row]) -> MethodCovera
         method.increment(
             Counter::new(missed, covered),
             branches,
-            Some(line).filter(|&line| line > 0),
+            Some(line).filter(|&line| line != NO_LINE),
         );
     }
     method.close();
@@ -56,7 +59,11 @@ pub(super) fn bundle() -> BundleCoverage {
         vec![method("run", "()V", &[(0, 2, 0, 0, 9)])],
     );
     listener.interfaces = vec!["java/lang/Runnable".into()];
-    let main = vec![method("main", "([Ljava/lang/String;)V", &[(7, 0, 0, 0, 0)])];
+    let main = vec![method(
+        "main",
+        "([Ljava/lang/String;)V",
+        &[(7, 0, 0, 0, NO_LINE)],
+    )];
     let mut builder = BundleBuilder::default();
     for class in [
         class("bank/Account", Some("Account.java"), account),

@@ -240,7 +240,11 @@ impl Pages<'_> {
         let rows = classes.map(|class| Row {
             name: names::class(class),
             link: Some(self.links.class(class).to_owned()),
-            note: self.place(package, class, class.lines.first()),
+            note: self.place(
+                package,
+                class,
+                class.lines.of_source().next().map(|(line, _)| line),
+            ),
             title: Some(jvms::names::binary(&class.name)),
             counters: class.counters,
         });
@@ -359,7 +363,7 @@ fn another_version(body: &mut String, class: &ClassCoverage) {
 /// The methods of a class; each leads to its first line, which is on the same page.
 fn methods(body: &mut String, class: &ClassCoverage) {
     let rows = class.methods.iter().map(|method| {
-        let line = method.first_line();
+        let line = method.first_source_line();
         Row {
             name: names::method(class, method),
             link: line

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::decisions::Decisions;
 use super::{Report, SourceLookup, path_of};
-use crate::model::{LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
+use crate::model::{Counter, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
 
 /// Writes the report; files are named as the sources have them, those that they do not know
 /// `package/File.java`, and what was executed counts as executed once where nothing was
@@ -19,7 +19,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         for file in package
             .source_files
             .iter()
-            .filter(|file| !file.lines.is_empty())
+            .filter(|file| file.lines.of_source().next().is_some())
         {
             write_file(package, file, module.sources, &mut text).map_err(io::Error::other)?;
         }
@@ -37,16 +37,18 @@ fn write_file(
     writeln!(text, "TN:\nSF:{}", one_line(&path))?;
     write_methods(package, file, text)?;
     let decisions = Decisions::of(package, file);
-    for (number, line) in file.lines.iter() {
+    for (number, line) in file.lines.of_source() {
         write_branches(number, line, &decisions, text)?;
     }
-    let branch = file.counters.branch;
+    let mut branch = Counter::EMPTY;
+    let of_lines = file.lines.of_source().map(|(_, line)| line.branches);
+    of_lines.for_each(|of_line| branch += of_line);
     if branch.total() > 0 {
         writeln!(text, "BRF:{}\nBRH:{}", branch.total(), branch.covered)?;
     }
     let lines: Vec<_> = file
         .lines
-        .iter()
+        .of_source()
         .filter(|(_, line)| line.instructions.total() > 0)
         .collect();
     let executed = |line: &LineCoverage| line.instructions.covered > 0;
@@ -70,7 +72,7 @@ fn write_methods(
         .flat_map(|class| class.methods.iter().map(move |method| (class, method)))
         .filter_map(|(class, method)| {
             let name = format!("{}.{}{}", class.name, method.name, method.descriptor);
-            Some((method.first_line()?, one_line(&name), method))
+            Some((method.first_source_line()?, one_line(&name), method))
         })
         .collect();
     for (line, name, _) in &methods {
@@ -154,6 +156,22 @@ mod tests {
             branches(&[true, false, true]),
             ["2,0,0,1", "2,0,1,0", "2,0,2,1"]
         );
+    }
+
+    #[test]
+    fn line_0_is_no_line_of_the_file() {
+        let of_no_line = fixture::method("g", "()V", &[(1, 1, 1, 1, 0)]);
+        let mut method = fixture::method("f", "()V", &[(0, 2, 1, 1, 0), (0, 1, 0, 2, 4)]);
+        method.close();
+        let mut builder = BundleBuilder::default();
+        let class = fixture::class("S", Some("S.java"), vec![method, of_no_line]);
+        builder.add(class).unwrap();
+        let (bundle, mut bytes) = (builder.build("x"), Vec::new());
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let expected = "TN:\nSF:S.java\nFN:4,S.f()V\nFNDA:1,S.f()V\nFNF:1\nFNH:1\n\
+                        BRDA:4,0,0,1\nBRDA:4,0,1,1\nBRF:2\nBRH:2\nDA:4,1\nLF:1\nLH:1\nend_of_record\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     let mut text = String::from("<coverage version=\"1\">\n");
     for (module, package) in report.packages() {
         let files = package.source_files.iter();
-        for file in files.filter(|file| !file.lines.is_empty()) {
+        for file in files.filter(|file| file.lines.of_source().next().is_some()) {
             write_file(file, module.sources, &mut text).map_err(io::Error::other)?;
         }
     }
@@ -31,7 +31,7 @@ fn write_file(
 ) -> std::fmt::Result {
     let path = path_of(sources, &file.package, &file.name);
     writeln!(text, "  <file path=\"{}\">", escape(&path))?;
-    for (number, line) in file.lines.iter() {
+    for (number, line) in file.lines.of_source() {
         let covered = line.instructions.covered > 0;
         write!(
             text,
@@ -74,6 +74,22 @@ mod tests {
 </coverage>
 "#;
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn line_0_is_no_line_of_the_file() {
+        let lines = [(1, 0, 0, 0, 0), (0, 2, 0, 0, 3)];
+        let method = fixture::method("run", "()V", &lines);
+        let mut builder = crate::model::BundleBuilder::default();
+        let class = fixture::class("A", Some("A.java"), vec![method]);
+        builder.add(class).unwrap();
+        let (bundle, mut bytes) = (builder.build("x"), Vec::new());
+        write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains("lineNumber=\"3\"") && !text.contains("lineNumber=\"0\""),
+            "{text}"
+        );
     }
 
     #[test]

@@ -602,14 +602,7 @@ fn named_module_reads_the_runtime_if_told_to_or_embeds_it() {
     let folder = scratch();
     let place = folder.path();
     let jdk = jdks::newest();
-    std::fs::create_dir_all(place.join("src/app")).expect("the test's folder");
-    std::fs::write(place.join("src/module-info.java"), "module app { }")
-        .expect("the test's folder");
-    let text = "package app; public class Main { public static void main(String[] a) { System.out.println(\"ran\"); } }";
-    std::fs::write(place.join("src/app/Main.java"), text).expect("the test's folder");
-    let sources = javac::sources_in(&place.join("src"));
-    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    let classes = javac::compile(&jdk, &sources, place, &["--release", "11"]);
+    let classes = module(&jdk, place);
     let path = |name: &str| place.join(name).display().to_string();
     let run = |options: &[&str], output: &str| {
         let output = place.join(output);
@@ -652,4 +645,69 @@ fn named_module_reads_the_runtime_if_told_to_or_embeds_it() {
     run(&["--module-path", &path("inside")], "second");
     let module = |folder: &Path| std::fs::read(folder.join("module-info.class")).expect("a module");
     assert_eq!(module(&place.join("inside")), module(&classes));
+}
+
+/// Compiles a module of two packages and packs it with a tool that lists its packages.
+fn module(jdk: &Jdk, place: &Path) -> PathBuf {
+    std::fs::create_dir_all(place.join("src/app")).expect("the test's folder");
+    std::fs::write(place.join("src/module-info.java"), "module app { }")
+        .expect("the test's folder");
+    let text = "package app; public class Main { public static void main(String[] a) { System.out.println(\"ran\"); } }";
+    std::fs::write(place.join("src/app/Main.java"), text).expect("the test's folder");
+    let sources = javac::sources_in(&place.join("src"));
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    javac::compile(jdk, &sources, place, &["--release", "11"])
+}
+
+#[test]
+fn modules_that_list_their_packages_find_the_embedded_runtime() {
+    let folder = scratch();
+    let place = folder.path();
+    let jdk = jdks::newest();
+    let classes = module(&jdk, place);
+    let path = |name: &str| place.join(name).display().to_string();
+    let tool = |name: &str, words: &[&str]| {
+        let run = Java::program(jdk.tool(name)).arguments(words).run();
+        run.assert_success();
+    };
+    let classes = classes.display().to_string();
+    tool("jar", &["cf", &path("app.jar"), "-C", &classes, "."]);
+    tool(
+        "jmod",
+        &["create", "--class-path", &classes, &path("app.jmod")],
+    );
+    for name in ["app.jar", "app.jmod"] {
+        let to = path(&format!("out-{name}"));
+        instrument(&[&path(name), "-o", &to, "--embed"])
+            .run()
+            .assert_success();
+    }
+    let ran = |java: Java, output: &str| {
+        let output = place.join(output);
+        let property = format!("-Dclasshook.output={}", output.display());
+        let run = java
+            .option(property)
+            .argument("-m")
+            .argument("app/app.Main")
+            .run();
+        run.assert_success();
+        assert_eq!(run.stdout, "ran\n");
+        assert_eq!(hits(&snapshot(&output), "app/Main").0, 1);
+    };
+    let java = Java::new(&jdk).options(&["--module-path", &path("out-app.jar")]);
+    ran(java, "of-jar");
+    let image = path("image");
+    let of_module = path("out-app.jmod");
+    tool(
+        "jlink",
+        &[
+            "--module-path",
+            &of_module,
+            "--add-modules",
+            "app",
+            "--output",
+            &image,
+        ],
+    );
+    ran(Java::program(place.join("image/bin/java")), "of-image");
 }

@@ -1,0 +1,116 @@
+//! Which classes `classhook report` holds, and what else lies where class files are.
+
+#[path = "support/command.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::fs;
+
+use probes::Meta;
+use support::{ACCOUNT, Compiled, Hits, Ran, bank, run, snapshot};
+
+/// Runs `report` with these words, and reads the XML that it writes.
+fn xml(bank: &Compiled, words: &[&dyn AsRef<std::ffi::OsStr>]) -> (String, Ran) {
+    let path = bank.path("report.xml");
+    let mut all: Vec<OsString> = vec!["report".into(), "--xml".into(), path.clone().into()];
+    all.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    let ran = run(all);
+    (fs::read_to_string(path).unwrap(), ran)
+}
+
+#[test]
+fn pipes_and_dangling_links_named_as_class_files_are_left_out_and_named() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let classes = bank.path("classes");
+    let file = snapshot(
+        &bank.path("out"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(classes.join("Pipe.class"))
+        .status();
+    assert!(pipe.unwrap().success());
+    std::os::unix::fs::symlink("nowhere", classes.join("Link.class")).unwrap();
+    let (xml, ran) = xml(&bank, &[&file, &"--classes", &classes]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    ran.says(&[
+        "Pipe.class is left out of the report",
+        "a pipe, a socket or a device",
+        "Link.class is left out of the report",
+        "a link to a file that does not exist",
+    ]);
+    assert!(xml.contains("bank/Account"), "{xml}");
+    let place = classes.join("Pipe.class");
+    let words: [&std::ffi::OsStr; 4] = [
+        "report".as_ref(),
+        file.as_ref(),
+        "--classes".as_ref(),
+        place.as_ref(),
+    ];
+    run(words).refused("H0613", &["Pipe.class is no file"]);
+}
+
+#[test]
+fn classes_that_libraries_generate_at_run_time_are_not_reported() {
+    let generated = "bank/Account$$EnhancerBySpringCGLIB$$1a2b";
+    let source = "package bank; class Account$$EnhancerBySpringCGLIB$$1a2b { int x = 1; }";
+    let place = Compiled::new(&[
+        ("bank/Account.java", ACCOUNT),
+        (&format!("{generated}.java"), source),
+    ]);
+    let classes = ["bank/Account", generated].map(|name| place.class(name));
+    let recorded = classes
+        .each_ref()
+        .map(|bytes| (bytes.as_slice(), Hits::All));
+    let file = snapshot(&place.path("out"), Meta::default(), true, &recorded);
+    let (text, ran) = xml(&place, &[&file]);
+    assert!(
+        text.contains("bank/Account\"") && !text.contains("CGLIB"),
+        "{text}"
+    );
+    assert!(
+        ran.out
+            .contains("left out: 1 class that libraries generated at run time\n"),
+        "{}",
+        ran.out
+    );
+    let (text, _) = xml(&place, &[&file, &"--classes", &place.path("classes")]);
+    assert!(
+        text.contains("CGLIB"),
+        "a class file that the build made counts"
+    );
+}
+
+#[test]
+fn names_that_no_module_has_are_refused_before_the_program_runs() {
+    let bank = bank();
+    let ran_first = bank.path("ran-first");
+    let words: [&std::ffi::OsStr; 6] = [
+        "coverage".as_ref(),
+        "--classes".as_ref(),
+        "jrt:a/b".as_ref(),
+        "--".as_ref(),
+        "touch".as_ref(),
+        ran_first.as_ref(),
+    ];
+    run(words).refused("H0614", &["names no module", "jrt:MODULE"]);
+    assert!(!ran_first.exists());
+}
+
+#[test]
+fn help_says_that_reports_go_to_standard_output() {
+    let ran = run(["report", "--help"]);
+    let text: String = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("--markdown <FILE> Write a summary in Markdown"),
+        "{text}"
+    );
+    assert!(text.contains("or to standard output (-)"), "{text}");
+    assert!(
+        text.contains("Each FILE that is written may be -, for standard output"),
+        "{text}"
+    );
+}
