@@ -83,7 +83,11 @@ impl SelfRemoval {
     /// Watches the probes, if it is time; when they were watched often enough, takes those that are on record out of hot
     /// classes.
     pub fn turn(&mut self, agent: &Agent, jvm: Jvm<'_>) {
-        if !agent.settings.self_remove || agent.tests.are_used() || !self.next.is_due() {
+        if !agent.settings.self_remove
+            || agent.settings.before_agents
+            || agent.tests.are_used()
+            || !self.next.is_due()
+        {
             return;
         }
         if let Err(cause) = self.watch(agent, jvm) {

@@ -125,6 +125,10 @@ fn start<P: OnLoadOrLive>(
     let mut config = configure(options).map_err(|error| (error, asked))?;
     // Before the program runs nobody waits for the agent, and without its socket nothing would come later.
     config.agent.later &= P::IS_LIVE;
+    if config.agent.before_agents && P::IS_LIVE {
+        let text = "before-agents=on is for a JVM that starts: other agents have changed the loaded classes already";
+        return Err((StartError::Agent(Code::Options, text.to_owned()), asked));
+    }
     let on_error = config.agent.on_error;
     if config.help {
         messages::answer(format_args!(
@@ -247,13 +251,16 @@ fn equip(
     let refused = |what: &str, error: JvmtiError| {
         StartError::Agent(Code::Refused, format!("the JVM refuses {what}: {error}"))
     };
-    let wanted = Capabilities::only(CAN_RETRANSFORM_CLASSES);
-    jvmti.add_capabilities(phase, wanted).map_err(|error| {
-        refused(
-            "the capability can_retransform_classes; another agent may hold it",
-            error,
-        )
-    })?;
+    // The JVM shows a class first to environments without this capability, in the order of the command line.
+    if !config.agent.before_agents {
+        let wanted = Capabilities::only(CAN_RETRANSFORM_CLASSES);
+        jvmti.add_capabilities(phase, wanted).map_err(|error| {
+            refused(
+                "the capability can_retransform_classes; another agent may hold it",
+                error,
+            )
+        })?;
+    }
     let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler::new(&config))?;
     // Until the agent is installed the callbacks do nothing.
     let events = [Event::VM_INIT, Event::VM_DEATH, Event::DATA_DUMP_REQUEST];

@@ -72,6 +72,9 @@ pub struct Coverage {
     /// Measure a class in several class loaders apart, and report each loader as a module
     #[arg(long, conflicts_with = "hit_counts")]
     pub per_loader: bool,
+    /// Measure classes as they are before other agents change them, such as AspectJ's weaver; not with a PID
+    #[arg(long)]
+    pub before_agents: bool,
     /// The check of the metaspace.
     #[command(flatten)]
     pub metaspace: Metaspace,
@@ -128,6 +131,7 @@ impl Coverage {
         let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
         let mut checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         checked.options.per_loader = self.per_loader;
+        checked.options.before_agents = self.before_agents;
         let code = checked.launch(&self.command)?;
         let output = match place {
             Some(place) => place.settle()?,
@@ -151,6 +155,20 @@ impl Coverage {
             ("--exact-lines", self.exact_lines),
             ("--hit-counts", self.hit_counts),
         ];
+        if self.before_agents {
+            return Err(Problem::user(
+                "H0627",
+                "--before-agents goes with a command, not with a JVM that is running",
+            )
+            .with(
+                "cause",
+                "other agents have changed the loaded classes already",
+            )
+            .with(
+                "help",
+                "start it with `classhook coverage --before-agents -- …`",
+            ));
+        }
         if self.per_loader {
             return Err(Problem::user("H0627", "--per-loader goes with a command, not with a JVM that is running")
                 .with("cause", "an agent that was there before may record all loaders together")

@@ -31,6 +31,8 @@ pub struct AgentOptions {
     pub waits: bool,
     /// Whether results of single class loaders are kept apart.
     pub per_loader: bool,
+    /// True if classes are changed before other agents see them.
+    pub before_agents: bool,
     /// `warn` or `strict`.
     pub on_error: Option<&'static str>,
     /// The agent's log level.
@@ -98,6 +100,7 @@ impl AgentOptions {
             ),
             ("waits", self.waits.then_some("on")),
             ("per-loader", self.per_loader.then_some("on")),
+            ("before-agents", self.before_agents.then_some("on")),
             ("on-error", self.on_error),
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
@@ -151,6 +154,7 @@ mod tests {
             },
             waits: true,
             per_loader: true,
+            before_agents: true,
             on_error: Some("strict"),
             log: Some("info".into()),
             run: Some("r1".into()),

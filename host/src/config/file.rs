@@ -63,6 +63,7 @@ struct FileAgent {
     compile_huge: Option<Spanned<String>>,
     self_remove: Option<Spanned<String>>,
     per_loader: Option<Spanned<String>>,
+    before_agents: Option<Spanned<String>>,
     jacoco_tcp: Option<Spanned<String>>,
     jacoco_tcp_remote: Option<Spanned<String>>,
 }
@@ -159,6 +160,11 @@ impl Source<'_> {
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
             ("self-remove", agent.self_remove, &mut result.self_remove),
             ("per-loader", agent.per_loader, &mut result.per_loader),
+            (
+                "before-agents",
+                agent.before_agents,
+                &mut result.before_agents,
+            ),
             (
                 "jacoco-tcp-remote",
                 agent.jacoco_tcp_remote,

@@ -66,6 +66,10 @@ A comma or backslash inside a value is written \\, or \\\\.
                      probes that were hit, once that is on record (default: on)
   per-loader=on|off  whether what classes of the same bytes execute is recorded apart
                      for each class loader (default: off)
+  before-agents=on|off
+                     whether classes are changed before agents see them that come later
+                     on the command line and cannot retransform, such as weavers; loaded
+                     classes are never changed then (default: off)
   jacoco-tcp=[ADDRESS:]PORT
                      where JaCoCo's tools can dump and reset what is measured while the
                      JVM runs, as with output=tcpserver of its agent: at the loopback
@@ -96,7 +100,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 35] = [
+const KEYS: [&str; 36] = [
     "config",
     "output",
     "file-name",
@@ -120,6 +124,7 @@ const KEYS: [&str; 35] = [
     "compile-huge",
     "self-remove",
     "per-loader",
+    "before-agents",
     "jacoco-tcp",
     "jacoco-tcp-remote",
     "observe",
@@ -253,6 +258,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
         "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
         "per-loader" => config.agent.per_loader = parse_switch("per-loader", value)?,
+        "before-agents" => config.agent.before_agents = parse_switch("before-agents", value)?,
         "jacoco-tcp" => config.agent.jacoco_tcp = Some(parse_address("jacoco-tcp", value)?),
         "jacoco-tcp-remote" => {
             config.agent.jacoco_tcp_remote = parse_switch("jacoco-tcp-remote", value)?;

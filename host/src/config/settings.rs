@@ -55,6 +55,8 @@ pub struct Agent {
     pub self_remove: bool,
     /// Whether results of one class in several loaders are kept apart.
     pub per_loader: bool,
+    /// True if classes are changed before agents see them that cannot retransform; loaded classes are never changed then.
+    pub before_agents: bool,
     /// Where JaCoCo's tools can ask what was executed.
     pub jacoco_tcp: Option<SocketAddr>,
     /// Whether that may be an address that other machines reach.
@@ -209,6 +211,7 @@ impl Default for Agent {
             compile_huge: true,
             self_remove: true,
             per_loader: false,
+            before_agents: false,
             jacoco_tcp: None,
             jacoco_tcp_remote: false,
             observe: None,

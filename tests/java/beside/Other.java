@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * Another agent: {@code incapable:FILE} gives Target's bytes from a file, {@code capable:} edits what it is handed,
- * {@code breaking:} cuts it short when it is retransformed.
+ * {@code weaving:} does so at load time alone, {@code breaking:} cuts it short when it is retransformed.
  */
 public class Other implements ClassFileTransformer {
     static Instrumentation instrumentation;
@@ -26,6 +26,7 @@ public class Other implements ClassFileTransformer {
         switch (parts[0]) {
             case "none": break;
             case "incapable": given.addTransformer(new Other(Files.readAllBytes(Paths.get(parts[1])), false), false); break;
+            case "weaving": given.addTransformer(new Other(null, false), false); break;
             case "capable": given.addTransformer(new Other(null, false), true); break;
             case "breaking": given.addTransformer(new Other(null, true), true); break;
             default: throw new IllegalArgumentException(options);

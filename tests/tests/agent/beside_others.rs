@@ -6,7 +6,7 @@ use attach::Attachment;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{jacoco, javac, scratch, workspace};
-use jacoco_files::Execution;
+use jacoco_files::{Execution, XmlReport};
 use probes::Snapshot;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -133,6 +133,60 @@ fn method_added_by_an_incapable_agent_at_load_is_covered() {
         );
         assert!(all_hit(snapshot, "Target") > 5);
     });
+}
+
+/// As JaCoCo does if it is named first: otherwise the class is not the one that the report finds.
+#[test]
+fn class_is_measured_as_it_is_before_an_incapable_agent_changes_it() {
+    let class = std::fs::read(made().classes.join("Target.class")).expect("the class");
+    for jdk in jdks::main_three() {
+        for (is_before, option) in [(true, ",before-agents=on"), (false, "")] {
+            let folder = scratch();
+            let output = folder.path().display();
+            let options = format!("plugin=coverage,output={output}{option}");
+            let run = java(&jdk)
+                .agent(Some(&options))
+                .option(other("weaving:"))
+                .main("Beside")
+                .arguments(&["once", "all"])
+                .run();
+            run.assert_success();
+            assert!(run.stdout.contains(" other\n"), "{}", run.report());
+            let snapshot = snapshot(folder.path());
+            let failures = &snapshot.failures;
+            assert!(failures.is_empty(), "on {jdk}: {failures:?}");
+            let target = snapshot.classes.iter().find(|class| class.name == "Target");
+            let id = target.expect("Target").fingerprint;
+            assert_eq!(id == rewriter::fingerprint(&class), is_before, "on {jdk}");
+            all_hit(&snapshot, "Target");
+        }
+    }
+}
+
+#[test]
+fn command_measures_classes_before_other_agents_and_leaves_them_changed() {
+    let folder = scratch();
+    let (output, xml) = (folder.path().join("out"), folder.path().join("report.xml"));
+    let jdk = jdks::newest();
+    let run = Java::program(workspace::classhook())
+        .arguments(&["coverage", "--before-agents", "--output"])
+        .argument(&output)
+        .arguments(&["--classes"])
+        .argument(&made().classes)
+        .arguments(&["--xml"])
+        .argument(&xml)
+        .arguments(&["--"])
+        .argument(jdk.home.join("bin/java"))
+        .argument(other("weaving:"))
+        .arguments(&["-cp"])
+        .argument(&made().classes)
+        .arguments(&["Beside", "all"])
+        .run();
+    run.assert_success();
+    assert!(!run.stderr.contains("H0622"), "{}", run.report());
+    let report = XmlReport::read(&xml);
+    let lines = report.values("/package /class Target/counter LINE");
+    assert_eq!(lines, Some("covered=6 missed=0"));
 }
 
 /// The JVM keeps what agents without the capability made, and runs ours again on top.
