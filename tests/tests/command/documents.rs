@@ -35,14 +35,14 @@ fn assert_holds(file: &Path, text: &str) {
 }
 
 #[test]
-fn readme_measures_the_bank_with_and_without_the_command() {
-    let mut commands = blocks("README.md", "sh");
+fn first_steps_measure_the_bank_with_and_without_the_command() {
+    let mut commands = blocks("docs/get-started.md", "sh");
     // the tasks would take too long here, and which JVM to attach to is the reader's choice
     commands.retain(|block| !block.contains("cargo xtask") && !block.contains(" PID "));
     let [measure, record_and_report, statically] = commands.as_slice() else {
         panic!("expected three blocks of commands, found {commands:?}");
     };
-    let [summary] = blocks("README.md", "text")
+    let [summary] = blocks("docs/get-started.md", "text")
         .try_into()
         .expect("one block of output");
     for jdk in jdks::main_two() {
