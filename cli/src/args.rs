@@ -79,6 +79,8 @@ pub struct Watch {
     pub per_second: Option<u32>,
     /// Subject of condition and list, unless that is calls.
     pub about: Option<String>,
+    /// Objects within one another that are shown with what they hold.
+    pub depth: Option<u8>,
 }
 
 impl PluginSettings {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use conditions::limits::MAX_LEVELS;
 use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
 use jvms::descriptor::MethodDescriptor;
 use jvms::names;
@@ -36,6 +37,9 @@ pub struct When {
     /// What is kept of each call besides: 'arg, returned, this.size, stack(10)'
     #[arg(long, value_name = "VALUES", conflicts_with = "config", value_parser = NonEmptyStringValueParser::new())]
     pub show: Option<String>,
+    /// How many objects within one another are shown with their fields, elements and entries, 0 to 8
+    #[arg(long, value_name = "LEVELS", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_LEVELS)))]
+    pub depth: Option<u8>,
 }
 
 impl When {
@@ -104,6 +108,7 @@ impl When {
         Watch {
             when,
             show: self.show.clone(),
+            depth: self.depth,
             ..Watch::default()
         }
     }
@@ -173,7 +178,7 @@ mod tests {
         let when = When {
             condition: condition.map(str::to_owned),
             min_duration: min_duration.map(|text| nanos(text).unwrap()),
-            show: None,
+            ..When::default()
         };
         when.watch().when
     }

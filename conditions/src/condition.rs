@@ -17,6 +17,8 @@ pub struct Watch {
     pub about: About,
     /// The fields whose writes they are about: `com.acme.Order.status`.
     pub writes: Vec<String>,
+    /// Objects within one another that are shown with what they hold; 0 for none.
+    pub depth: u8,
 }
 
 /// Subject of a condition and a list.
@@ -150,7 +152,7 @@ pub enum Root {
     This,
     /// The exception that left the method.
     Thrown,
-    /// A local variable, or a value of a write, whose name is the first step.
+    /// A parameter, a local variable, or a value of a write, whose name is the first step.
     Local,
 }
 
@@ -228,6 +230,8 @@ pub enum Show {
     Stack(u8),
     /// A value that an object leads to.
     Value(Path),
+    /// Another value: `depth`, `thread`, `duration`, `threw`, `args.length`.
+    Computed(Value),
 }
 
 impl Condition {
@@ -291,7 +295,7 @@ impl Path {
         }
     }
 
-    /// The name of the local variable that it begins with, if it does.
+    /// The name of the parameter or local variable that it begins with, if it does.
     #[must_use]
     pub fn variable(&self) -> Option<&str> {
         match (self.root, self.steps.first()) {
@@ -475,6 +479,7 @@ impl Display for Show {
             Self::Locals => f.write_str("locals"),
             Self::Stack(frames) => write!(f, "stack({frames})"),
             Self::Value(path) => path.fmt(f),
+            Self::Computed(value) => value.fmt(f),
         }
     }
 }

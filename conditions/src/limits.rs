@@ -14,3 +14,5 @@ pub const MAX_SLOTS: usize = 64;
 pub const MAX_STACK: u8 = 100;
 /// Longest text that is compared, in bytes of UTF-8.
 pub const MAX_TEXT: usize = 1_024;
+/// Most objects within one another that are shown with what they hold.
+pub const MAX_LEVELS: u8 = 8;

@@ -11,13 +11,16 @@ use crate::lexer::{self, Span, Token};
 use crate::limits::{MAX_DEPTH, MAX_SLOTS, MAX_STACK, MAX_STEPS, MAX_TESTS};
 use crate::mistake::{Mistake, quoted};
 
-const VALUES: &str = "`duration`, `threw`, `thrown`, `arg[0]`, `args.length`, `returned`, `this`, `thread` or `depth`";
-const SHOWN: &str = "`arg`, `arg[0]`, `returned`, `this`, `thrown` or `stack(10)`";
+const VALUES: &str = "the name of a parameter, `duration`, `threw`, `thrown`, `arg[0]`, `args.length`, `returned`, `this`, `thread` or `depth`";
+const SHOWN: &str = "the name of a parameter, `arg`, `arg[0]`, `returned`, `this`, `thrown`, `thread`, `depth` or `stack(10)`";
 const VALUES_HERE: &str =
     "the name of a local variable, `this`, `arg[0]`, `args.length` or `thread`";
 const SHOWN_HERE: &str = "the name of a local variable, `locals`, `this`, `arg[0]` or `stack(10)`";
 const VALUES_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]`, `args.length` or `thread`";
 const SHOWN_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]` or `stack(10)`";
+const IN_QUOTES: &str = "names of classes and other texts stand in double quotes";
+/// Names that are not those of parameters.
+const OF_EVERY_CALL: [&str; 4] = ["this", "thread", "arg", "args"];
 /// Values that only calls have.
 const OF_CALLS: [&str; 5] = ["duration", "threw", "thrown", "returned", "depth"];
 const FUNCTIONS: &str =
@@ -103,6 +106,18 @@ impl Watch {
             _ => None,
         };
         self.paths().filter_map(index).max()
+    }
+
+    /// The names of parameters or local variables that are asked for, each once.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for name in self.paths().filter_map(Path::variable) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// The values that are read from objects, in the order in which they are mentioned.
@@ -342,10 +357,15 @@ impl<'t> Parser<'t> {
         if self.comparison().is_some() {
             return Err(self.unexpected("`&&`, `||` or the end"));
         }
+        let span = self.span_from(from);
+        if is_class_of_thrown(&left) && is_name(&right) {
+            let found = quoted(self.text.get(span.0..span.1).unwrap_or_default());
+            let mistake = Mistake::new(self.text, span, partner, found);
+            return Err(mistake.with_help(IN_QUOTES));
+        }
         if kind.goes_with(Kind::of(&right), comparison) {
             return Ok(Test::Compare(left, comparison, right));
         }
-        let span = self.span_from(from);
         let mistake = Mistake::new(self.text, span, partner, named(&right));
         Err(match (kind, Kind::of(&right)) {
             (Kind::Text, Kind::Null) => {
@@ -466,12 +486,7 @@ impl<'t> Parser<'t> {
             "returned" => Root::Returned,
             "this" => Root::This,
             "thrown" => Root::Thrown,
-            _ if self.about == About::Writes => return Err(self.unexpected(self.values())),
-            _ => {
-                return Err(self
-                    .unexpected(self.values())
-                    .with_help("names of classes and other texts stand in double quotes"));
-            }
+            _ => return Err(self.unexpected(self.values())),
         };
         if !matches!(root, Root::Argument(_)) {
             self.at += 1;
@@ -495,13 +510,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Says whether a name is that of a local variable, or of a value of a write. A local variable may be called `arg` or
+    /// Says whether a name is that of a parameter, a local variable, or a value of a write. A local variable may be called `arg` or
     /// `args`, too, and goes on with its fields.
     fn is_local(&self, name: &str) -> bool {
         let ahead = |by: usize| self.tokens.get(self.at + by).map(|it| &it.0);
         let is_followed = |symbol| ahead(1) == Some(&Token::Symbol(symbol));
         match (self.about, name) {
-            (About::Calls, _) | (_, "this" | "thread") => false,
+            (About::Calls, name) => !OF_EVERY_CALL.contains(&name) && !OF_CALLS.contains(&name),
+            (_, "this" | "thread") => false,
             (About::Writes, name) => ["old", "new", "object"].contains(&name),
             (About::Places, "arg") => !is_followed("["),
             (About::Places, "args") => {
@@ -649,24 +665,21 @@ impl<'t> Parser<'t> {
     }
 
     fn shown_value(&mut self) -> Result<Show, Mistake> {
-        let place = self.span();
-        match self.value()? {
-            Value::Path(path) => Ok(Show::Value(path)),
-            other => {
-                let found = named(&Operand::Value(other));
-                Err(
-                    Mistake::new(self.text, place, self.shown(), found).with_help(
-                        match self.about {
-                            About::Calls => {
-                                "thread, duration and the class of what is thrown are always shown"
-                            }
-                            _ => "the thread is always shown",
-                        },
-                    ),
-                )
-            }
-        }
+        Ok(match self.value()? {
+            Value::Path(path) => Show::Value(path),
+            other => Show::Computed(other),
+        })
     }
+}
+
+/// Says whether a value is the class of what was thrown.
+fn is_class_of_thrown(operand: &Operand) -> bool {
+    matches!(operand, Operand::Value(Value::Path(path)) if *path == Path::thrown_class())
+}
+
+/// Says whether a value is that of a parameter by its name.
+fn is_name(operand: &Operand) -> bool {
+    matches!(operand, Operand::Value(Value::Path(path)) if path.root == Root::Local)
 }
 
 /// The only part, or all of them joined.

@@ -22,6 +22,7 @@ pub struct Program {
     pub(crate) start: Target,
     slots: Box<[Slot]>,
     variables: Box<[String]>,
+    computed: Box<[Value]>,
     stack: Option<u8>,
     arguments: bool,
     watch: Watch,
@@ -36,6 +37,8 @@ pub struct Slot {
     pub name: String,
     /// Whether as much as possible is kept of a text, because it is compared.
     pub is_compared: bool,
+    /// Whether it is in the list of what is shown.
+    pub is_shown: bool,
 }
 
 /// An instruction that writes a field, in one class.
@@ -100,14 +103,36 @@ impl Program {
         Self::compile(watch, Some(when), Some(site.clone()))
     }
 
+    /// Compiles what is asked of calls of a method whose parameters have these names; those without a name are empty.
+    #[must_use]
+    pub fn of_method(watch: &Watch, parameters: &[String]) -> Self {
+        let compiler = Compiler {
+            parameters: parameters.to_vec(),
+            ..Compiler::default()
+        };
+        Self::compiled(compiler, watch, watch.when.clone())
+    }
+
     fn compile(watch: &Watch, when: Option<Condition>, write: Option<WriteSite>) -> Self {
-        let mut compiler = Compiler {
+        let compiler = Compiler {
             about: watch.about,
             write,
             ..Compiler::default()
         };
+        Self::compiled(compiler, watch, when)
+    }
+
+    fn compiled(mut compiler: Compiler, watch: &Watch, when: Option<Condition>) -> Self {
         for path in watch.paths() {
             compiler.slot(path, false);
+        }
+        for show in &watch.show {
+            if let Show::Value(path) = show {
+                let number = compiler.slot(path, false);
+                if let Some(slot) = compiler.slots.get_mut(usize::from(number)) {
+                    slot.is_shown = true;
+                }
+            }
         }
         let start = match &when {
             Some(condition) => compiler.condition(condition, KEPT, LEFT_OUT),
@@ -117,6 +142,14 @@ impl Program {
             Show::Stack(frames) => Some(*frames),
             _ => None,
         });
+        let mut computed: Vec<Value> = Vec::new();
+        for show in &watch.show {
+            if let Show::Computed(value) = show
+                && !computed.contains(value)
+            {
+                computed.push(value.clone());
+            }
+        }
         let mut variables: Vec<String> = Vec::new();
         for name in compiler.slots.iter().filter_map(|it| it.path.variable()) {
             if !variables.iter().any(|known| known == name) {
@@ -128,6 +161,7 @@ impl Program {
             start,
             slots: compiler.slots.into(),
             variables: variables.into(),
+            computed: computed.into(),
             stack: stack.max(),
             arguments: watch.show.contains(&Show::Arguments),
             watch: watch.clone(),
@@ -144,6 +178,18 @@ impl Program {
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
+    }
+
+    /// The values that are shown and read from no object, with the numbers behind those of the slots.
+    pub fn computed(&self) -> impl Iterator<Item = (u8, &Value)> {
+        let first = u8::try_from(self.slots.len()).unwrap_or(u8::MAX);
+        (first..).zip(&self.computed)
+    }
+
+    /// The names of all values by their numbers, as they are written in conditions and lists.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let slots = self.slots.iter().map(|slot| slot.name.clone());
+        slots.chain(self.computed.iter().map(Value::to_string))
     }
 
     /// The values that are read from one object, with their numbers.
@@ -181,6 +227,12 @@ impl Program {
     #[must_use]
     pub fn stack(&self) -> Option<u8> {
         self.stack
+    }
+
+    /// Objects within one another that are shown with what they hold.
+    #[must_use]
+    pub fn depth(&self) -> u8 {
+        self.watch.depth
     }
 
     /// Whether every argument is shown.
@@ -251,9 +303,26 @@ impl WriteSite {
     }
 }
 
+/// The path of a value that begins with the name of a parameter. A name that no parameter has leads nowhere.
+fn of_parameter(path: &Path, parameters: &[String]) -> Path {
+    let index = path.variable().and_then(|name| {
+        let index = parameters.iter().position(|known| known == name)?;
+        u8::try_from(index).ok()
+    });
+    match index {
+        None => path.clone(),
+        Some(index) => Path {
+            root: Root::Argument(index),
+            steps: path.from_root().to_vec(),
+        },
+    }
+}
+
 #[derive(Default)]
 struct Compiler {
     about: About,
+    /// The names of the method's parameters.
+    parameters: Vec<String>,
     write: Option<WriteSite>,
     branches: Vec<Branch>,
     slots: Vec<Slot>,
@@ -266,7 +335,7 @@ impl Compiler {
         let (about, write) = (self.about, self.write.as_ref());
         let number = *self.numbers.entry(path.clone()).or_insert_with(|| {
             let path_there = match (about, write) {
-                (About::Calls, _) => path.clone(),
+                (About::Calls, _) => of_parameter(path, &self.parameters),
                 (_, None) => as_variable(path),
                 (_, Some(write)) => write.place(&as_variable(path)),
             };
@@ -274,6 +343,7 @@ impl Compiler {
                 path: path_there,
                 name: path.to_string(),
                 is_compared: false,
+                is_shown: false,
             });
             (self.slots.len() - 1) as u8 // at most MAX_SLOTS
         });

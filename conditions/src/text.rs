@@ -10,6 +10,12 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// The part of it that is known.
+    #[must_use]
+    pub fn known(self) -> &'a str {
+        self.known
+    }
+
     /// The beginning of a text of `length` UTF-16 units.
     #[must_use]
     pub fn new(known: &'a str, length: u32) -> Self {

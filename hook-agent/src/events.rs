@@ -149,6 +149,17 @@ impl Handlers for Events {
         runtime::captured_at(current::get()?.jvmti, local, object, steps, text)
     }
 
+    fn opened<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        limits: (u8, usize),
+        bytes: &'t mut [u8],
+    ) -> Option<Seen<'t>> {
+        runtime::opened(current::get()?.jvmti, local, object, steps, limits, bytes)
+    }
+
     fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]) {
         with_agent(|agent| {
             let jvm = agent.jvm(live, local);

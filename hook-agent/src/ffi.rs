@@ -13,6 +13,7 @@ pub(crate) mod arrays;
 pub(crate) mod callbacks;
 pub(crate) mod class_file_load;
 pub(crate) mod clock;
+mod collections;
 pub(crate) mod continuations;
 pub(crate) mod define;
 pub(crate) mod entry;
@@ -24,15 +25,19 @@ pub(crate) mod installed;
 pub(crate) mod jni_table;
 pub(crate) mod jvm;
 pub(crate) mod jvmti;
+mod layouts;
 pub(crate) mod live;
 pub(crate) mod native_stack;
 mod natives;
 pub(crate) mod observed;
 pub(crate) mod observer;
+mod opened;
 pub(crate) mod phases;
 pub(crate) mod process;
+pub(crate) mod reader;
 pub(crate) mod refs;
 pub(crate) mod stack;
+mod steps;
 #[expect(
     non_snake_case,
     reason = "functions and events bear the names of the specification"

@@ -162,7 +162,8 @@ fn add_one(
         row: number.and_then(|number| span::row_of(&rows, number)),
         ..span::about(transformed, plugin.recorded_name(), span.method)
     };
-    let program = span::program(plugin, span);
+    let program = span::program(plugin, span, Some(native));
+    let program = program.as_ref();
     let id = span::register(info, program, spans)?;
     let here = rewriter::span::Span {
         method: in_front.index(),

@@ -112,7 +112,8 @@ pub(crate) fn add(
             left_alone.push((span.method, cause.to_owned()));
             continue;
         }
-        let program = program(plugin, span);
+        let program = program(plugin, span, class.method(span.method));
+        let program = program.as_ref();
         let info = SpanInfo {
             mode: mode_of(span),
             line: line_at(class, span.method, Bci(0)),
@@ -185,10 +186,58 @@ pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     found.is_some_and(|found| OF_SPANS.iter().any(|one| is(&found, one)))
 }
 
-/// What the plugin's configuration asks of the calls of this span; nothing where no single calls are kept.
-pub(crate) fn program<'p>(plugin: &'p Plugin, span: &Span) -> Option<&'p Arc<Program>> {
-    let watch = plugin.watch.as_ref();
-    watch.filter(|program| program.watch().about == About::Calls && !span.capture.sum_up)
+/// What the plugin's configuration asks of the calls of this span; nothing where no single calls are kept. Parameters that
+/// are asked for by their names are found in the method.
+pub(crate) fn program(
+    plugin: &Plugin,
+    span: &Span,
+    method: Option<Method<'_, '_>>,
+) -> Option<Arc<Program>> {
+    let program = plugin.watch.as_ref()?;
+    let watch = program.watch();
+    if watch.about != About::Calls || span.capture.sum_up {
+        return None;
+    }
+    if watch.names().is_empty() {
+        return Some(Arc::clone(program));
+    }
+    let names = method.map(|method| parameters(&method));
+    let program = Program::of_method(watch, &names.unwrap_or_default());
+    Some(Arc::new(program))
+}
+
+/// The names of a method's parameters; one that the class file does not name is empty. None if it names none.
+pub(crate) fn parameters(method: &Method<'_, '_>) -> Vec<String> {
+    let descriptor = method.descriptor();
+    let kinds: Vec<FieldType<'_>> = Parameters::of(descriptor.as_bytes()).collect();
+    let listed: Vec<_> = method.parameters().collect();
+    let mut names: Vec<String> = match listed.len() == kinds.len() {
+        true => {
+            let names = listed.iter().map(|found| found.name);
+            names
+                .map(|name| name.map_or_else(String::new, |it| it.to_str_lossless().into_owned()))
+                .collect()
+        }
+        false => vec![String::new(); kinds.len()],
+    };
+    let code = method.code().ok().flatten();
+    let variables: Vec<_> = code
+        .iter()
+        .flat_map(|code| code.local_variables())
+        .collect();
+    let mut slot = u16::from(!method.is_static());
+    for (name, kind) in names.iter_mut().zip(&kinds) {
+        let is_it =
+            |found: &&rewriter::LocalVariable<'_>| found.start == Bci(0) && found.index.0 == slot;
+        if let (true, Some(found)) = (name.is_empty(), variables.iter().find(is_it)) {
+            *name = found.name.to_str_lossless().into_owned();
+        }
+        slot += kind.slots();
+    }
+    if names.iter().all(String::is_empty) {
+        names.clear();
+    }
+    names
 }
 
 /// Gives a span its number in the code.
@@ -199,10 +248,10 @@ pub(crate) fn register(
 ) -> Result<u32, String> {
     let parameters = rewriter::span::parameter_count(info.descriptor.as_bytes());
     let when = program.and_then(|program| program.watch().when.as_ref());
-    let shown = program.map_or(&[][..], |program| program.slots());
+    let shown = program.into_iter().flat_map(|program| program.names());
     let info = SpanInfo {
         when: when.map(ToString::to_string).unwrap_or_default(),
-        shown: shown.iter().map(|slot| slot.name.clone()).collect(),
+        shown: shown.collect(),
         ..info
     };
     let id = spans.register_watched(&info, program, parameters);
@@ -230,6 +279,7 @@ pub(crate) fn about(transformed: &TransformedClass, plugin: &str, method: Method
         class: class.this_class().to_str_lossless().into_owned(),
         method: text(found.as_ref().map(Method::name)),
         descriptor: text(found.as_ref().map(Method::descriptor)),
+        parameters: found.as_ref().map(parameters).unwrap_or_default(),
         loader: transformed.loader().as_str().to_owned(),
         plugin: plugin.to_owned(),
         class_names: Some(class_names(class)),
@@ -469,7 +519,8 @@ impl Weave<'_, '_, '_> {
 
     fn spec(&self, kind: u8, root: Root, first: bool) -> CaptureSpec {
         let (limit, keeps) = (self.span.capture.limit, self.keeps(root));
-        match (self.program, root) {
+        let is_opened = kind == b'L' && self.program.is_some_and(|program| program.depth() > 0);
+        let spec = match (self.program, root) {
             (Some(program), _) if program.reads(root) => {
                 CaptureSpec::read_from(kind, root, limit, first, keeps)
             }
@@ -477,7 +528,8 @@ impl Weave<'_, '_, '_> {
                 CaptureSpec::new(kind, Which::Argument(index), limit, first)
             }
             _ => CaptureSpec::new(kind, Which::Returned, limit, first),
-        }
+        };
+        if is_opened { spec.opened() } else { spec }
     }
 
     fn number(

@@ -175,7 +175,7 @@ impl Site {
         }
         let locals = program
             .shows_locals()
-            .then(|| place.locals(program.slots().len()));
+            .then(|| place.locals(program.names().count()));
         let descriptor = place.method.descriptor();
         Ok(Self {
             number,
@@ -196,13 +196,12 @@ impl Site {
     }
 
     fn names(&self) -> Vec<String> {
-        let slots = self.program.slots().iter().map(|slot| &slot.name);
-        let locals = self.locals.iter().flatten().map(|(name, _)| name);
-        slots.chain(locals).cloned().collect()
+        let locals = self.locals.iter().flatten().map(|(name, _)| name.clone());
+        self.program.names().chain(locals).collect()
     }
 
     fn about(&self) -> EventInfo {
-        let first = u8::try_from(self.program.slots().len()).unwrap_or(u8::MAX);
+        let first = u8::try_from(self.program.names().count()).unwrap_or(u8::MAX);
         EventInfo {
             per_second: None,
             locals: self.locals.as_ref().map(|_| first),
@@ -231,10 +230,14 @@ impl Site {
             keep(&mut code, spec, is_object, id)?;
             first = false;
         }
-        let count = u8::try_from(self.program.slots().len()).unwrap_or(u8::MAX);
+        let count = u8::try_from(self.program.names().count()).unwrap_or(u8::MAX);
         for (slot, (_, load)) in (count..u8::MAX).zip(self.locals.iter().flatten()) {
             load.put(&mut code)?;
             let spec = CaptureSpec::new(load.kind(), Which::Shown(slot), self.limit, first);
+            let spec = match self.program.depth() {
+                0 => spec,
+                _ => spec.opened(),
+            };
             keep(&mut code, spec, load.base.is_none(), id)?;
             first = false;
         }

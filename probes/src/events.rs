@@ -42,6 +42,7 @@ mod limit;
 mod pass;
 mod read;
 mod single;
+pub(crate) mod stored_value;
 mod value;
 mod wait;
 mod write;
@@ -58,7 +59,7 @@ pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use pass::EventFile;
 pub use read::{Event, EventKind, Trace};
 pub use single::{SingleCalls, SpanCalls};
-pub use value::{Capture, StackFrame, Value, Which};
+pub use value::{Capture, Content, Opened, StackFrame, Value, Which};
 pub use wait::Wait;
 pub use write::EventWriter;
 
@@ -94,6 +95,9 @@ pub struct SpanInfo {
     pub method: String,
     /// Its descriptor.
     pub descriptor: String,
+    /// The names of its parameters; one that the class file does not name is empty. Empty if it names none, and of counters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<String>,
     /// Its first line, or that of the place; 0 if not known.
     pub line: u32,
     /// The defining loader.
@@ -119,6 +123,18 @@ pub struct SpanInfo {
     /// The names in the class file that selectors match. Of the counters of a class only the first has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_names: Option<ClassNames>,
+}
+
+impl SpanInfo {
+    /// Checks whether a value that is shown begins with the name of a parameter that the method does not have.
+    #[must_use]
+    pub fn lacks(&self, shown: &str) -> bool {
+        let name = shown.split(['.', '[']).next().unwrap_or(shown);
+        let is_of_call = ["this", "returned", "thrown", "arg", "args"].contains(&name);
+        !is_of_call
+            && self.shown.iter().any(|known| known == shown)
+            && !self.parameters.iter().any(|known| known == name)
+    }
 }
 
 /// The names in a class file, besides its own, that selectors match: internal names.

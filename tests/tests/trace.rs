@@ -9,6 +9,7 @@ mod lines;
 mod live;
 mod load;
 mod native_methods;
+mod opened;
 mod otlp;
 mod outputs;
 mod overflow;

@@ -11,7 +11,7 @@ use crate::json_lines::{Jvm, moment_line, put};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
 use crate::recording::{Happening, Recording};
-use crate::values::{captured, shown_json, stack, to_json};
+use crate::values::{captured, parameters, shown_json, stack, to_json};
 
 /// A line of a call.
 #[derive(Serialize)]
@@ -101,12 +101,16 @@ impl Explained {
 fn span(trace: &Trace, id: u32) -> serde_json::Value {
     let unknown = SpanInfo::default();
     let span = trace.spans.get(&id).unwrap_or(&unknown);
-    json!({
+    let mut line = json!({
         "span": id,
         "class": class(&span.class),
         "method": printable(&span.method),
         "descriptor": printable(&span.descriptor),
-    })
+    });
+    if let (Some(names), Some(line)) = (parameters(span), line.as_object_mut()) {
+        line.insert("parameters".to_owned(), names);
+    }
+    line
 }
 
 fn thread(trace: &Trace, id: u64, is_virtual: bool) -> serde_json::Value {

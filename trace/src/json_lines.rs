@@ -12,7 +12,7 @@ use crate::names::class;
 use crate::perfetto::thread_name;
 use crate::recording::{Happening, Placed, Recording};
 use crate::summary::Gap;
-use crate::values::{captured, shown_json, stack, to_json, values};
+use crate::values::{captured, parameters, shown_json, stack, to_json, values};
 
 /// The first line of each JVM.
 #[derive(Serialize)]
@@ -56,6 +56,8 @@ struct Line<'a> {
     descriptor: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Map<String, serde_json::Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +151,7 @@ pub(crate) fn line_of(
         }
         _ => None,
     };
-    let arguments = (enter && !arguments.is_empty()).then(|| {
+    let arguments: Option<Map<_, _>> = (enter && !arguments.is_empty()).then(|| {
         let pairs = arguments
             .into_iter()
             .map(|(index, value)| (index.to_string(), to_json(value)));
@@ -170,6 +172,7 @@ pub(crate) fn line_of(
             method: &span.method,
             descriptor: &span.descriptor,
             depth: side.depth,
+            parameters: arguments.as_ref().and_then(|_| parameters(span)),
             arguments,
             duration: (!enter).then(|| call.end - call.start),
             returned: returned.filter(|_| !enter).map(to_json),

@@ -13,7 +13,7 @@ use serde_json::{Map, json};
 use crate::names::{Names, class, command, printable};
 use crate::recording::Recording;
 use crate::summary::Gap;
-use crate::values::{captured, shown, stack, values};
+use crate::values::{captured, parameter, shown, stack, values};
 
 /// Unnamed threads of which it is known that they were described, at most.
 const MOST_DESCRIBED: usize = 1 << 20;
@@ -211,7 +211,10 @@ fn arguments(call: &Call, span: Option<&SpanInfo>) -> Map<String, serde_json::Va
     let (arguments, returned) = captured(call);
     let mut map = Map::new();
     for (index, value) in arguments {
-        map.insert(format!("argument {index}"), value.to_string().into());
+        let name = span.map(|span| parameter(span, index));
+        let name = name.filter(|name| !name.ends_with(']'));
+        let name = name.map_or_else(|| format!("argument {index}"), |name| printable(&name));
+        map.insert(name, value.to_string().into());
     }
     if let Some(value) = returned {
         map.insert("returned".to_owned(), value.to_string().into());

@@ -4,8 +4,9 @@
 //! outermost caller has ended too, or has been open for so long that it has been seen open.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
-use probes::events::{Call, Capture, Outcome, Value};
+use probes::events::{Call, Capture, Content, Opened, Outcome, Value};
 
 /// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
@@ -116,13 +117,34 @@ impl Trees {
 
 /// Bytes of a call in memory.
 fn size(call: &Call) -> usize {
-    let text = |capture: &Capture| match &capture.value {
-        Value::Text { text, .. } => text.len(),
+    let within = |capture: &Capture| size_within(&capture.value);
+    let within: usize = call.captures.iter().map(within).sum();
+    size_of::<Placed>() + size_of_val(call.captures.as_slice()) + within
+}
+
+/// Bytes that a value holds besides itself.
+fn size_within(value: &Value) -> usize {
+    let whole = |value: &Value| size_of::<Value>() + size_within(value);
+    match value {
+        Value::Text { text, .. } | Value::Constant(text) => text.len(),
         Value::Stack(frames) => size_of_val(frames.as_slice()),
+        Value::Opened(opened) => {
+            let parts: usize = match &opened.content {
+                Content::Cycle => 0,
+                Content::Fields(fields) => {
+                    let name = size_of::<Arc<str>>();
+                    fields.iter().map(|(_, value)| name + whole(value)).sum()
+                }
+                Content::Elements(elements) => elements.iter().map(whole).sum(),
+                Content::Entries(entries) => {
+                    let both = entries.iter().map(|(key, value)| whole(key) + whole(value));
+                    both.sum()
+                }
+            };
+            size_of::<Opened>() + parts
+        }
         _ => 0,
-    };
-    let texts: usize = call.captures.iter().map(text).sum();
-    size_of::<Placed>() + size_of_val(call.captures.as_slice()) + texts
+    }
 }
 
 impl Thread {

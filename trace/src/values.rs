@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use probes::events::{Call, Capture, SpanInfo, StackFrame, Value, Which};
+use probes::events::{Call, Capture, Content, Opened, SpanInfo, StackFrame, Value, Which};
 use serde_json::{Map, json};
 
 use crate::names::{class, printable};
@@ -27,9 +27,58 @@ pub fn to_json(value: &Value) -> serde_json::Value {
             class: name,
             identity,
         } => json!({"class": class(name), "identity": format!("{identity:x}")}),
+        Value::Constant(name) => json!(name),
+        Value::Opened(opened) => opened_json(opened),
         Value::Class(name) => json!(class(name)),
         Value::Stack(frames) => frames.iter().map(frame).collect(),
         Value::Missing => json!({"missing": true}),
+    }
+}
+
+/// An object with what it holds. Contents that are not whole say how many are `left`, `null` if nobody knows.
+fn opened_json(opened: &Opened) -> serde_json::Value {
+    let identity = format!("{:x}", opened.identity);
+    let left = (opened.left != u64::MAX).then_some(opened.left);
+    let length = |shown: usize| left.map(|left| left + shown as u64);
+    let is_array = opened.class.starts_with('[');
+    match &opened.content {
+        Content::Cycle => {
+            json!({"class": class(&opened.class), "identity": identity, "cycle": true})
+        }
+        Content::Fields(fields) => {
+            let fields: Map<_, _> = fields
+                .iter()
+                .map(|(name, value)| (printable(name), to_json(value)))
+                .collect();
+            let mut object = Map::new();
+            object.insert("class".to_owned(), json!(class(&opened.class)));
+            object.insert("identity".to_owned(), json!(identity));
+            object.insert("fields".to_owned(), fields.into());
+            if opened.left > 0 {
+                object.insert("left".to_owned(), json!(left));
+            }
+            object.into()
+        }
+        Content::Elements(elements) => {
+            let shown: Vec<_> = elements.iter().map(to_json).collect();
+            let length = length(shown.len());
+            match is_array {
+                true => {
+                    json!({"array": array(&opened.class), "length": length, "elements": shown})
+                }
+                false => {
+                    json!({"class": class(&opened.class), "length": length, "elements": shown})
+                }
+            }
+        }
+        Content::Entries(entries) => {
+            let shown: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| json!([to_json(key), to_json(value)]))
+                .collect();
+            let length = length(shown.len());
+            json!({"class": class(&opened.class), "length": length, "entries": shown})
+        }
     }
 }
 
@@ -39,6 +88,7 @@ pub fn plain(value: &Value) -> String {
         Value::Text { text, .. } if is_whole(value) => text.clone(),
         Value::Char(unit) => String::from_utf16_lossy(&[*unit]),
         Value::Class(name) => class(name),
+        Value::Constant(name) => name.clone(),
         value => value.to_string(),
     }
 }
@@ -79,6 +129,24 @@ fn array(class: &Arc<str>) -> String {
         length: 0,
     };
     one.to_string().replacen("[0]", "[]", 1)
+}
+
+/// The name of a parameter; `arg[0]`, as conditions have it, where the class file names none.
+pub fn parameter(span: &SpanInfo, index: u8) -> String {
+    match span.parameters.get(usize::from(index)) {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => format!("arg[{index}]"),
+    }
+}
+
+/// The names of a method's parameters, `null` for one without.
+pub fn parameters(span: &SpanInfo) -> Option<serde_json::Value> {
+    let name = |name: &String| match name.as_str() {
+        "" => serde_json::Value::Null,
+        name => json!(printable(name)),
+    };
+    let names: Vec<_> = span.parameters.iter().map(name).collect();
+    (!names.is_empty()).then(|| names.into())
 }
 
 /// The arguments that were kept, by position, and the returned value.
@@ -142,6 +210,14 @@ mod tests {
             text: "a\u{1F600}".to_owned(),
             length,
         };
+        let opened = |class: &str, content, left| {
+            Value::Opened(Box::new(Opened {
+                class: class.into(),
+                identity: 255,
+                content,
+                left,
+            }))
+        };
         for (value, expected) in [
             (Value::Null, "null"),
             (Value::Long(i64::MIN), "-9223372036854775808"),
@@ -165,6 +241,27 @@ mod tests {
                 r#"{"class":"a.B","identity":"ff"}"#,
             ),
             (Value::Missing, r#"{"missing":true}"#),
+            (Value::Constant("PAID".to_owned()), "\"PAID\""),
+            (
+                opened("a/B", Content::Fields(vec![("f".into(), Value::Int(1))]), 2),
+                r#"{"class":"a.B","fields":{"f":1},"identity":"ff","left":2}"#,
+            ),
+            (
+                opened("[I", Content::Elements(vec![Value::Int(1)]), 2),
+                r#"{"array":"int[]","elements":[1],"length":3}"#,
+            ),
+            (
+                opened("java/util/Set", Content::Elements(vec![]), u64::MAX),
+                r#"{"class":"java.util.Set","elements":[],"length":null}"#,
+            ),
+            (
+                opened("a/Map", Content::Entries(vec![(Value::Null, text(3))]), 0),
+                "{\"class\":\"a.Map\",\"entries\":[[null,\"a\u{1F600}\"]],\"length\":1}",
+            ),
+            (
+                opened("a/B", Content::Cycle, 0),
+                r#"{"class":"a.B","cycle":true,"identity":"ff"}"#,
+            ),
             (Value::Class("a/B$C".into()), "\"a.B$C\""),
             (
                 Value::Stack(vec![

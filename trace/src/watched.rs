@@ -9,7 +9,9 @@ use serde_json::{Map, json};
 
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
-use crate::values::{captured, shown, shown_json, stack, stack_of, to_json, values};
+use crate::values::{
+    captured, parameter, parameters, shown, shown_json, stack, stack_of, to_json, values,
+};
 
 /// A call in lines: time (UTC), thread, method, duration and how it ended, then the values that are asked for, as they
 /// are written in `show` (`arg`, `this.size`, `stack(3)`), and the call stack.
@@ -40,14 +42,16 @@ pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> S
         match name.as_str() {
             "arg" => arguments
                 .iter()
-                .for_each(|(index, value)| put(&format!("arg[{index}]"), value)),
+                .for_each(|(index, value)| put(&parameter(about.span, *index), value)),
             "returned" if returned.is_some() => returned.into_iter().for_each(|it| put(name, it)),
             _ => {
                 // A call that threw returned nothing, nor does one of a `void` method.
                 let is_told = |value: &Value| name != "returned" || *value != Value::Missing;
-                let value = read.iter().find(|(read, _)| read == name);
-                let value = value.filter(|(_, value)| is_told(value));
-                value.into_iter().for_each(|(_, value)| put(name, value));
+                match read.iter().find(|(read, _)| read == name) {
+                    Some((_, value)) if is_told(value) => put(name, value),
+                    None if about.span.lacks(name) => put(name, &Value::Missing),
+                    _ => {}
+                }
             }
         }
     }
@@ -81,6 +85,9 @@ pub fn json(trace: &Trace, call: &Call, is_virtual: bool) -> serde_json::Value {
         );
     }
     let (arguments, returned) = captured(call);
+    if let (false, Some(names)) = (arguments.is_empty(), parameters(about.span)) {
+        put("parameters", names);
+    }
     if !arguments.is_empty() {
         let arguments = arguments.into_iter();
         let arguments: Map<_, _> = arguments

@@ -49,6 +49,9 @@ Examples:
   classhook watch 4711 --field com.acme.Order.status --show 'old, new, stack(5)'
   classhook watch 'com.acme.**' --min-duration 200ms --json-lines -- java -jar app.jar";
 
+/// Objects within one another that are shown with what they hold, unless `--depth` says how many.
+const DEPTH: u8 = 1;
+
 /// Shows single calls as they end, lines as they are reached, or fields as they are written.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE, after_long_help = AFTER_HELP)]
@@ -157,6 +160,7 @@ impl Watch {
             .get_or_insert_with(|| self.places.shown().to_owned());
         watch.calls = Some(self.limit);
         watch.per_second = self.per_second;
+        watch.depth = Some(self.when.depth.unwrap_or(DEPTH));
         Ok(settings)
     }
 

@@ -78,6 +78,7 @@ impl AgentOptions {
             .iter()
             .for_each(|(key, values)| values.iter().for_each(|value| put(key, value.as_ref())));
         let calls = self.watch.calls.map(|calls| calls.to_string());
+        let depth = self.watch.depth.map(|depth| depth.to_string());
         let per_second = self.watch.per_second.map(|calls| calls.to_string());
         let metaspace = self.metaspace.map(|bytes| bytes.to_string());
         let paths = [("cache", &self.cache), ("messages", &self.messages)];
@@ -93,6 +94,7 @@ impl AgentOptions {
             ("calls", calls.as_deref()),
             ("calls-per-second", per_second.as_deref()),
             ("about", self.watch.about.as_deref()),
+            ("depth", depth.as_deref()),
             ("max-size", self.event_files.max_size.as_deref()),
             (
                 "when-full",
@@ -147,6 +149,7 @@ mod tests {
                 calls: Some(5),
                 per_second: Some(6),
                 about: Some("places".to_owned()),
+                depth: Some(2),
             },
             event_files: EventFiles {
                 max_size: Some("9M".into()),
@@ -166,7 +169,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,max-size=9M,when-full=stop,waits=on,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

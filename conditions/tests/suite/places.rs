@@ -16,6 +16,41 @@ fn list(text: &str, about: About) -> Result<Vec<String>, String> {
         .map_err(|mistake| mistake.expected().to_owned())
 }
 
+/// A call is told what it is asked for by the names of its parameters.
+#[test]
+fn parameter_is_read_by_its_name_and_one_that_is_not_there_leads_nowhere() {
+    let watch = Watch {
+        when: Condition::parse("order.id == 7 && thread != \"x\"").ok(),
+        ..Watch::default()
+    };
+    let list = "order, count, nothing.a, depth, thread, order.id";
+    let watch = watch.showing(list).expect("a list");
+    assert_eq!(watch.names(), ["order", "count", "nothing"]);
+    let names = ["order", "count"].map(str::to_owned);
+    let program = Program::of_method(&watch, &names);
+    let slots = program.slots().iter();
+    let paths: Vec<(String, bool)> = slots
+        .map(|slot| (slot.path.to_string(), slot.is_shown))
+        .collect();
+    let expected = [
+        ("arg[0].id", true),
+        ("arg[0]", true),
+        ("arg[1]", true),
+        ("nothing.a", true),
+    ];
+    assert_eq!(
+        paths,
+        expected.map(|(path, shown)| (path.to_owned(), shown))
+    );
+    let names: Vec<String> = program.names().collect();
+    let expected = ["order.id", "order", "count", "nothing.a", "depth", "thread"];
+    assert_eq!(names, expected);
+    assert_eq!(
+        program.computed().map(|it| it.0).collect::<Vec<_>>(),
+        [4, 5]
+    );
+}
+
 #[test]
 fn names_are_those_of_local_variables_at_a_line() {
     for text in [
@@ -55,7 +90,7 @@ fn values_of_a_write_are_the_old_and_the_new_one_and_the_object() {
         );
     }
     assert!(condition("total > 3", About::Writes).is_err());
-    assert!(condition("old > 3", About::Calls).is_err());
+    assert!(condition("old > 3", About::Calls).is_ok()); // a parameter
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Instance fields by name.
+//! Instance fields, by name and all of a class.
 //!
 //! They are listed by JVM TI, which runs no Java code; JNI's `GetFieldID` may initialise the class.
 
@@ -6,13 +6,17 @@ use super::jvmti::Jvmti;
 use super::refs::{FieldId, Local, LocalRef, WeakRef};
 use crate::names::{decode, internal_name};
 use conditions::NamedField;
-use jvms::access_flags::ACC_STATIC;
-use std::sync::OnceLock;
+use jvms::access_flags::{ACC_STATIC, ACC_SYNTHETIC};
+use std::sync::{Arc, OnceLock};
 
 /// Entries of the table of known fields; a field without one is searched for each time.
 const ENTRIES: usize = 4_096;
 /// The same for fields that are written.
 const ENTRIES_OF_WRITES: usize = 256;
+/// The same for classes whose fields are listed.
+const ENTRIES_OF_CLASSES: usize = 1_024;
+/// Most fields of a class that are listed.
+const MOST_LISTED: usize = 256;
 /// Entries that are tried for a field.
 const TRIED: usize = 16;
 
@@ -22,6 +26,13 @@ pub(super) struct Field {
     pub id: FieldId,
     /// The first byte of its descriptor.
     pub kind: u8,
+}
+
+/// A field and the number of its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    pub name: u32,
+    pub field: Field,
 }
 
 /// A field that an instruction names.
@@ -38,6 +49,8 @@ pub(super) struct Fields {
     by_name: Table<Field>,
     /// By class, name and descriptor, as an instruction names them.
     named: Table<Named>,
+    /// By class.
+    all: Table<Arc<[Listed]>>,
 }
 
 /// Facts about classes, by class and text.
@@ -60,6 +73,7 @@ impl Default for Fields {
         Self {
             by_name: Table::new(ENTRIES),
             named: Table::new(ENTRIES_OF_WRITES),
+            all: Table::new(ENTRIES_OF_CLASSES),
         }
     }
 }
@@ -77,6 +91,19 @@ impl Fields {
         self.by_name.find(jvmti, local, class, name, search)
     }
 
+    /// The fields of objects of a class: those of the class itself before those of its superclasses, each class's in the order
+    /// of its class file, without those that a compiler made. `number` gives the number of a name.
+    pub fn all(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        class: &LocalRef<'_>,
+        number: impl Fn(&str) -> u32,
+    ) -> Option<Arc<[Listed]>> {
+        let search = || Some(list(jvmti, local, class, number).into());
+        self.all.find(jvmti, local, class, "", search)
+    }
+
     /// The field that an instruction names (JVMS 5.4.3.2), which has an object of a class, or is static in it. `number`
     /// gives the number of the class that declares the field.
     pub fn named(
@@ -92,7 +119,7 @@ impl Fields {
     }
 }
 
-impl<T: Copy> Table<T> {
+impl<T: Clone> Table<T> {
     fn new(entries: usize) -> Self {
         Self((0..entries).map(|_| OnceLock::new()).collect())
     }
@@ -122,7 +149,7 @@ impl<T: Copy> Table<T> {
                         hash,
                         class,
                         text,
-                        found,
+                        found: found.clone(),
                     };
                     if let Err(known) = entry.set(known) {
                         local.release_weak(known.class); // another thread was faster
@@ -132,7 +159,7 @@ impl<T: Copy> Table<T> {
             };
             if known.hash == hash && *known.text == *text && local.is_same_weak(class, &known.class)
             {
-                return known.found;
+                return known.found.clone();
             }
         }
         search()
@@ -205,4 +232,39 @@ fn search(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &str) -> O
         above = local.superclass(&class);
     }
     None
+}
+
+/// Lists the fields of a class and its superclasses.
+#[cold]
+fn list(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    class: &LocalRef<'_>,
+    number: impl Fn(&str) -> u32,
+) -> Vec<Listed> {
+    let left_out = i32::from(ACC_STATIC) | i32::from(ACC_SYNTHETIC);
+    let mut listed = Vec::new();
+    let mut add = |class: &LocalRef<'_>| {
+        for id in jvmti.class_fields(class).unwrap_or_default() {
+            let Ok((name, descriptor)) = jvmti.field_name(class, id) else {
+                continue;
+            };
+            let flags = jvmti.field_access_flags(class, id).unwrap_or(left_out);
+            if let (0, Some(&kind)) = (flags & left_out, descriptor.first())
+                && listed.len() < MOST_LISTED
+            {
+                listed.push(Listed {
+                    name: number(&decode(&name)),
+                    field: Field { id, kind },
+                });
+            }
+        }
+    };
+    add(class);
+    let mut above = local.superclass(class);
+    while let Some(class) = above {
+        add(&class);
+        above = local.superclass(&class);
+    }
+    listed
 }

@@ -93,6 +93,16 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
+    /// The object to which these steps lead with what it holds, in so many levels, and with so many bytes of a text at most.
+    fn opened<'t>(
+        &self,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        limits: (u8, usize),
+        bytes: &'t mut [u8],
+    ) -> Option<Seen<'t>>;
+
     /// Checks whether calls of a session wait for continuations.
     fn awaits_continuations(&self, session: usize) -> bool;
 

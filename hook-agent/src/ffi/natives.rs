@@ -14,10 +14,13 @@ use super::thread_cell;
 use super::values::read_text;
 use conditions::Step;
 use jni_sys::{JNIEnv, jclass, jint, jlong, jobject};
-use probes::spans::calls::{capture, capture_read_from, enter, event, exit, fail, number};
+use probes::spans::calls::{
+    capture, capture_opened, capture_read_from, enter, event, exit, fail, number,
+};
 use probes::spans::suspending::{self, SuspendEntry};
 use probes::spans::{
-    CaptureSpec, Jvm, MAX_TEXT, MethodName, NewThread, SESSIONS, Seen, SpanInCode, ThreadCell,
+    CaptureSpec, Jvm, MAX_TEXT, MOST_OPENED, MethodName, NewThread, Opening, SESSIONS, Seen,
+    SpanInCode, ThreadCell,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -311,7 +314,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
             return number(&caller, thread, span, spec, bits.cast_unsigned());
         }
         let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
-        capture_read_from(&caller, thread, span, spec, |_, path, keep| {
+        capture_read_from(&caller, thread, span, spec, |_, path, _, keep| {
             let is_number = path.is_none_or(|path| path.from_root().is_empty());
             keep(if is_number {
                 number()
@@ -339,7 +342,9 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
         });
     }
     quietly(env, span, |caller, span| {
-        if spec.limit() <= SHORT_TEXT {
+        if spec.is_opened() && !spec.is_text() {
+            keep_opened(caller, value, spec, span, thread);
+        } else if spec.limit() <= SHORT_TEXT {
             keep_object::<SHORT_TEXT>(caller, value, spec, span, thread);
         } else {
             keep_object::<MAX_TEXT>(caller, value, spec, span, thread);
@@ -371,11 +376,44 @@ fn keep_object<const N: usize>(
 #[inline(never)]
 fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, thread: u64) {
     let value = caller.local.and_then(|local| local.borrow(value));
-    capture_read_from(&caller, thread, span, spec, |spec, path, keep| {
-        let text = &mut [0; MAX_TEXT][..spec.limit()];
+    capture_read_from(&caller, thread, span, spec, |spec, path, opening, keep| {
         let steps = path.map_or(&[][..], |path| path.from_root());
-        keep(seen_at(caller, value.as_ref(), spec, steps, text));
+        open(caller, (value.as_ref(), steps), spec, opening, keep);
     });
+}
+
+/// A reference that is kept with what it holds.
+#[inline(never)]
+fn keep_opened(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, thread: u64) {
+    let value = caller.local.and_then(|local| local.borrow(value));
+    capture_opened(&caller, thread, span, spec, |opening, keep| {
+        open(caller, (value.as_ref(), &[]), spec, opening, keep);
+    });
+}
+
+/// Keeps the value to which steps lead from an object; another object with what it holds, if it is to be opened.
+fn open(
+    caller: Caller<'_>,
+    (value, steps): (Option<&LocalRef<'_>>, &[Step]),
+    spec: CaptureSpec,
+    opening: Opening,
+    keep: &mut dyn FnMut(Seen<'_>),
+) {
+    let text = &mut [0; MAX_TEXT][..spec.limit()];
+    let seen = seen_at(caller, value, spec, steps, text);
+    let is_opened = opening.levels > 0 && matches!(seen, Seen::Object(..) | Seen::Array(..));
+    match value {
+        Some(value) if is_opened => {
+            let mut bytes = [0; MOST_OPENED];
+            let room = bytes.get_mut(..opening.bytes).unwrap_or_default();
+            let limits = (opening.levels, spec.limit());
+            let opened = guard(None, || {
+                handlers::get()?.opened(caller.local?, value, steps, limits, room)
+            });
+            keep(opened.unwrap_or(seen));
+        }
+        _ => keep(seen),
+    }
 }
 
 /// The value to which steps lead from an object.

@@ -3,22 +3,37 @@
 //! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
 //! used runs Java code.
 
-use super::fields::{Field, Fields};
+use super::fields::{Field, Fields, Listed, Named};
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
+use super::layouts::Layout;
 use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
 use crate::names::{decode, internal_name};
-use conditions::Step;
+use conditions::NamedField;
 use jni_sys::{_jobject, jint, jobject};
 use probes::spans::{Runtime, Seen};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries of the table of known classes; a class without one is described anew each time.
 const CLASSES: usize = 8_192;
 /// Entries that are tried for a class.
 const PROBES: usize = 32;
+
+/// Methods that give elements of collections and maps.
+const GIVES: [&[u8]; 10] = [
+    b"get",
+    b"iterator",
+    b"listIterator",
+    b"toArray",
+    b"size",
+    b"peek",
+    b"entrySet",
+    b"keySet",
+    b"values",
+    b"containsKey",
+];
 
 /// The boxes: class, and the descriptor of the field `value`.
 const BOXES: [(&CStr, &CStr); 8] = [
@@ -32,94 +47,20 @@ const BOXES: [(&CStr, &CStr); 8] = [
     (c"java/lang/Double", c"D"),
 ];
 
-/// Most links that are followed in a list, and lists within lists.
-const MOST_LINKS: u32 = 10_000;
-const MOST_WRAPPERS: u32 = 8;
-
-/// The fields that hold the elements of a list.
-#[derive(Clone, Copy, Debug)]
-enum Elements {
-    /// An array, and the field with the number of elements if the array may be longer.
-    Array(&'static str, Option<&'static str>),
-    /// One field for each element; after the first, a plain `Object` stands for no element.
-    Fields(&'static [&'static str]),
-    /// Nodes: the field with the first one, and each node's fields with its element and the next node.
-    Nodes(&'static str, &'static str, &'static str),
-    /// A field with another list, which has the elements.
-    Of(&'static str),
-}
-
-/// The lists of the JDK, by the names of their classes, which are those of every release.
-const LISTS: [(&[u8], Elements); 16] = [
-    (
-        b"java/util/ArrayList",
-        Elements::Array("elementData", Some("size")),
-    ),
-    (b"java/util/Arrays$ArrayList", Elements::Array("a", None)),
-    (
-        b"java/util/ImmutableCollections$ListN",
-        Elements::Array("elements", None),
-    ),
-    (
-        b"java/util/ImmutableCollections$List12",
-        Elements::Fields(&["e0", "e1"]),
-    ),
-    (
-        b"java/util/LinkedList",
-        Elements::Nodes("first", "item", "next"),
-    ),
-    (
-        b"java/util/Vector",
-        Elements::Array("elementData", Some("elementCount")),
-    ),
-    (
-        b"java/util/Stack",
-        Elements::Array("elementData", Some("elementCount")),
-    ),
-    (
-        b"java/util/concurrent/CopyOnWriteArrayList",
-        Elements::Array("array", None),
-    ),
-    (
-        b"java/util/Collections$SingletonList",
-        Elements::Fields(&["element"]),
-    ),
-    (
-        b"java/util/Collections$UnmodifiableList",
-        Elements::Of("list"),
-    ),
-    (
-        b"java/util/Collections$UnmodifiableRandomAccessList",
-        Elements::Of("list"),
-    ),
-    (
-        b"java/util/Collections$SynchronizedList",
-        Elements::Of("list"),
-    ),
-    (
-        b"java/util/Collections$SynchronizedRandomAccessList",
-        Elements::Of("list"),
-    ),
-    (b"java/util/Collections$CheckedList", Elements::Of("list")),
-    (
-        b"java/util/Collections$CheckedRandomAccessList",
-        Elements::Of("list"),
-    ),
-    (b"java/util/Collections$EmptyList", Elements::Fields(&[])),
-];
-
 /// How a value of a class is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Object,
     Array,
     Text,
     /// A constant of an enum.
     Enum,
+    /// A class.
+    Class,
     /// Index in [`BOXES`].
     Box(u8),
-    /// Index in [`LISTS`].
-    List(u8),
+    /// A collection or map of the JDK: the index of its layout.
+    Collection(u8),
 }
 
 /// A class that was seen before. Never taken back, so that readers need no lock.
@@ -203,12 +144,21 @@ impl Values {
     ) -> Option<Seen<'t>> {
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
-            Kind::Object | Kind::List(_) => {
+            Kind::Object | Kind::Collection(_) => {
                 Some(Seen::Object(number, jvmti.identity_hash(object)?))
             }
             Kind::Enum => {
                 let (_, name) = self.enums.as_ref()?;
-                read_text(local, &local.object_field(object, *name)?, text)
+                let name = local.object_field(object, *name)?;
+                match read_text(local, &name, text)? {
+                    Seen::Text(name, length) => Some(Seen::Constant(name, length)),
+                    other => Some(other),
+                }
+            }
+            Kind::Class => {
+                let signature = jvmti.class_signature(object).ok()?;
+                let name = internal_name(&signature).unwrap_or(&signature);
+                Some(Seen::Class(runtime.class(&decode(name))))
             }
             Kind::Array => {
                 let length = local.array_length(object);
@@ -220,130 +170,6 @@ impl Values {
                 Some(unbox(local, object, index, field))
             }
         }
-    }
-
-    /// The value to which these steps lead from an object; none if they lead nowhere.
-    pub fn read_at<'t>(
-        &self,
-        jvmti: Jvmti,
-        runtime: &Runtime,
-        local: Local<'_>,
-        object: &LocalRef<'_>,
-        steps: &[Step],
-        text: &'t mut [u16],
-    ) -> Option<Seen<'t>> {
-        let mut reached = None;
-        let mut steps = steps.iter();
-        while let Some(step) = steps.next() {
-            let from = reached.as_ref().unwrap_or(object);
-            let is_last = steps.len() == 0;
-            match self.step(jvmti, runtime, local, from, step)? {
-                Reached::Object(Some(next)) => reached = Some(next),
-                Reached::Object(None) => return is_last.then_some(Seen::Null),
-                Reached::Value(value) => return is_last.then_some(value),
-            }
-        }
-        let object = reached.as_ref().unwrap_or(object);
-        let of_text = self.text.as_ref();
-        if of_text.is_some_and(|class| local.is_instance(object, class)) {
-            return read_text(local, object, text);
-        }
-        self.read(jvmti, runtime, local, object, text)
-    }
-
-    fn step<'a>(
-        &self,
-        jvmti: Jvmti,
-        runtime: &Runtime,
-        local: Local<'a>,
-        object: &LocalRef<'_>,
-        step: &Step,
-    ) -> Option<Reached<'a>> {
-        let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
-        let name = match (step, kind) {
-            (Step::Class, _) => return Some(Reached::Value(Seen::Class(number))),
-            (Step::Written(field), _) => {
-                let class = local.object_class(object)?;
-                let number = |name: &str| runtime.class(name);
-                let found = self.fields.named(jvmti, local, &class, field, number)?;
-                return Some(field_of(local, object, found.field));
-            }
-            (Step::Declarer(field), _) => {
-                let of_class = self.class_of_classes.as_ref();
-                let is_class = of_class.is_some_and(|class| local.is_instance(object, class));
-                let own = local.object_class(object)?;
-                let class = if is_class { object } else { &own };
-                let number = |name: &str| runtime.class(name);
-                let found = self.fields.named(jvmti, local, class, field, number)?;
-                return Some(Reached::Value(Seen::Class(found.declarer)));
-            }
-            (Step::Length, Kind::Text) => {
-                let length = jni!(local, v1_1.GetStringLength, object.as_raw());
-                return Some(Reached::int(length));
-            }
-            (Step::Length, Kind::Array) => return Some(Reached::int(local.array_length(object))),
-            (Step::Element(index), Kind::Array) => {
-                return element(jvmti, local, object, *index);
-            }
-            (Step::Element(index), Kind::List(list)) => {
-                return self.list_element(jvmti, runtime, local, object, (list, *index));
-            }
-            (Step::Element(_), _) => return None,
-            (Step::Length, _) => "length",
-            (Step::Field(name), _) => name,
-        };
-        let class = local.object_class(object)?;
-        let field = self.fields.find(jvmti, local, &class, name)?;
-        Some(field_of(local, object, field))
-    }
-
-    /// Returns an element of a list of the JDK; none beyond its end. No lock is taken: a list that changes meanwhile gives
-    /// an old or a new element.
-    fn list_element<'a>(
-        &self,
-        jvmti: Jvmti,
-        runtime: &Runtime,
-        local: Local<'a>,
-        list: &LocalRef<'_>,
-        (mut kind, index): (u8, u32),
-    ) -> Option<Reached<'a>> {
-        let mut inner: Option<LocalRef<'a>> = None;
-        for _ in 0..MOST_WRAPPERS {
-            let list = inner.as_ref().unwrap_or(list);
-            let (_, elements) = LISTS.get(usize::from(kind))?;
-            let field = |of: &LocalRef<'_>, name| self.object_in(jvmti, local, of, name);
-            match *elements {
-                Elements::Array(array, size) => {
-                    let size = size.map(|size| self.int_in(jvmti, local, list, size));
-                    let is_beyond = |size| i64::from(index) >= i64::from(size);
-                    if size.is_some_and(|size| size.is_none_or(is_beyond)) {
-                        return None;
-                    }
-                    return element(jvmti, local, &field(list, array)?, index);
-                }
-                Elements::Fields(names) => {
-                    let found = field(list, names.get(index as usize)?)?;
-                    let is_none = index > 0 && self.is_plain_object(jvmti, local, &found);
-                    return (!is_none).then_some(Reached::Object(Some(found)));
-                }
-                Elements::Nodes(first, item, next) => {
-                    let mut node = field(list, first)?;
-                    for _ in 0..(index < MOST_LINKS).then_some(index)? {
-                        node = field(&node, next)?;
-                    }
-                    return Some(Reached::Object(field(&node, item)));
-                }
-                Elements::Of(name) => {
-                    let found = field(list, name)?;
-                    match self.class_of(jvmti, runtime, local, &found)? {
-                        (_, Kind::List(found)) => kind = found,
-                        _ => return None,
-                    }
-                    inner = Some(found);
-                }
-            }
-        }
-        None
     }
 
     /// The object in a field.
@@ -373,6 +199,69 @@ impl Values {
         (field.kind == b'I').then(|| local.int_field(object, field.id))
     }
 
+    /// Checks whether objects of this class have a field of this name.
+    pub(super) fn has_field(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+        name: &str,
+    ) -> bool {
+        let class = local.object_class(object);
+        class.is_some_and(|class| self.fields.find(jvmti, local, &class, name).is_some())
+    }
+
+    /// The value in a field; none if there is no such field.
+    pub(super) fn reached_in<'a>(
+        &self,
+        jvmti: Jvmti,
+        local: Local<'a>,
+        object: &LocalRef<'_>,
+        name: &str,
+    ) -> Option<Reached<'a>> {
+        let class = local.object_class(object)?;
+        let field = self.fields.find(jvmti, local, &class, name)?;
+        Some(field_of(local, object, field))
+    }
+
+    /// The instance fields of objects of a class, with the numbers of their names.
+    pub(super) fn all_fields(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        object: &LocalRef<'_>,
+    ) -> Option<Arc<[Listed]>> {
+        let class = local.object_class(object)?;
+        let number = |name: &str| runtime.class(name);
+        self.fields.all(jvmti, local, &class, number)
+    }
+
+    /// Checks whether an object is a `String`.
+    pub(super) fn is_text(&self, local: Local<'_>, object: &LocalRef<'_>) -> bool {
+        let of_text = self.text.as_ref();
+        of_text.is_some_and(|class| local.is_instance(object, class))
+    }
+
+    /// Checks whether an object is a class.
+    pub(super) fn is_class(&self, local: Local<'_>, object: &LocalRef<'_>) -> bool {
+        let of_class = self.class_of_classes.as_ref();
+        of_class.is_some_and(|class| local.is_instance(object, class))
+    }
+
+    /// The field that an instruction names, in objects of a class or as a static one of it.
+    pub(super) fn named_field(
+        &self,
+        jvmti: Jvmti,
+        runtime: &Runtime,
+        local: Local<'_>,
+        class: &LocalRef<'_>,
+        field: &NamedField,
+    ) -> Option<Named> {
+        let number = |name: &str| runtime.class(name);
+        self.fields.named(jvmti, local, class, field, number)
+    }
+
     /// Checks whether an object of an enum is the constant of this name.
     pub(super) fn is_constant(&self, local: Local<'_>, object: &LocalRef<'_>, name: &str) -> bool {
         let found = self.enums.as_ref();
@@ -380,13 +269,6 @@ impl Values {
         found
             .and_then(|found| local.string(&found))
             .is_some_and(|found| found == name)
-    }
-
-    /// Checks whether an object's class is `Object` itself.
-    fn is_plain_object(&self, jvmti: Jvmti, local: Local<'_>, object: &LocalRef<'_>) -> bool {
-        let class = local.object_class(object);
-        let signature = class.and_then(|class| jvmti.class_signature(&class).ok());
-        signature.is_some_and(|signature| signature == b"Ljava/lang/Object;")
     }
 
     /// The number of an object's class.
@@ -401,7 +283,7 @@ impl Values {
         Some(number)
     }
 
-    fn class_of(
+    pub(super) fn class_of(
         &self,
         jvmti: Jvmti,
         runtime: &Runtime,
@@ -441,13 +323,15 @@ impl Values {
             Kind::Array
         } else if name == b"java/lang/String" {
             Kind::Text
-        } else if let Some(index) = LISTS.iter().position(|(class, _)| *class == name) {
-            Kind::List(index as u8)
+        } else if name == b"java/lang/Class" {
+            Kind::Class
         } else if self.is_enum(local, class) {
             Kind::Enum
+        } else if let Some(index) = BOXES.iter().position(|(it, _)| it.to_bytes() == name) {
+            Kind::Box(index as u8)
         } else {
-            let found = BOXES.iter().position(|(class, _)| class.to_bytes() == name);
-            found.map_or(Kind::Object, |index| Kind::Box(index as u8))
+            let layout = layout_of(jvmti, local, class, name);
+            layout.map_or(Kind::Object, Kind::Collection)
         };
         let number = runtime.class(&decode(name));
         if let Some(free) = free {
@@ -514,9 +398,42 @@ impl Threads {
     }
 }
 
-/// The kinds of boxes and lists as numbers.
-const FIRST_BOX: u32 = 4;
-const FIRST_LIST: u32 = FIRST_BOX + BOXES.len() as u32;
+/// The layout of the nearest class from here upwards that is a collection of the JDK. A class below it that gives its elements
+/// by code of its own has none.
+fn layout_of(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &[u8]) -> Option<u8> {
+    if let Some(found) = Layout::index_of(name) {
+        return Some(found);
+    }
+    let mut gives_elements = gives_elements(jvmti, class, name);
+    let mut above = local.superclass(class);
+    while let Some(class) = above {
+        let signature = jvmti.class_signature(&class).ok()?;
+        let name = internal_name(&signature)?;
+        if let Some(found) = Layout::index_of(name) {
+            return (!gives_elements).then_some(found);
+        }
+        gives_elements |= self::gives_elements(jvmti, &class, name);
+        above = local.superclass(&class);
+    }
+    None
+}
+
+/// Checks whether a class of the program has methods of its own that give elements; classes of the JDK give those that they
+/// hold.
+fn gives_elements(jvmti: Jvmti, class: &LocalRef<'_>, name: &[u8]) -> bool {
+    let methods = match name.starts_with(b"java/") {
+        true => Vec::new(),
+        false => jvmti.class_methods(class).unwrap_or_default(),
+    };
+    methods.into_iter().any(|method| {
+        let found = jvmti.method_name(method);
+        found.is_ok_and(|(found, _)| GIVES.contains(&found.as_slice()))
+    })
+}
+
+/// The kinds of boxes and collections as numbers.
+const FIRST_BOX: u32 = 5;
+const FIRST_COLLECTION: u32 = FIRST_BOX + BOXES.len() as u32;
 
 impl Known {
     fn is(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
@@ -530,8 +447,9 @@ impl Known {
             1 => Kind::Array,
             2 => Kind::Text,
             3 => Kind::Enum,
-            number if number < FIRST_LIST => Kind::Box((number - FIRST_BOX) as u8),
-            number => Kind::List((number - FIRST_LIST) as u8),
+            4 => Kind::Class,
+            number if number < FIRST_COLLECTION => Kind::Box((number - FIRST_BOX) as u8),
+            number => Kind::Collection((number - FIRST_COLLECTION) as u8),
         };
         (self.number.load(Ordering::Relaxed), kind)
     }
@@ -550,8 +468,9 @@ impl Known {
             Kind::Array => 1,
             Kind::Text => 2,
             Kind::Enum => 3,
+            Kind::Class => 4,
             Kind::Box(index) => FIRST_BOX + u32::from(index),
-            Kind::List(index) => FIRST_LIST + u32::from(index),
+            Kind::Collection(index) => FIRST_COLLECTION + u32::from(index),
         };
         self.class.store(weak, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -560,8 +479,8 @@ impl Known {
     }
 }
 
-/// Where a step led to.
-enum Reached<'a> {
+/// The value of a field or an element.
+pub(super) enum Reached<'a> {
     /// An object, or `null`.
     Object(Option<LocalRef<'a>>),
     /// A primitive value or a class.
@@ -569,13 +488,18 @@ enum Reached<'a> {
 }
 
 impl Reached<'_> {
-    fn int(value: jint) -> Self {
+    pub fn int(value: jint) -> Self {
         Self::Value(Seen::Number(b'I', i64::from(value).cast_unsigned()))
+    }
+
+    /// Checks whether it is the primitive value `true`.
+    pub fn is_true(&self) -> bool {
+        matches!(self, Self::Value(Seen::Number(b'Z', 1)))
     }
 }
 
 /// The value of an instance field.
-fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field) -> Reached<'a> {
+pub(super) fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field) -> Reached<'a> {
     match field.kind {
         b'L' | b'[' => Reached::Object(local.object_field(object, field.id)),
         kind => Reached::Value(number_field(local, object, kind, field.id)),
@@ -583,7 +507,7 @@ fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field) -> Reache
 }
 
 /// An element of an array; none beyond its end.
-fn element<'a>(
+pub(super) fn element<'a>(
     jvmti: Jvmti,
     local: Local<'a>,
     array: &LocalRef<'_>,

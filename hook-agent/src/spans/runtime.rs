@@ -6,6 +6,7 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::native_stack;
 use crate::ffi::process;
+use crate::ffi::reader::Reader;
 use crate::ffi::refs::{Local, LocalRef, StaticInt};
 use crate::ffi::stack;
 use crate::ffi::thread_cell;
@@ -124,6 +125,16 @@ pub(crate) fn captured<'t>(
     VALUES.get()?.read(jvmti, &RUNTIME, local, object, text)
 }
 
+/// Reads objects with the numbers of classes that hold for all sessions.
+fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
+    Some(Reader {
+        local,
+        jvmti,
+        values: VALUES.get()?,
+        runtime: &RUNTIME,
+    })
+}
+
 /// The value to which these steps lead from an object; none if they lead nowhere.
 pub(crate) fn captured_at<'t>(
     jvmti: Jvmti,
@@ -132,8 +143,20 @@ pub(crate) fn captured_at<'t>(
     steps: &[Step],
     text: &'t mut [u16],
 ) -> Option<Seen<'t>> {
-    let values = VALUES.get()?;
-    values.read_at(jvmti, &RUNTIME, local, object, steps, text)
+    reader(jvmti, local)?.read_at(object, steps, text)
+}
+
+/// The object to which these steps lead with what it holds, with at most `limit` bytes of a text.
+pub(crate) fn opened<'t>(
+    jvmti: Jvmti,
+    local: Local<'_>,
+    object: &LocalRef<'_>,
+    steps: &[Step],
+    (levels, limit): (u8, usize),
+    bytes: &'t mut [u8],
+) -> Option<Seen<'t>> {
+    let opened = reader(jvmti, local)?.open(object, steps, levels, limit, bytes);
+    opened.map(Seen::Opened)
 }
 
 /// Writes the innermost frames of the current call stack and says how many they are.

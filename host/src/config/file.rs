@@ -81,6 +81,7 @@ struct FilePlugin {
     calls: Option<std::num::NonZeroU64>,
     calls_per_second: Option<std::num::NonZeroU32>,
     about: Option<Spanned<String>>,
+    depth: Option<u8>,
     #[serde(default)]
     config: toml::Table,
 }
@@ -225,6 +226,7 @@ impl Source<'_> {
             calls: plugin.calls.map(Into::into),
             per_second: plugin.calls_per_second.map(Into::into),
             about: plugin.about.map(Spanned::into_inner),
+            depth: plugin.depth,
         };
         result.watch = texts.parse().map_err(|error| self.at(error, &place))?;
         result.config = to_json(toml::Value::Table(plugin.config));

@@ -42,6 +42,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      this.size, stack(10)
   calls=NUMBER       how many of these calls are kept
   calls-per-second=NUMBER  how many are kept within one second
+  depth=LEVELS       how many objects within one another are kept with their fields,
+                     elements and entries, 0 (default) to 8
   about=WHAT         what when= and show= are about: calls (default); places, the events
                      that plugins without values ask for; writes:CLASS.FIELD;…, of
                      these events those that write one of these fields
@@ -100,7 +102,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 37] = [
     "config",
     "output",
     "file-name",
@@ -113,6 +115,7 @@ const KEYS: [&str; 36] = [
     "calls",
     "calls-per-second",
     "about",
+    "depth",
     "max-size",
     "when-full",
     "waits",
@@ -247,6 +250,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
             lists.watch.per_second = Some(parse_number("calls-per-second", value)?);
         }
         "about" => lists.watch.about = Some(value.to_owned()),
+        "depth" => lists.watch.depth = Some(parse_depth(value)?),
         "max-size" => config.agent.max_size = Some(parse_size("max-size", value)?),
         "when-full" => config.agent.when_full = Some(parse_when_full(value)?),
         "waits" => config.agent.waits = parse_switch("waits", value)?,
@@ -302,6 +306,15 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
     number.ok_or_else(|| {
         HostError::new("H0105", format!("`{key}` is no number of calls"))
             .with("expected", "a whole number from 1 on")
+            .with("found", value)
+    })
+}
+
+/// A number of levels; whether it is too great is said with the rest of the watch.
+fn parse_depth(value: &str) -> Result<u8, HostError> {
+    value.parse().map_err(|_| {
+        HostError::new("H0105", "`depth` is no number of levels")
+            .with("expected", "a whole number from 0 on")
             .with("found", value)
     })
 }

@@ -1,5 +1,6 @@
 //! Which calls are kept, and what is shown of them.
 
+use conditions::limits::MAX_LEVELS;
 use conditions::{About, Condition, Mistake, Watch};
 use globs::FieldPattern;
 
@@ -13,6 +14,7 @@ pub(super) struct WatchTexts {
     pub calls: Option<u64>,
     pub per_second: Option<u32>,
     pub about: Option<String>,
+    pub depth: Option<u8>,
 }
 
 impl WatchTexts {
@@ -23,8 +25,16 @@ impl WatchTexts {
             && self.calls.is_none()
             && self.per_second.is_none()
             && self.about.is_none()
+            && self.depth.is_none()
         {
             return Ok(None);
+        }
+        if let Some(found) = self.depth.filter(|depth| *depth > MAX_LEVELS) {
+            let expected = format!("a number from 0 to {MAX_LEVELS}");
+            let error = HostError::new("H0105", "objects cannot be shown to this depth");
+            return Err(error
+                .with("expected", expected)
+                .with("found", found.to_string()));
         }
         let (about, writes) = about(self.about.as_deref())?;
         let when = self.when.as_deref();
@@ -37,6 +47,7 @@ impl WatchTexts {
             per_second: self.per_second,
             about,
             writes,
+            depth: self.depth.unwrap_or(0),
         };
         match &self.show {
             None => Ok(Some(watch)),

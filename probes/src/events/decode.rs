@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::stored_value::{self, unzigzag};
 use super::{
     Aggregate, BUCKETS, Call, Capture, Kind, Lost, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
-    SHOWN, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    SHOWN, SpanInfo, THREW, ThreadInfo, VIRTUAL, Value, Which,
 };
 use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta, write_varint};
@@ -246,51 +247,10 @@ impl Decoder {
         })
     }
 
-    fn frames(&self, fields: &mut Fields<'_>) -> Result<Vec<StackFrame>, SnapshotError> {
-        let mut frames = Vec::new();
-        for _ in 0..fields.varint()? {
-            frames.push(StackFrame {
-                class: self.name(fields)?,
-                method: self.name(fields)?,
-                line: fields.varint32()?,
-            });
-        }
-        Ok(frames)
-    }
-
     fn capture(&self, fields: &mut Fields<'_>) -> Result<Capture, SnapshotError> {
         let [kind, which] = fields.number()?;
-        let value = match kind & !SHOWN {
-            b'N' => Value::Null,
-            b'?' => Value::Missing,
-            b'Z' => Value::Boolean(unzigzag(fields.varint()?) != 0),
-            b'B' => Value::Byte(unzigzag(fields.varint()?) as i8),
-            b'C' => Value::Char(unzigzag(fields.varint()?) as u16),
-            b'S' => Value::Short(unzigzag(fields.varint()?) as i16),
-            b'I' => Value::Int(unzigzag(fields.varint()?) as i32),
-            b'J' => Value::Long(unzigzag(fields.varint()?)),
-            b'F' => Value::Float(f32::from_bits(fields.varint32()?)),
-            b'D' => Value::Double(f64::from_bits(fields.varint()?)),
-            b'T' => {
-                let length = fields.varint32()?;
-                let kept = fields.varint32()?;
-                let bytes = fields.take(kept as usize)?;
-                let text = String::from_utf8(bytes.to_vec())
-                    .map_err(|error| fields.corrupt("UTF-8", error.to_string()))?;
-                Value::Text { text, length }
-            }
-            b'[' => Value::Array {
-                class: self.name(fields)?,
-                length: fields.varint32()?,
-            },
-            b'L' => Value::Object {
-                class: self.name(fields)?,
-                identity: fields.varint32()?,
-            },
-            b'K' => Value::Class(self.name(fields)?),
-            b'#' => Value::Stack(self.frames(fields)?),
-            other => return Err(fields.corrupt("a type of capture", other.to_string())),
-        };
+        let names = |number| self.names.get(&number).cloned();
+        let value = stored_value::read(kind & !SHOWN, fields, &names)?;
         let which = match (which, &value) {
             (_, Value::Stack(_)) => Which::Stack,
             (index, _) if kind & SHOWN != 0 => Which::Shown(index),
@@ -340,9 +300,4 @@ fn counts(
         take(Entry::Count(span, fields.varint()?), None);
     }
     Ok(())
-}
-
-/// The inverse of the writer's `zigzag`.
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -61,12 +61,43 @@ pub enum Value {
         /// Its identity hash code.
         identity: u32,
     },
+    /// A constant of an enum, by its name.
+    Constant(String),
+    /// An object with what it holds.
+    Opened(Box<Opened>),
     /// A class by its internal name, or an array class by its descriptor.
     Class(Arc<str>),
     /// The frames of a call stack, the innermost first.
     Stack(Vec<StackFrame>),
     /// It is not there, or there was no room for it.
     Missing,
+}
+
+/// An object, an array or a collection of the JDK with what it held when it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    /// Internal name of its class; of an array its class as a descriptor.
+    pub class: Arc<str>,
+    /// Its identity hash code.
+    pub identity: u32,
+    /// Its contents, in the order of fields or of iteration.
+    pub content: Content,
+    /// Number of fields, elements or entries beyond those in `content`; [`u64::MAX`] if there are more and nobody knows
+    /// how many.
+    pub left: u64,
+}
+
+/// The contents of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// The instance fields by name: those of the class, then those of its superclasses.
+    Fields(Vec<(Arc<str>, Value)>),
+    /// The elements of an array or a collection.
+    Elements(Vec<Value>),
+    /// The keys and values of a map.
+    Entries(Vec<(Value, Value)>),
+    /// Nothing: the object lies around itself.
+    Cycle,
 }
 
 /// A method in a call stack.
@@ -90,7 +121,7 @@ pub struct Capture {
 }
 
 /// As a Java programmer would write it: texts in quotes (with `…` behind a shortened one), `int[3]`,
-/// `com.acme.Order@1b2c3d`.
+/// `com.acme.Order@1b2c3d`, `Order{id=7}`, `[1, 2]`, `{"a"=1}`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,6 +151,8 @@ impl fmt::Display for Value {
             Value::Object { class, identity } => {
                 write!(f, "{}@{identity:x}", names::binary(class))
             }
+            Value::Constant(name) => f.write_str(name),
+            Value::Opened(opened) => opened.fmt(f),
             Value::Class(class) => write!(f, "{}", class_name(class)),
             Value::Stack(frames) => {
                 for (index, frame) in frames.iter().enumerate() {
@@ -130,6 +163,87 @@ impl fmt::Display for Value {
             }
             Value::Missing => f.write_str("?"),
         }
+    }
+}
+
+/// `Order{id=7, status=PAID}`, `[1, 2, … 998 more]`, `{"a"=1}`, `Optional[1]`.
+impl fmt::Display for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, parts: &mut dyn Iterator<Item = String>| {
+            for (index, part) in parts.enumerate() {
+                f.write_str(if index == 0 { "" } else { ", " })?;
+                f.write_str(&part)?;
+            }
+            Ok(())
+        };
+        let left = match self.left {
+            0 => None,
+            u64::MAX => Some("… more".to_owned()),
+            left => Some(format!("… {} more", grouped(left))),
+        };
+        match &self.content {
+            Content::Fields(fields) => {
+                write!(f, "{}{{", simple_name(&self.class))?;
+                let parts = fields.iter().map(|(name, value)| format!("{name}={value}"));
+                list(f, &mut parts.chain(left))?;
+                f.write_str("}")
+            }
+            Content::Elements(elements) => {
+                let is_optional = self.class.starts_with("java/util/Optional");
+                let name = if is_optional {
+                    simple_name(&self.class)
+                } else {
+                    ""
+                };
+                if is_optional && elements.is_empty() && left.is_none() {
+                    return write!(f, "{name}.empty");
+                }
+                write!(f, "{name}[")?;
+                list(f, &mut elements.iter().map(Value::to_string).chain(left))?;
+                f.write_str("]")
+            }
+            Content::Entries(entries) => {
+                f.write_str("{")?;
+                let parts = entries.iter().map(|(key, value)| format!("{key}={value}"));
+                list(f, &mut parts.chain(left))?;
+                f.write_str("}")
+            }
+            Content::Cycle => {
+                write!(
+                    f,
+                    "(cycle {}@{:x})",
+                    simple_name(&self.class),
+                    self.identity
+                )
+            }
+        }
+    }
+}
+
+/// A number with a comma in front of each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `Order` of `com/acme/Shop$Order`, as `Class.getSimpleName` gives it. Classes without a name of their own keep that of
+/// the class around them.
+fn simple_name(class: &str) -> &str {
+    let of_package = class.rsplit('/').next().unwrap_or(class);
+    match of_package.rsplit_once('$') {
+        Some((around, name))
+            if !around.ends_with('$') && name.starts_with(|it: char| it.is_alphabetic()) =>
+        {
+            name
+        }
+        _ => of_package,
     }
 }
 
@@ -176,8 +290,56 @@ mod tests {
             (array("[I"), "int[3]"),
             (array("[[Ljava/lang/String;"), "java.lang.String[3][]"),
             (object, "com.acme.Order@1b2c"),
+            (Value::Constant("PAID".to_owned()), "PAID"),
         ] {
             assert_eq!(value.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn opened_objects_read_as_in_java_and_say_how_much_is_left() {
+        let opened = |class: &str, content, left| {
+            let opened = Opened {
+                class: class.into(),
+                identity: 255,
+                content,
+                left,
+            };
+            Value::Opened(Box::new(opened))
+        };
+        let text = |text: &str| Value::Text {
+            text: text.to_owned(),
+            length: text.len() as u32,
+        };
+        let elements = |count| Content::Elements((1..=count).map(Value::Int).collect());
+        let order = Content::Fields(vec![
+            ("id".into(), Value::Int(7)),
+            ("status".into(), Value::Constant("PAID".to_owned())),
+        ]);
+        let entries = vec![(text("a"), Value::Int(1)), (Value::Null, Value::Null)];
+        for (class, content, left, expected) in [
+            (
+                "com/acme/Order",
+                order.clone(),
+                0,
+                "Order{id=7, status=PAID}",
+            ),
+            ("Shop$Order", order, 3, "Order{id=7, status=PAID, … 3 more}"),
+            ("Shop$1", Content::Fields(Vec::new()), 0, "Shop$1{}"),
+            ("[I", elements(2), 1_998, "[1, 2, … 1,998 more]"),
+            ("java/util/ArrayList", elements(0), 0, "[]"),
+            ("java/util/ArrayList", elements(0), 1, "[… 1 more]"),
+            (
+                "java/util/HashMap",
+                Content::Entries(entries),
+                0,
+                r#"{"a"=1, null=null}"#,
+            ),
+            ("java/util/Optional", elements(1), 0, "Optional[1]"),
+            ("java/util/OptionalInt", elements(0), 0, "OptionalInt.empty"),
+            ("a/B$C", Content::Cycle, 0, "(cycle C@ff)"),
+        ] {
+            assert_eq!(opened(class, content, left).to_string(), expected);
         }
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::limit::Limit;
+use super::stored_value::{self, zigzag};
 use super::{
     Aggregate, Call, Capture, Kind, Lost, MAGIC, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
-    SHOWN, SizeLimit, SpanInfo, StackFrame, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    SHOWN, SizeLimit, SpanInfo, THREW, ThreadInfo, VIRTUAL, Which,
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
@@ -188,81 +189,14 @@ impl EventWriter {
     }
 
     fn capture(&mut self, out: &mut Vec<u8>, capture: &Capture) {
-        let mut head = |kind: u8| {
-            out.extend(match capture.which {
-                Which::Argument(index) => [kind, index],
-                Which::Returned => [kind, RETURNED],
-                Which::Shown(index) => [kind | SHOWN, index],
-                Which::Stack => [kind, 0],
-            });
-        };
-        let mut signed = |kind, value: i64| {
-            head(kind);
-            Some(zigzag(value))
-        };
-        let number = match &capture.value {
-            Value::Null => {
-                head(b'N');
-                None
-            }
-            Value::Missing => {
-                head(b'?');
-                None
-            }
-            Value::Boolean(value) => signed(b'Z', i64::from(*value)),
-            Value::Byte(value) => signed(b'B', i64::from(*value)),
-            Value::Char(value) => signed(b'C', i64::from(*value)),
-            Value::Short(value) => signed(b'S', i64::from(*value)),
-            Value::Int(value) => signed(b'I', i64::from(*value)),
-            Value::Long(value) => signed(b'J', *value),
-            Value::Float(value) => {
-                head(b'F');
-                Some(u64::from(value.to_bits()))
-            }
-            Value::Double(value) => {
-                head(b'D');
-                Some(value.to_bits())
-            }
-            Value::Text { length, .. } => {
-                head(b'T');
-                Some(u64::from(*length))
-            }
-            Value::Array { class, .. } => {
-                head(b'[');
-                Some(u64::from(self.name(class)))
-            }
-            Value::Object { class, .. } => {
-                head(b'L');
-                Some(u64::from(self.name(class)))
-            }
-            Value::Class(class) => {
-                head(b'K');
-                Some(u64::from(self.name(class)))
-            }
-            Value::Stack(frames) => {
-                head(b'#');
-                Some(frames.len() as u64)
-            }
-        };
-        if let Some(number) = number {
-            write_varint(out, number);
-        }
-        match &capture.value {
-            Value::Text { text, .. } => {
-                write_varint(out, text.len() as u64);
-                out.extend_from_slice(text.as_bytes());
-            }
-            Value::Array { length, .. } => write_varint(out, *length),
-            Value::Object { identity, .. } => write_varint(out, *identity),
-            Value::Stack(frames) => frames.iter().for_each(|frame| self.frame(out, frame)),
-            _ => {}
-        }
-    }
-
-    fn frame(&mut self, out: &mut Vec<u8>, frame: &StackFrame) {
-        write_varint(out, self.name(&frame.class));
-        write_varint(out, self.name(&frame.method));
-        write_varint(out, frame.line);
+        let kind = stored_value::kind(&capture.value);
+        out.extend(match capture.which {
+            Which::Argument(index) => [kind, index],
+            Which::Returned => [kind, RETURNED],
+            Which::Shown(index) => [kind | SHOWN, index],
+            Which::Stack => [kind, 0],
+        });
+        stored_value::write(out, &capture.value, &mut |name| self.name(name));
     }
 
     /// The number of a name; a new one is written first.
@@ -423,9 +357,4 @@ impl EventWriter {
         self.end_calls();
         self.log.enqueue(kind as u16, payload);
     }
-}
-
-/// Small numbers of either sign as small numbers.
-fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
 }

@@ -135,6 +135,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Reads bytes that lie in no file.
+    pub fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self {
+            rest: bytes,
+            end: bytes.len(),
+        }
+    }
+
     pub fn corrupt(&self, expected: impl Into<String>, found: impl Into<String>) -> SnapshotError {
         corrupt(self.end - self.rest.len(), expected, found)
     }

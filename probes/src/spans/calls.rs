@@ -11,6 +11,7 @@ use super::capture::{self, CaptureSpec, Seen};
 use super::completion::{self, ended_unseen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::MOMENT;
+use super::opened::{MOST_OPENED, Opening};
 use super::recording::{Ended, ended, give_back, here, matching, place, push};
 use super::stack::Begin;
 use super::sums::Timed;
@@ -156,6 +157,41 @@ fn reached(
     }
 }
 
+/// As [`capture()`], of an object that is kept with what it holds. `read` gives the value to the function.
+pub fn capture_opened(
+    jvm: &impl Jvm,
+    thread: u64,
+    span: u32,
+    spec: CaptureSpec,
+    read: impl FnOnce(Opening, &mut dyn FnMut(Seen<'_>)),
+) {
+    let Some(here) = here(jvm, thread, Some(span)) else {
+        return;
+    };
+    let shared = here.log.shared;
+    if shared.mode(span) < EVENTS {
+        return;
+    }
+    settle(jvm, here, span, spec);
+    let watched = shared.watches.of(span);
+    let levels = watched.map_or(0, |(watched, _)| watched.program.depth());
+    unrecorded(jvm, || {
+        read(opening(here, levels), &mut |value| {
+            keep(here, span, spec.is_of_entry(), spec, value);
+        });
+    });
+}
+
+fn opening(here: CurrentThread, levels: u8) -> Opening {
+    match levels {
+        0 => Opening::default(),
+        levels => Opening {
+            levels,
+            bytes: here.stack.room_to_open().min(MOST_OPENED),
+        },
+    }
+}
+
 /// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
 /// [`SpanMode::Events`](crate::events::SpanMode::Events).
 pub fn capture<'v>(
@@ -198,7 +234,7 @@ pub fn capture_read_from(
     thread: u64,
     span: u32,
     spec: CaptureSpec,
-    mut read: impl FnMut(CaptureSpec, Option<&Path>, &mut dyn FnMut(Seen<'_>)),
+    mut read: impl FnMut(CaptureSpec, Option<&Path>, Opening, &mut dyn FnMut(Seen<'_>)),
 ) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
@@ -207,23 +243,26 @@ pub fn capture_read_from(
     let (Some(root), EVENTS..) = (spec.root(), shared.mode(span)) else {
         return;
     };
-    let mut read = |spec, path: Option<&Path>, keep: &mut dyn FnMut(Seen<'_>)| {
-        unrecorded(jvm, || read(spec, path, keep));
+    let mut read = |spec, path: Option<&Path>, levels, keep: &mut dyn FnMut(Seen<'_>)| {
+        unrecorded(jvm, || read(spec, path, opening(here, levels), keep));
     };
     settle(jvm, here, span, spec);
+    let watched = shared.watches.of(span);
+    let levels = watched.map_or(0, |(watched, _)| watched.program.depth());
     let (mut first, of_entry) = (spec.is_first(), spec.is_of_entry());
     if spec.is_kept() {
-        read(spec, None, &mut |value| {
+        read(spec, None, levels, &mut |value| {
             keep(here, span, of_entry, spec, value);
         });
         first = false;
     }
-    let Some((watched, _)) = shared.watches.of(span) else {
+    let Some((watched, _)) = watched else {
         return;
     };
     let mut keep_slot = |(number, slot): (u8, &Slot)| {
         let spec = spec.of_slot(number, slot.is_compared, std::mem::take(&mut first));
-        read(spec, Some(&slot.path), &mut |value| {
+        let levels = if slot.is_shown { levels } else { 0 };
+        read(spec, Some(&slot.path), levels, &mut |value| {
             keep(here, span, of_entry, spec, value);
         });
     };

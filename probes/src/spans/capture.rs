@@ -2,7 +2,7 @@
 //!
 //! The first word of a value: type byte, which value (byte), words that follow (u16), a number (u32): the identity
 //! hash of an object, the length of an array or string. Then, for numbers, the value; for objects, arrays and classes,
-//! the number of the class; for strings, the bytes kept, their count first; for call stacks a word for each frame. The
+//! the number of the class; for strings, constants of enums and opened objects, the bytes kept, their count first; for call stacks a word for each frame. The
 //! highest bit of the type byte says that the value is that of a slot of a condition's program.
 
 use std::sync::Arc;
@@ -10,16 +10,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use conditions::{Datum, Root, Text};
 
+use crate::events::stored_value::{CONSTANT, read_alone};
 use crate::events::{Capture, RETURNED, SHOWN, StackFrame, Value, Which};
 
 /// Words of captures that the open calls of one thread hold together.
 pub(crate) const ARENA: usize = 2_048;
+/// The same where objects are opened. Words of one call fit into a segment.
+pub(crate) const ARENA_OF_OPENED: usize = 4_000;
+/// Type of an object with what it holds, whose bytes are its own type and parts.
+const OPENED_OBJECT: u8 = b'V';
 /// Most bytes of text of one string.
 pub const MAX_TEXT: usize = conditions::limits::MAX_TEXT;
 
 /// Which value is captured and how much of it, as one `int` constant of the instrumented code.
 ///
-/// Bits 0 to 7: type, as in a descriptor, and `M` for an object that is known to be a string. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
+/// Bits 0 to 6: type, as in a descriptor, and `M` for an object that is known to be a string. Bit 7: an object is kept with
+/// what it holds. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
 /// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, or with bit 29 a local
 /// variable, 2 `this`, 3 what was thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
 /// capture of a call.
@@ -31,6 +37,8 @@ const OF_SLOT: u32 = 1;
 const OF_THIS: u32 = 2;
 const OF_THROWN: u32 = 3;
 const PLACE: u32 = 27;
+/// A bit of the type.
+const OPENED: u8 = 1 << 7;
 const READ_FROM: u32 = 1 << 29;
 const NOT_KEPT: u32 = 1 << 30;
 
@@ -125,7 +133,19 @@ impl CaptureSpec {
     /// The first byte of the value's descriptor.
     #[must_use]
     pub fn kind(self) -> u8 {
-        self.bits() as u8
+        self.bits() as u8 & !OPENED
+    }
+
+    /// The same for a value of which an object is kept with what it holds.
+    #[must_use]
+    pub fn opened(self) -> Self {
+        Self((self.bits() | u32::from(OPENED)) as i32)
+    }
+
+    /// Whether an object is kept with what it holds.
+    #[must_use]
+    pub fn is_opened(self) -> bool {
+        self.bits() as u8 & OPENED != 0
     }
 
     /// Whether the value is known to be a string: the helper class has added 1 to the type of an object.
@@ -172,6 +192,10 @@ pub enum Seen<'a> {
     Array(u32, u32),
     /// Another object: class and identity hash.
     Object(u32, u32),
+    /// A constant of an enum: what is kept of its name, and the whole length.
+    Constant(&'a [u16], u32),
+    /// An object with what it holds, as an [`OpenedWriter`](super::OpenedWriter) wrote it.
+    Opened(&'a [u8]),
     /// A class.
     Class(u32),
     /// Something that could not be read.
@@ -188,7 +212,9 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
         Seen::Array(class, length) => (b'[', length, Some(class.into())),
         Seen::Object(class, identity) => (b'L', identity, Some(class.into())),
         Seen::Class(class) => (b'K', 0, Some(class.into())),
-        Seen::Text(units, length) => return encode_text(spec, units, length, words),
+        Seen::Text(units, length) => return encode_text(spec, b'T', units, length, words),
+        Seen::Constant(units, length) => return encode_text(spec, CONSTANT, units, length, words),
+        Seen::Opened(bytes) => return put_bytes(spec, OPENED_OBJECT, 0, bytes, words),
     };
     match (payload, words) {
         (None, [head, ..]) => {
@@ -217,6 +243,7 @@ fn head_of(spec: CaptureSpec, kind: u8, count: usize, number: u32) -> u64 {
 #[inline(never)]
 fn encode_text(
     spec: CaptureSpec,
+    kind: u8,
     units: &[u16],
     length: u32,
     words: &[AtomicU64],
@@ -228,30 +255,41 @@ fn encode_text(
             let bytes = chunk.iter().zip(places);
             bytes.fold(0, |word, (unit, place)| word | u64::from(*unit) << place)
         });
-        return put_text(spec, length, ascii.len(), tail, words);
+        return put_words(spec, (kind, length), ascii.len(), tail, words);
     }
     let mut bytes = [0; MAX_TEXT];
     let text = utf8(units, spec.limit(), &mut bytes);
-    let tail = text.chunks(8).map(|chunk| {
+    put_bytes(spec, kind, length, text, words)
+}
+
+/// Writes bytes behind their number.
+fn put_bytes(
+    spec: CaptureSpec,
+    kind: u8,
+    number: u32,
+    bytes: &[u8],
+    words: &[AtomicU64],
+) -> Option<usize> {
+    let tail = bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
         let length = chunk.len();
         word[..length].copy_from_slice(chunk);
         u64::from_le_bytes(word)
     });
-    put_text(spec, length, text.len(), tail, words)
+    put_words(spec, (kind, number), bytes.len(), tail, words)
 }
 
-/// Writes a text of `length` UTF-16 units, `kept` bytes of which are in `tail`.
-fn put_text(
+/// Writes a value of `kept` bytes, which are in `tail`, and of a text the number of its UTF-16 units.
+fn put_words(
     spec: CaptureSpec,
-    length: u32,
+    (kind, number): (u8, u32),
     kept: usize,
     tail: impl Iterator<Item = u64>,
     words: &[AtomicU64],
 ) -> Option<usize> {
     let count = 1 + kept.div_ceil(8);
     let place = words.get(..=count)?;
-    let head = head_of(spec, b'T', count, length);
+    let head = head_of(spec, kind, count, number);
     let all = [head, kept as u64].into_iter().chain(tail);
     for (word, value) in place.iter().zip(all) {
         word.store(value, Ordering::Relaxed);
@@ -260,7 +298,7 @@ fn put_text(
 }
 
 /// As much of a text as `limit` bytes hold.
-fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT]) -> &'b [u8] {
+pub(super) fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT]) -> &'b [u8] {
     let mut length = 0;
     let limit = limit.min(MAX_TEXT);
     for unit in char::decode_utf16(units.iter().copied()) {
@@ -322,12 +360,12 @@ pub(crate) fn slot<'b>(
         b'J' => Datum::Integer(bits as i64),
         b'F' => Datum::Float(f32::from_bits(bits as u32).into()),
         b'D' => Datum::Float(f64::from_bits(bits)),
-        b'L' | b'[' => Datum::Object,
+        b'L' | b'[' | OPENED_OBJECT => Datum::Object,
         b'K' => {
             let (kept, length) = class_name(bits as u32, buffer);
             datum_of_text(buffer, kept, length)
         }
-        b'T' => {
+        b'T' | CONSTANT => {
             let words = payload.get(1..).unwrap_or_default();
             for (bytes, word) in buffer.chunks_mut(8).zip(words) {
                 bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
@@ -391,6 +429,8 @@ pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<
                 text: text(payload, bits),
                 length: number,
             },
+            CONSTANT => Value::Constant(text(payload, bits)),
+            OPENED_OBJECT => read_alone(&bytes(payload, bits), &|number| Some(class(number))),
             b'[' => Value::Array {
                 class: class(bits as u32),
                 length: number,
@@ -417,10 +457,14 @@ fn frame(word: u64, name: impl Fn(u32) -> Arc<str>) -> StackFrame {
 }
 
 fn text(payload: &[u64], length: u64) -> String {
+    String::from_utf8_lossy(&bytes(payload, length)).into_owned()
+}
+
+fn bytes(payload: &[u64], length: u64) -> Vec<u8> {
     let words = payload.get(1..).unwrap_or_default();
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.truncate(length as usize);
-    String::from_utf8_lossy(&bytes).into_owned()
+    bytes
 }
 
 #[cfg(test)]

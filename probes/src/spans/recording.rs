@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use conditions::limits::MAX_STACK;
-use conditions::{Call, Datum, Verdict};
+use conditions::{Call, Datum, Program, Value, Verdict};
 
-use super::capture::{self, MAX_TEXT};
+use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
 use super::coroutines::Place;
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, NewThread, unrecorded};
 use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
@@ -15,6 +15,7 @@ use super::stack::Left;
 use super::sums::Timed;
 use super::table::WATCHED;
 use super::threads::ThreadLog;
+use crate::events::Which;
 
 /// Marks the logs of a native thread, one for each session, as ended when the thread ends.
 struct ExitGuard(RefCell<Vec<Exit>>);
@@ -288,12 +289,50 @@ pub(super) fn matching(
         lost.note(|lost| &lost.beyond_limit, 1);
         return None;
     }
-    Some(with_stack(
-        jvm,
-        here,
-        ended.captures,
-        watched.program.stack(),
-    ))
+    let captures = with_computed(&call, ended.captures, &watched.program);
+    Some(with_stack(jvm, here, captures, watched.program.stack()))
+}
+
+/// The captures of a call, and the values that are shown and read from no object.
+fn with_computed(call: &EndedCall<'_>, captures: (u64, u64), program: &Program) -> (u64, u64) {
+    let mut captures = captures;
+    for (number, value) in program.computed() {
+        let mut buffer = [0; MAX_TEXT];
+        let mut units = [0; MAX_TEXT];
+        let (kind, seen) = match value {
+            Value::Duration => (b'J', Seen::Number(b'J', call.duration())),
+            Value::Threw => (b'Z', Seen::Number(b'Z', call.threw().into())),
+            Value::Depth => (b'J', Seen::Number(b'J', call.depth())),
+            Value::Arguments => (b'J', Seen::Number(b'J', call.arguments())),
+            Value::Thread => (b'L', thread_of(call, &mut buffer, &mut units)),
+            Value::Path(_) => continue, // has a slot
+        };
+        let spec = CaptureSpec::new(kind, Which::Shown(number), MAX_TEXT as u32, false);
+        let write = |words: &[AtomicU64]| capture::encode(spec, seen, words);
+        match call.here.stack.extend(captures, write) {
+            Some(extended) => captures = extended,
+            None => call.here.log.lost.note(|lost| &lost.captures, 1),
+        }
+    }
+    captures
+}
+
+/// The name of the thread of a call.
+fn thread_of<'u>(
+    call: &EndedCall<'_>,
+    buffer: &mut [u8; MAX_TEXT],
+    units: &'u mut [u16; MAX_TEXT],
+) -> Seen<'u> {
+    let Datum::Text(name) = call.thread(buffer) else {
+        return Seen::Unreadable;
+    };
+    let mut count = 0;
+    for (unit, place) in name.known().encode_utf16().zip(units.iter_mut()) {
+        *place = unit;
+        count += 1;
+    }
+    let known = units.get(..count).unwrap_or_default();
+    Seen::Text(known, u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 /// The captures of a call, and the call stack if so many frames of it are asked for.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::capture::ARENA;
+use super::capture::{ARENA, ARENA_OF_OPENED};
 use super::coroutines::Segment;
 use super::limits::MAX_SPANS;
 use super::patience::Patience;
@@ -66,7 +66,7 @@ const ARENA_MASK: u64 = (1 << (OUTERMOST_SHIFT - ARENA_SHIFT)) - 1;
 const _: () = assert!(
     MAX_SPANS as u64 <= SPAN_MASK
         && WATCHED < SCARCE
-        && ARENA as u64 <= ARENA_MASK
+        && ARENA_OF_OPENED as u64 <= ARENA_MASK
         && MAX_DEPTH <= u64::MAX >> OUTERMOST_SHIFT
 );
 
@@ -688,8 +688,19 @@ impl ThreadStack {
     }
 
     fn arena(&self) -> &[AtomicU64] {
+        self.arena_of(ARENA)
+    }
+
+    fn arena_of(&self, words: usize) -> &[AtomicU64] {
         self.arena
-            .get_or_init(|| (0..ARENA).map(|_| AtomicU64::new(0)).collect())
+            .get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Bytes that an opened object may take: an eighth of those that are left, so that calls within this one have room, too.
+    pub fn room_to_open(&self) -> usize {
+        let arena = self.arena_of(ARENA_OF_OPENED);
+        let used = get(&self.top).max(get(&self.staged));
+        arena.len().saturating_sub(used as usize)
     }
 
     /// Words of the arena.

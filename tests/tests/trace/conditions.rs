@@ -404,7 +404,7 @@ fn wrong_conditions_are_refused_with_their_place_before_anything_starts() {
         "H0115",
         "%",
     );
-    refused(&["--show", "this.size, depth"], "H0115", "depth");
+    refused(&["--show", "this.size, 5"], "H0115", "5");
     refused(
         &["--min-duration", "5"],
         "expected a number with ns, us, ms, s, m or h",

@@ -299,7 +299,7 @@ fn calls_of_a_command_have_arguments_and_what_was_returned_or_thrown() {
         let text = without_the_program(&run);
         let calls = calls(&text);
         assert_eq!(calls.len(), 3, "{}", run.report());
-        let expected = [(13, None), (14, Some("null")), (15, Some("Shop$Order@"))];
+        let expected = [(13, None), (14, Some("null")), (15, Some("Order{id=15, "))];
         for (call, (index, returned)) in calls.iter().zip(expected) {
             let method = ["main", "Shop$Store.find"];
             let thrown: &[&str] = match returned {
@@ -307,9 +307,9 @@ fn calls_of_a_command_have_arguments_and_what_was_returned_or_thrown() {
                 Some(_) => &[],
             };
             assert_eq!(head(call[0]), [&method[..], thrown].concat());
-            assert_eq!(call[1], format!("arg[0] = \"key-{}\"", index % 10));
-            assert_eq!(call[2], format!("arg[1] = {index}"));
-            assert!(call[3].starts_with("arg[2] = Shop$Order@"), "{call:?}");
+            assert_eq!(call[1], format!("key = \"key-{}\"", index % 10));
+            assert_eq!(call[2], format!("index = {index}"));
+            assert!(call[3].starts_with("order = Order{id="), "{call:?}");
             let last: Vec<&str> = call[4..]
                 .iter()
                 .filter_map(|line| line.strip_prefix("returned = "))
@@ -400,10 +400,10 @@ fn lists_and_enums_are_opened_without_a_call_of_their_methods() {
             .run();
         run.assert_success().assert_stderr("12 calls shown");
         let [state, first, second, closed] = [
-            "arg[0].state = \"CLOSED\"",
+            "arg[0].state = CLOSED",
             "arg[0].items[0].price = 1.5",
             "arg[0].items[1].price = 2.5",
-            "arg[0].items[1].state = \"CLOSED\"",
+            "arg[0].items[1].state = CLOSED",
         ];
         let not = |line: &str| format!("{} = ?", line.split(" = ").next().expect("a name"));
         let calls = calls(&run.stdout);

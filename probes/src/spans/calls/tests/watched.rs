@@ -51,7 +51,7 @@ impl Bench {
 
 /// A value from which the program reads; what it finds there is `read`, by the path's text.
 fn root<'v>(jvm: &Fake, spec: CaptureSpec, read: impl Fn(&str) -> Seen<'v>) {
-    capture_read_from(jvm, jvm.thread, 0, spec, |_, path, keep| {
+    capture_read_from(jvm, jvm.thread, 0, spec, |_, path, _, keep| {
         keep(path.map_or(Seen::Null, |path| read(&path.to_string())));
     });
 }

@@ -1,0 +1,219 @@
+//! Objects with what they hold: fields, elements and entries, to a depth.
+//!
+//! Nothing of an object is called. The number of objects that are looked at and of bytes that are written has a limit; what is
+//! beyond it is counted.
+
+use super::collections::Collection;
+use super::reader::Reader;
+use super::refs::LocalRef;
+use super::values::{Kind, Reached, element, field_of};
+use conditions::Step;
+use probes::spans::{MAX_TEXT, OpenedWriter, Seen, Shape, UNKNOWN_LEFT};
+
+/// Most elements and entries that are written of an object.
+const MOST_ITEMS: u64 = 20;
+/// Most fields.
+const MOST_FIELDS: u64 = 40;
+/// Most objects and places in tables that are looked at for one value.
+const MOST_STEPS: u32 = 4_096;
+
+/// Writes one object.
+struct Opener<'a, 'b> {
+    reader: Reader<'a>,
+    writer: OpenedWriter<'b>,
+    /// Most bytes of a text.
+    limit: usize,
+    text: [u16; MAX_TEXT],
+    steps: u32,
+}
+
+/// The objects around one that is written.
+struct Around<'a> {
+    object: &'a LocalRef<'a>,
+    next: Option<&'a Around<'a>>,
+}
+
+impl Around<'_> {
+    fn has(&self, reader: Reader<'_>, object: &LocalRef<'_>) -> bool {
+        let is_here = reader.local.is_same_object(self.object, object);
+        is_here || self.next.is_some_and(|next| next.has(reader, object))
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Writes the object to which these steps lead with what it holds, and what that holds, `levels` objects within one
+    /// another and as far as there is room. None if it holds nothing that could be written, or there is no room at all.
+    pub fn open<'b>(
+        self,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        levels: u8,
+        limit: usize,
+        bytes: &'b mut [u8],
+    ) -> Option<&'b [u8]> {
+        let found = match self.reach(object, steps)? {
+            Some(Reached::Object(Some(found))) => Some(found),
+            Some(_) => return None,
+            None => None,
+        };
+        let mut opener = Opener {
+            reader: self,
+            writer: OpenedWriter::new(bytes),
+            limit: limit.min(MAX_TEXT),
+            text: [0; MAX_TEXT],
+            steps: MOST_STEPS,
+        };
+        let object = found.as_ref().unwrap_or(object);
+        let written = opener.object(object, levels, None);
+        written.then(|| opener.writer.finish())
+    }
+}
+
+impl<'a> Opener<'a, '_> {
+    /// Writes a value; false if there is no room.
+    fn reached(&mut self, value: Reached<'a>, levels: u8, around: &Around<'_>) -> bool {
+        match value {
+            Reached::Object(None) => self.writer.value(Seen::Null, self.limit),
+            Reached::Object(Some(object)) => self.object(&object, levels, Some(around)),
+            Reached::Value(value) => self.writer.value(value, self.limit),
+        }
+    }
+
+    fn object(&mut self, object: &LocalRef<'_>, levels: u8, around: Option<&Around<'_>>) -> bool {
+        let reader = self.reader;
+        let Some((class, kind)) = reader.class_of(object) else {
+            return self.writer.value(Seen::Unreadable, self.limit);
+        };
+        if !matches!(kind, Kind::Object | Kind::Array | Kind::Collection(_)) {
+            return self.plain(object);
+        }
+        let identity = reader.identity(object).unwrap_or(0);
+        if around.is_some_and(|around| around.has(reader, object)) {
+            return self.writer.cycle(class, identity);
+        }
+        let collection = match kind {
+            Kind::Collection(_) => Collection::of(reader, object),
+            _ => None,
+        };
+        let shape = match (&collection, kind) {
+            (Some(collection), _) => collection.shape(),
+            (None, Kind::Array) => Shape::Elements,
+            (None, _) => Shape::Fields,
+        };
+        // Without a level left an array and an object are what they are, and of a collection the number of elements is told.
+        if levels == 0 && collection.is_none() {
+            return self.plain(object);
+        }
+        if !self.writer.begin(shape, class, identity) {
+            return false;
+        }
+        let around = Around {
+            object,
+            next: around,
+        };
+        let left = match collection {
+            Some(collection) => self.items(&collection, levels, &around),
+            None if kind == Kind::Array => self.elements(levels, &around),
+            None => self.fields(levels, &around),
+        };
+        self.writer.end(left);
+        true
+    }
+
+    /// Writes a value as it is without what it holds.
+    fn plain(&mut self, object: &LocalRef<'_>) -> bool {
+        let room = self.text.get_mut(..self.limit).unwrap_or_default();
+        let value = self.reader.describe(object, room);
+        self.writer
+            .value(value.unwrap_or(Seen::Unreadable), self.limit)
+    }
+
+    /// Writes a part, or nothing of it if there is no room for all.
+    fn part(&mut self, write: impl FnOnce(&mut Self) -> bool) -> bool {
+        let mark = self.writer.mark();
+        let is_written = self.writer.part() && write(self);
+        if !is_written {
+            self.writer.undo(mark);
+        }
+        is_written
+    }
+
+    /// Writes the fields of an object, and gives the number of those that are left.
+    fn fields(&mut self, levels: u8, around: &Around<'_>) -> u64 {
+        let reader = self.reader;
+        let Some(fields) = reader.fields(around.object) else {
+            return UNKNOWN_LEFT;
+        };
+        let mut written = 0;
+        for listed in fields.iter() {
+            let Some(steps) = self.steps.checked_sub(1) else {
+                break;
+            };
+            self.steps = steps;
+            let value = field_of(reader.local, around.object, listed.field);
+            let is_written = written < MOST_FIELDS
+                && self.part(|it| {
+                    it.writer.name(listed.name) && it.reached(value, levels - 1, around)
+                });
+            if !is_written {
+                break;
+            }
+            written += 1;
+        }
+        fields.len() as u64 - written
+    }
+
+    /// Writes the elements of an array.
+    fn elements(&mut self, levels: u8, around: &Around<'_>) -> u64 {
+        let reader = self.reader;
+        let length = u64::try_from(reader.local.array_length(around.object)).unwrap_or(0);
+        let mut written = 0;
+        while written < length.min(MOST_ITEMS) {
+            let (Some(steps), Ok(index)) = (self.steps.checked_sub(1), u32::try_from(written))
+            else {
+                break;
+            };
+            self.steps = steps;
+            let value = element(reader.jvmti, reader.local, around.object, index);
+            let is_written =
+                value.is_some_and(|value| self.part(|it| it.reached(value, levels - 1, around)));
+            if !is_written {
+                break;
+            }
+            written += 1;
+        }
+        length - written
+    }
+
+    /// Writes the elements or entries of a collection.
+    fn items(&mut self, collection: &Collection<'a>, levels: u8, around: &Around<'_>) -> u64 {
+        let reader = self.reader;
+        let size = collection.size(reader, around.object);
+        let (mut written, mut seen) = (0, 0);
+        let mut has_room = levels > 0;
+        let mut steps = self.steps;
+        if let (false, Some(size)) = (has_room, size) {
+            return size;
+        }
+        let is_whole = collection.visit(reader, around.object, 0, &mut steps, &mut |item| {
+            seen += 1;
+            has_room = has_room
+                && written < MOST_ITEMS
+                && self.part(|it| {
+                    it.reached(item.first, levels - 1, around)
+                        && item
+                            .value
+                            .is_none_or(|value| it.reached(value, levels - 1, around))
+                });
+            written += u64::from(has_room);
+            // Without a field that tells their number the others are counted.
+            has_room || size.is_none()
+        });
+        self.steps = self.steps.min(steps);
+        match size {
+            _ if is_whole => seen - written,
+            Some(size) if size > written => size - written,
+            _ => UNKNOWN_LEFT,
+        }
+    }
+}

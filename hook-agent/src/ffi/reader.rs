@@ -1,0 +1,120 @@
+//! Reads the fields and elements of objects for a native method, by their names and indices.
+
+use super::fields::Listed;
+use super::jvmti::Jvmti;
+use super::layouts::Layout;
+use super::refs::{Local, LocalRef, jni};
+use super::values::{Kind, Reached, Values};
+use jni_sys::jint;
+use probes::spans::{Runtime, Seen};
+use std::sync::Arc;
+
+/// Reads objects for a native method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    pub local: Local<'a>,
+    pub jvmti: Jvmti,
+    pub values: &'a Values,
+    pub runtime: &'a Runtime,
+}
+
+/// An array of objects.
+pub(super) struct Objects<'a> {
+    array: LocalRef<'a>,
+    pub length: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// Number and kind of an object's class.
+    pub(super) fn class_of(self, object: &LocalRef<'_>) -> Option<(u32, Kind)> {
+        self.values
+            .class_of(self.jvmti, self.runtime, self.local, object)
+    }
+
+    /// The layout of an object's class, if it is a collection of the JDK.
+    pub(super) fn layout(self, object: &LocalRef<'_>) -> Option<Layout> {
+        match self.class_of(object)? {
+            (_, Kind::Collection(index)) => Layout::at(index),
+            _ => None,
+        }
+    }
+
+    /// Describes an object without what it holds; texts are read into `text` as far as they fit.
+    pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
+        self.values
+            .read(self.jvmti, self.runtime, self.local, object, text)
+    }
+
+    /// The identity hash of an object.
+    pub fn identity(self, object: &LocalRef<'_>) -> Option<u32> {
+        self.jvmti.identity_hash(object)
+    }
+
+    /// The fields of an object.
+    pub(super) fn fields(self, object: &LocalRef<'_>) -> Option<Arc<[Listed]>> {
+        self.values
+            .all_fields(self.jvmti, self.runtime, self.local, object)
+    }
+
+    pub fn has_field(self, object: &LocalRef<'_>, name: &str) -> bool {
+        self.values.has_field(self.jvmti, self.local, object, name)
+    }
+
+    /// The object in a field; none if it is `null` or there is no such field.
+    pub fn object_in(self, object: &LocalRef<'_>, name: &str) -> Option<LocalRef<'a>> {
+        self.values.object_in(self.jvmti, self.local, object, name)
+    }
+
+    /// The value in a field, `null` among them; none if there is no such field.
+    pub(super) fn reached_in(self, object: &LocalRef<'_>, name: &str) -> Option<Reached<'a>> {
+        self.values.reached_in(self.jvmti, self.local, object, name)
+    }
+
+    /// A number of elements or an index, in a field of type `int`.
+    pub fn index_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
+        let found = self.values.int_in(self.jvmti, self.local, object, name)?;
+        u64::try_from(found).ok()
+    }
+
+    /// The bits in a field of type `long`.
+    pub fn long_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
+        match self.reached_in(object, name)? {
+            Reached::Value(Seen::Number(b'J', bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The array of objects in a field.
+    pub(super) fn objects_in(self, object: &LocalRef<'_>, name: &str) -> Option<Objects<'a>> {
+        let array = self.object_in(object, name)?;
+        let class = self.local.object_class(&array)?;
+        let signature = self.jvmti.class_signature(&class).ok()?;
+        let is_of_objects = signature.starts_with(b"[L") || signature.starts_with(b"[[");
+        let length = u64::try_from(self.local.array_length(&array)).ok()?;
+        is_of_objects.then_some(Objects { array, length })
+    }
+
+    /// Checks whether this is the class of an object.
+    pub fn is_of(self, object: &LocalRef<'_>, signature: &[u8]) -> bool {
+        let class = self.local.object_class(object);
+        let found = class.and_then(|class| self.jvmti.class_signature(&class).ok());
+        found.is_some_and(|found| found == signature)
+    }
+
+    /// `null` in place of an object that stands for it, which is of this class.
+    pub(super) fn unmasked(self, found: Option<LocalRef<'a>>, mask: &[u8]) -> Reached<'a> {
+        Reached::Object(found.filter(|object| !self.is_of(object, mask)))
+    }
+}
+
+impl<'a> Objects<'a> {
+    /// An element; none beyond the end.
+    pub fn at(&self, reader: Reader<'a>, index: u64) -> Option<Option<LocalRef<'a>>> {
+        if index >= self.length {
+            return None;
+        }
+        let index = jint::try_from(index).ok()?;
+        let (local, raw) = (reader.local, self.array.as_raw());
+        Some(local.adopt(jni!(local, v1_1.GetObjectArrayElement, raw, index)))
+    }
+}

@@ -1,0 +1,274 @@
+//! Objects with what they hold, as bytes in a memory of fixed size: what does not fit is counted, not written.
+
+use crate::events::stored_value::{CONSTANT, CYCLE, ELEMENTS, END, ENTRIES, FIELDS, PART, zigzag};
+
+use super::capture::{MAX_TEXT, Seen, utf8};
+
+/// Most bytes of one opened object.
+pub const MOST_OPENED: usize = 4_096;
+/// Bytes that the end of an object takes: a byte and a number of 32 bits.
+const OF_END: usize = 6;
+/// The number of parts beyond those that are written, where it is not known.
+pub const UNKNOWN_LEFT: u64 = u64::MAX;
+
+/// How far an object is opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Objects within one another that are opened; 0 for none.
+    pub levels: u8,
+    /// Bytes that there is room for.
+    pub bytes: usize,
+}
+
+/// The parts that an object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Fields with their names.
+    Fields,
+    /// Elements.
+    Elements,
+    /// Keys and values.
+    Entries,
+}
+
+/// Writes one object with what it holds.
+#[derive(Debug)]
+pub struct OpenedWriter<'b> {
+    bytes: &'b mut [u8],
+    length: usize,
+    /// Bytes that the ends of the objects take that have begun.
+    reserved: usize,
+}
+
+/// A place in the bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark(usize, usize);
+
+impl<'b> OpenedWriter<'b> {
+    /// Writes into these bytes.
+    #[must_use]
+    pub fn new(bytes: &'b mut [u8]) -> Self {
+        Self {
+            bytes,
+            length: 0,
+            reserved: 0,
+        }
+    }
+
+    /// The place that is reached.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark(self.length, self.reserved)
+    }
+
+    /// Takes back everything behind a place.
+    pub fn undo(&mut self, mark: Mark) {
+        (self.length, self.reserved) = (mark.0, mark.1);
+    }
+
+    /// Begins an object; false if there is no room. Each one that has begun takes an [`end`](Self::end).
+    pub fn begin(&mut self, shape: Shape, class: u32, identity: u32) -> bool {
+        let kind = match shape {
+            Shape::Fields => FIELDS,
+            Shape::Elements => ELEMENTS,
+            Shape::Entries => ENTRIES,
+        };
+        let mark = self.mark();
+        self.reserved += OF_END;
+        let begun = self.put(&[kind]) && self.varint(class.into()) && self.varint(identity.into());
+        if !begun {
+            self.undo(mark);
+        }
+        begun
+    }
+
+    /// Begins a part of an object.
+    pub fn part(&mut self) -> bool {
+        self.put(&[PART])
+    }
+
+    /// Writes the name of a field, whose value follows.
+    pub fn name(&mut self, number: u32) -> bool {
+        self.varint(number.into())
+    }
+
+    /// Ends an object that has so many more parts, for which there is always room.
+    pub fn end(&mut self, left: u64) {
+        self.reserved = self.reserved.saturating_sub(OF_END);
+        // One less than the greatest is the greatest that is known.
+        let left = match left {
+            UNKNOWN_LEFT => u32::MAX,
+            left => u32::try_from(left).unwrap_or(u32::MAX).min(u32::MAX - 1),
+        };
+        self.put(&[END]);
+        self.varint(left.into());
+    }
+
+    /// Writes an object that lies around itself.
+    pub fn cycle(&mut self, class: u32, identity: u32) -> bool {
+        self.put(&[CYCLE]) && self.varint(class.into()) && self.varint(identity.into())
+    }
+
+    /// Writes a value that is not opened, with at most `limit` bytes of a text.
+    pub fn value(&mut self, value: Seen<'_>, limit: usize) -> bool {
+        match value {
+            Seen::Null => self.put(b"N"),
+            Seen::Unreadable | Seen::Opened(_) => self.put(b"?"),
+            Seen::Number(kind, bits) => {
+                let number = match kind {
+                    b'Z' => zigzag((bits & 1) as i64),
+                    b'B' => zigzag((bits as i8).into()),
+                    b'C' => zigzag((bits as u16).into()),
+                    b'S' => zigzag((bits as i16).into()),
+                    b'I' => zigzag((bits as i32).into()),
+                    b'J' => zigzag(bits.cast_signed()),
+                    b'F' => (bits as u32).into(),
+                    _ => bits,
+                };
+                self.put(&[kind]) && self.varint(number)
+            }
+            Seen::Text(units, length) => {
+                let mut buffer = [0; MAX_TEXT];
+                let text = utf8(units, limit, &mut buffer);
+                self.put(b"T")
+                    && self.varint(length.into())
+                    && self.varint(text.len() as u64)
+                    && self.put(text)
+            }
+            Seen::Constant(units, _) => {
+                let mut buffer = [0; MAX_TEXT];
+                let name = utf8(units, limit, &mut buffer);
+                self.put(&[CONSTANT]) && self.varint(name.len() as u64) && self.put(name)
+            }
+            Seen::Array(class, length) => {
+                self.put(b"[") && self.varint(class.into()) && self.varint(length.into())
+            }
+            Seen::Object(class, identity) => {
+                self.put(b"L") && self.varint(class.into()) && self.varint(identity.into())
+            }
+            Seen::Class(class) => self.put(b"K") && self.varint(class.into()),
+        }
+    }
+
+    /// What is written.
+    #[must_use]
+    pub fn finish(self) -> &'b [u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        let end = self.length + bytes.len();
+        if end + self.reserved > self.bytes.len() {
+            return false;
+        }
+        let Some(place) = self.bytes.get_mut(self.length..end) else {
+            return false;
+        };
+        place.copy_from_slice(bytes);
+        self.length = end;
+        true
+    }
+
+    fn varint(&mut self, mut value: u64) -> bool {
+        while value >= 0x80 {
+            if !self.put(&[(value & 0x7F) as u8 | 0x80]) {
+                return false;
+            }
+            value >>= 7;
+        }
+        self.put(&[value as u8])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::stored_value::read_alone;
+    use crate::events::{Content, Value};
+
+    /// Writes a list of lists of numbers, as far as there is room, as the agent does.
+    fn written(room: usize, outer: u64, inner: u64) -> String {
+        let mut bytes = vec![0; room];
+        let mut writer = OpenedWriter::new(&mut bytes);
+        if !writer.begin(Shape::Elements, 1, 2) {
+            return String::new();
+        }
+        let mut shown = 0;
+        for _ in 0..outer {
+            let mark = writer.mark();
+            if !(writer.part() && writer.begin(Shape::Elements, 1, 3)) {
+                writer.undo(mark);
+                break;
+            }
+            let mut within = 0;
+            for number in 0..inner {
+                let mark = writer.mark();
+                if !(writer.part() && writer.value(Seen::Number(b'J', number), 80)) {
+                    writer.undo(mark);
+                    break;
+                }
+                within += 1;
+            }
+            writer.end(inner - within);
+            shown += 1;
+        }
+        writer.end(outer - shown);
+        read_alone(writer.finish(), &|_| Some("a".into())).to_string()
+    }
+
+    #[test]
+    fn objects_are_cut_where_the_room_ends_and_say_how_much_is_left() {
+        assert_eq!(written(200, 2, 3), "[[0, 1, 2], [0, 1, 2]]");
+        for room in 0..200 {
+            let text = written(room, 9, 9);
+            let is_whole = text.matches("8]").count() == 9;
+            assert!(
+                text.is_empty() || is_whole || text.ends_with(" more]"),
+                "{room}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_written() {
+        let units: Vec<u16> = "\u{e4}\u{1F600}".encode_utf16().collect();
+        for (value, expected) in [
+            (Seen::Null, "null"),
+            (Seen::Unreadable, "?"),
+            (Seen::Number(b'Z', 1), "true"),
+            (Seen::Number(b'I', u64::from(u32::MAX)), "-1"),
+            (Seen::Number(b'D', 1.5_f64.to_bits()), "1.5"),
+            (Seen::Text(&units, 9), "\"\u{e4}\u{1F600}\"…"),
+            (Seen::Constant(&units, 3), "\u{e4}\u{1F600}"),
+            (Seen::Object(1, 255), "a@ff"),
+            (Seen::Class(1), "a"),
+        ] {
+            let mut bytes = [0; 64];
+            let mut writer = OpenedWriter::new(&mut bytes);
+            assert!(writer.value(value, 80));
+            let read = read_alone(writer.finish(), &|_| Some("a".into()));
+            assert_eq!(read.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn number_of_parts_that_are_left_may_be_unknown() {
+        for (left, expected) in [
+            (7, 7),
+            (UNKNOWN_LEFT, UNKNOWN_LEFT),
+            (1 << 40, u64::from(u32::MAX) - 1),
+        ] {
+            let mut bytes = [0; 64];
+            let mut writer = OpenedWriter::new(&mut bytes);
+            assert!(writer.begin(Shape::Fields, 1, 2));
+            writer.end(left);
+            let Value::Opened(read) = read_alone(writer.finish(), &|_| Some("a".into())) else {
+                panic!("an object");
+            };
+            assert_eq!(
+                (read.left, &read.content),
+                (expected, &Content::Fields(Vec::new()))
+            );
+        }
+    }
+}
