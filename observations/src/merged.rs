@@ -144,6 +144,9 @@ fn new(numbers: &[u32], old: u32) -> u32 {
 /// Thread, class and stack of a row.
 type Key = (u32, u32, Option<u32>);
 
+/// A row with the thread that had the monitor, and where that was.
+type OfOwner = (Key, Option<u32>, Option<u32>);
+
 /// The places of rows by what they are of.
 #[derive(Default)]
 struct Rows {
@@ -151,8 +154,8 @@ struct Rows {
     wall: HashMap<(u32, Option<u32>, ThreadState), usize>,
     system: HashMap<(u32, Work), usize>,
     allocations: HashMap<Key, usize>,
-    contended: HashMap<Key, usize>,
-    waits: HashMap<Key, usize>,
+    contended: HashMap<OfOwner, usize>,
+    waits: HashMap<OfOwner, usize>,
     locks: HashMap<(Key, Option<u32>), usize>,
     exceptions: HashMap<(Key, Option<u32>, bool), usize>,
     references: HashMap<(Key, bool), usize>,
@@ -207,6 +210,9 @@ impl Rows {
             for row in from {
                 let mut row = row.clone();
                 let key = rename((&mut row.thread, &mut row.class, &mut row.node), numbers);
+                row.owner = row.owner.map(|owner| new(&numbers.threads, owner));
+                row.owner_at = row.owner_at.map(|frame| new(&numbers.frames, frame));
+                let key = (key, row.owner, row.owner_at);
                 if let Some((there, row)) = sum(known, to, key, row) {
                     there.count += row.count;
                     there.total_ns += row.total_ns;
@@ -298,7 +304,7 @@ mod tests {
                 node: recorder.stack(thread, &[(0, name.len() as i64), (1, 0)], frame),
             };
             let caught = recorder.frame((9, 9), Frame::default);
-            recorder.contended(origin, nanos);
+            recorder.contended(origin, None, nanos);
             recorder.exception(origin, Some(caught), false);
             recorder.parked(origin, Some(thread), nanos, (1, 0));
             recorder.reference(origin, false);

@@ -185,6 +185,13 @@ pub struct Wait {
     /// How many of them went on when the recording ended; until then they are counted and timed as the others.
     #[serde(default)]
     pub unfinished: u64,
+    /// The thread that had the monitor when they began to wait: its place in [`Recorded::threads`]. None if the JVM was not
+    /// asked, or nobody had it by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<u32>,
+    /// The innermost frame of that thread: a place in [`Stacks::frames`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_at: Option<u32>,
 }
 
 /// Threads that were parked for an object of a class at one stack, while one thread had the lock.

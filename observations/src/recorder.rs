@@ -30,6 +30,15 @@ type Rows<K> = HashMap<K, usize, FxBuildHasher>;
 /// A frame as the JVM tells it: a method and a bytecode index.
 pub type Place = (u64, i64);
 
+/// A thread that has a monitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner {
+    /// Its place among the threads.
+    pub thread: u32,
+    /// The place of its innermost frame.
+    pub at: Option<u32>,
+}
+
 /// What an event is of: thread, class and stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Origin {
@@ -80,8 +89,8 @@ pub struct Recorder {
     /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
     unseen: HashMap<u32, u64>,
     allocations: Rows<Origin>,
-    contended: Rows<Origin>,
-    waits: Rows<Origin>,
+    contended: Rows<(Origin, Option<Owner>)>,
+    waits: Rows<(Origin, Option<Owner>)>,
     locks: Rows<(Origin, Option<u32>)>,
     exceptions: Rows<(Origin, Option<u32>, bool)>,
     references: Rows<(Origin, bool)>,
@@ -323,19 +332,19 @@ impl Recorder {
         share(self.recorded.subscription.allocations.unwrap_or(0), size)
     }
 
-    /// A thread waited to enter a monitor.
-    pub fn contended(&mut self, origin: Origin, nanos: u64) {
-        self.add_contended(origin, nanos, 0);
+    /// A thread waited to enter a monitor, which the owner had when the wait began.
+    pub fn contended(&mut self, origin: Origin, owner: Option<Owner>, nanos: u64) {
+        self.add_contended(origin, owner, (nanos, 0));
     }
 
     /// A thread waits to enter a monitor, so long so far, as the recording ends.
-    pub fn unfinished_contended(&mut self, origin: Origin, nanos: u64) {
-        self.add_contended(origin, nanos, 1);
+    pub fn unfinished_contended(&mut self, origin: Origin, owner: Option<Owner>, nanos: u64) {
+        self.add_contended(origin, owner, (nanos, 1));
     }
 
-    fn add_contended(&mut self, origin: Origin, nanos: u64, unfinished: u64) {
+    fn add_contended(&mut self, origin: Origin, owner: Option<Owner>, times: (u64, u64)) {
         let rows = &mut self.recorded.contended;
-        let has_room = wait(&mut self.contended, rows, origin, (nanos, unfinished));
+        let has_room = wait(&mut self.contended, rows, (origin, owner), times);
         self.recorded.lost.rows += u64::from(!has_room);
     }
 
@@ -351,7 +360,8 @@ impl Recorder {
 
     fn add_wait(&mut self, origin: Origin, nanos: u64, unfinished: u64) {
         let rows = &mut self.recorded.waits;
-        let has_room = wait(&mut self.waits, rows, origin, (nanos, unfinished));
+        let key = (origin, None);
+        let has_room = wait(&mut self.waits, rows, key, (nanos, unfinished));
         self.recorded.lost.rows += u64::from(!has_room);
     }
 
@@ -533,18 +543,20 @@ fn place<K: Hash + Eq, R>(
 
 /// Adds a time of waiting, and 1 if it has not ended; false if there is no room.
 fn wait(
-    places: &mut Rows<Origin>,
+    places: &mut Rows<(Origin, Option<Owner>)>,
     rows: &mut Vec<Wait>,
-    origin: Origin,
+    (origin, owner): (Origin, Option<Owner>),
     (nanos, unfinished): (u64, u64),
 ) -> bool {
     let new = || Wait {
         thread: origin.thread,
         class: origin.class,
         node: origin.node,
+        owner: owner.map(|owner| owner.thread),
+        owner_at: owner.and_then(|owner| owner.at),
         ..Wait::default()
     };
-    let Some(at) = place(places, rows, origin, new) else {
+    let Some(at) = place(places, rows, (origin, owner), new) else {
         return false;
     };
     rows[at].count += 1;
@@ -714,8 +726,8 @@ mod tests {
     fn what_comes_twice_is_one_row() {
         let mut recorder = recorder(0);
         let origin = origin(&mut recorder);
-        recorder.contended(origin, 5);
-        recorder.unfinished_contended(origin, 7);
+        recorder.contended(origin, None, 5);
+        recorder.unfinished_contended(origin, None, 7);
         for (holder, nanos, counts) in [(None, 3, (1, 0)), (Some(0), 4, (0, 0)), (None, 9, (1, 1))]
         {
             recorder.parked(origin, holder, nanos, counts);

@@ -21,6 +21,9 @@ const FIRST_MONITOR: i64 = 1 << 56;
 const FREED: usize = 4096;
 /// Collections that can wait to be read.
 const COLLECTIONS: usize = 256;
+/// Most questions to the JVM in a second for the holder of a monitor.
+const ASKED_IN_SECOND: u32 = 50;
+const SECOND: Duration = Duration::from_secs(1);
 /// How long the end of a recording is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -75,6 +78,8 @@ pub(crate) struct Running {
     waits: Mutex<HashMap<i64, Wait>>,
     /// The threads with open calls that wait for a monitor, by the ids that calls name.
     waiting: Mutex<HashMap<u64, Waiting>>,
+    /// Since when holders of monitors are asked for within one second, and how many were.
+    asked: Mutex<(Option<Instant>, u32)>,
     /// The parked threads, by their tags.
     parks: Mutex<HashMap<i64, Park>>,
     lock_fields: OnceLock<LockFields>,
@@ -106,10 +111,12 @@ pub(crate) struct LockFields {
 }
 
 /// A wait of a thread that has not ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wait {
     pub begun: Instant,
     pub kind: WaitKind,
+    /// The thread that had the monitor when this one began to wait to enter it.
+    pub holder: Option<Holder>,
     /// The tag of the object whose monitor it is, in a recording.
     pub monitor: Option<i64>,
 }
@@ -241,6 +248,13 @@ pub(crate) struct Event {
     pub frames: Vec<StackFrame>,
 }
 
+/// A thread that has a monitor, and its innermost frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Holder {
+    pub thread: String,
+    pub at: Option<StackFrame>,
+}
+
 /// What an event is.
 #[derive(Debug)]
 pub(crate) enum Kind {
@@ -250,8 +264,8 @@ pub(crate) enum Kind {
     Threw { caught: Option<StackFrame> },
     /// It was caught there.
     Caught { at: Option<StackFrame> },
-    /// A monitor was entered after so many nanoseconds.
-    Entered(u64),
+    /// A monitor was entered after so many nanoseconds, which this thread had when the wait began.
+    Entered(u64, Option<Holder>),
     /// `Object.wait` took so many nanoseconds.
     Waited(u64),
     /// A thread was parked for so many nanoseconds while a thread of that name had the lock. The first part of a wait
@@ -393,6 +407,7 @@ impl Observation {
             queue: Mutex::default(),
             waits: Mutex::default(),
             waiting: Mutex::default(),
+            asked: Mutex::default(),
             parks: Mutex::default(),
             lock_fields: OnceLock::new(),
             references: References::default(),
@@ -478,10 +493,25 @@ impl Running {
         lock(&self.waits).clone()
     }
 
-    /// How long the thread waited, in nanoseconds; none if that began before the recording.
-    pub fn wait_ends(&self, thread: i64) -> Option<u64> {
+    /// Ends a wait: its nanoseconds and the holder of the monitor; none if it began before the recording.
+    pub fn wait_ends(&self, thread: i64) -> Option<(u64, Option<Holder>)> {
         let wait = lock(&self.waits).remove(&thread)?;
-        Some(u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        let nanos = u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Some((nanos, wait.holder))
+    }
+
+    /// Says whether the JVM may be asked once more who has a monitor: it stops the program for that.
+    pub fn may_ask_for_holder(&self) -> bool {
+        let mut asked = lock(&self.asked);
+        let now = Instant::now();
+        if asked
+            .0
+            .is_none_or(|since| now.duration_since(since) >= SECOND)
+        {
+            *asked = (Some(now), 0);
+        }
+        asked.1 += 1;
+        asked.1 <= ASKED_IN_SECOND
     }
 
     /// A thread with open calls begins to wait for a monitor.

@@ -3,7 +3,7 @@
 use super::identity::{class_within, is_ours, monitor_signature, thread_tag};
 use super::{locks, waits};
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Listener, Running, Wait, WaitKind};
+use crate::agent::observation::{Event, Holder, Kind, Listener, Running, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::observed::{Observed, ObservedOfJvm};
@@ -59,7 +59,9 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
             class.map(|class| (Kind::Caught { at }, signature(jvm, &class)))
         }
         Observed::Entered { object } => waited(jvm, &running, thread, &object, Kind::Entered),
-        Observed::Waited { object } => waited(jvm, &running, thread, &object, Kind::Waited),
+        Observed::Waited { object } => waited(jvm, &running, thread, &object, |nanos, _| {
+            Kind::Waited(nanos)
+        }),
         Observed::Starts { is_virtual } => Some((Kind::ThreadStarted { is_virtual }, Vec::new())),
         Observed::Ends { is_virtual } => Some((Kind::ThreadEnded { is_virtual }, Vec::new())),
         Observed::Prepared { class } => Some((Kind::ClassPrepared, signature(jvm, &class))),
@@ -166,7 +168,7 @@ pub(super) fn group(kind: &Kind) -> Group {
     match kind {
         Kind::Allocated { .. } => Group::Allocations,
         Kind::Threw { .. } => Group::Exceptions,
-        Kind::Entered(_) | Kind::Waited(_) | Kind::Unparked { .. } => Group::Monitors,
+        Kind::Entered(..) | Kind::Waited(_) | Kind::Unparked { .. } => Group::Monitors,
         Kind::ThreadStarted { .. } | Kind::ThreadEnded { .. } => Group::Threads,
         Kind::ClassPrepared => Group::Classes,
         Kind::CodeMade { .. } | Kind::CodeGone { .. } => Group::Compilations,
@@ -222,9 +224,23 @@ fn wait_begins(
         Wait {
             begun,
             kind,
+            holder: (is_asked && kind == WaitKind::ToEnter && running.may_ask_for_holder())
+                .then(|| holder(jvm, object))
+                .flatten(),
             monitor,
         },
     );
+}
+
+/// The thread that has a monitor now; none if nobody has it any more, or a virtual thread.
+fn holder(jvm: Jvm<'_>, object: &LocalRef<'_>) -> Option<Holder> {
+    let Jvm { jvmti, live, local } = jvm;
+    let (owner, _) = jvmti.monitor_users(live, local, object).ok()?.owner?;
+    let frames = jvmti.stack(live, Some(&owner), 1).unwrap_or_default();
+    Some(Holder {
+        thread: jvmti.thread_name(live, local, &owner)?,
+        at: frames.into_iter().next(),
+    })
 }
 
 /// The tag of a monitor for which a thread waits.
@@ -244,11 +260,11 @@ fn waited(
     running: &Running,
     thread: &LocalRef<'_>,
     object: &LocalRef<'_>,
-    kind: impl FnOnce(u64) -> Kind,
+    kind: impl FnOnce(u64, Option<Holder>) -> Kind,
 ) -> Option<(Kind, Vec<u8>)> {
-    let nanos = running.wait_ends(thread_tag(jvm, running, thread)?)?;
+    let (nanos, holder) = running.wait_ends(thread_tag(jvm, running, thread)?)?;
     if nanos < running.wish(Group::Monitors)?.at_least {
         return None;
     }
-    Some((kind(nanos), monitor_signature(jvm, object)?))
+    Some((kind(nanos, holder), monitor_signature(jvm, object)?))
 }

@@ -367,7 +367,7 @@ impl Listening {
             Kind::Caught { at } => (ToldKind::Caught, self.handler(jvm, at)),
             Kind::ClassUnloaded { .. } => (ToldKind::ClassUnloaded, [0, 0]),
             Kind::DumpAsked => (ToldKind::DumpAsked, [0, 0]),
-            Kind::Entered(nanos) => (ToldKind::Entered, [nanos, 0]),
+            Kind::Entered(nanos, _) => (ToldKind::Entered, [nanos, 0]),
             Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
             Kind::Unparked { .. } => return None, // of recordings alone
             Kind::ThreadStarted { is_virtual } => {

@@ -8,13 +8,13 @@ use super::tasks::Tasks;
 use super::threads::Sightings;
 use super::unfinished;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Kind, Running, WaitKind};
+use crate::agent::observation::{Event, Holder, Kind, Running, WaitKind};
 use crate::agent::references::Created;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
 use observations::recorded::{Collection, Deadlock, OtherReferences, Stuck, What};
-use observations::recorder::{Origin, Recorder};
+use observations::recorder::{Origin, Owner, Recorder};
 use observations::{Recorded, Subscription};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -121,7 +121,8 @@ impl Reader {
             let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
             let what = match one.wait.kind {
                 WaitKind::ToEnter => {
-                    self.recorder.unfinished_contended(origin, nanos);
+                    let owner = self.owner(jvm, one.wait.holder);
+                    self.recorder.unfinished_contended(origin, owner, nanos);
                     What::UnfinishedContended
                 }
                 WaitKind::ObjectWait => {
@@ -144,6 +145,15 @@ impl Reader {
             let threads = stuck.collect();
             self.recorder.deadlock(Deadlock { threads });
         }
+    }
+
+    /// The thread that has a monitor, as the recording names it.
+    fn owner(&mut self, jvm: Jvm<'_>, holder: Option<Holder>) -> Option<Owner> {
+        let holder = holder?;
+        Some(Owner {
+            thread: self.thread(&holder.thread),
+            at: holder.at.map(|frame| self.frame(jvm, frame)),
+        })
     }
 
     /// Adds a wait for a lock, or its part while one thread had it.
@@ -303,8 +313,9 @@ impl Sink for Reader {
                 self.recorder.exception(origin, caught, swallowed);
                 (What::Exception, 0)
             }
-            Kind::Entered(nanos) => {
-                self.recorder.contended(origin, nanos);
+            Kind::Entered(nanos, holder) => {
+                let owner = self.owner(jvm, holder);
+                self.recorder.contended(origin, owner, nanos);
                 (What::Contended, nanos)
             }
             Kind::Waited(nanos) => {

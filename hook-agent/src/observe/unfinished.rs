@@ -76,7 +76,7 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
             _ => jvmti.stack(live, Some(thread), DEPTH).ok(),
         };
         let waiting = Waiting {
-            wait: *wait,
+            wait: wait.clone(),
             thread: name,
             class: monitor_signature(jvm, monitor)?,
             frames: frames.unwrap_or_default(),

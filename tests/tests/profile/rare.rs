@@ -189,6 +189,15 @@ fn assert_unfinished_waits_are_told(stdout: &str, folder: &Path, jdk: &jdks::Jdk
     assert_eq!(unfinished("contended", "Locked$Left"), 2, "{jdk}");
     assert_eq!(unfinished("contended", "Locked$Right"), 1, "{jdk}");
     assert_eq!(unfinished("wait", "Locked$Gate"), 1, "{jdk}");
+    for (class, holder) in [("Locked$Left", "one"), ("Locked$Right", "other")] {
+        let is_it = |row: &&Value| row["kind"] == "contended" && row["class"] == class;
+        for row in rows.iter().filter(is_it) {
+            assert_eq!(row["holder"], holder, "{jdk}: {row}");
+            assert!(row["holder_at"].is_string(), "{jdk}: {row}");
+        }
+        let held = format!("{class}, held by \"{holder}\" at ");
+        assert!(stdout.contains(&held), "{jdk}: {stdout}");
+    }
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the file");
     assert!(
         read("folded").contains("Locked.enter "),

@@ -64,10 +64,15 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         ("wait", &recorded.waits),
     ] {
         rows.extend(waits.iter().map(|one| {
-            let values = json!({
+            let mut values = json!({
                 "class": class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
                 "unfinished": one.unfinished,
             });
+            if kind == "contended" {
+                let at = one.owner_at.and_then(|at| recorded.stacks.frames.get(at as usize));
+                values["holder"] = json!(one.owner.map(|owner| recorded.thread(owner)));
+                values["holder_at"] = json!(at.map(place));
+            }
             row(kind, one.thread, one.node, values)
         }));
     }

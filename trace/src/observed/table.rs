@@ -246,15 +246,32 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
     }
 }
 
+/// Class, stack, owner and the place of the owner of a monitor for which threads waited.
+type Monitor = (u32, Option<u32>, Option<u32>, Option<u32>);
+
+/// `a.Gate, held by "worker" at a.Gate.close:88`.
+fn monitor_name(recorded: &Recorded, (class, _, owner, at): Monitor) -> String {
+    let mut name = named(recorded.class(class));
+    if let Some(owner) = owner {
+        let _ = write!(name, ", held by \"{}\"", printable(recorded.thread(owner)));
+    }
+    let at = at.and_then(|at| recorded.stacks.frames.get(at as usize));
+    if let Some(frame) = at {
+        let _ = write!(name, " at {}", place(frame));
+    }
+    name
+}
+
 /// Monitors by the time for which threads waited for them.
 fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
     let rows = match contended {
         true => &recorded.contended,
         false => &recorded.waits,
     };
-    let mut sites: HashMap<(u32, Option<u32>), [u64; 4]> = HashMap::new();
+    let mut sites: HashMap<Monitor, [u64; 4]> = HashMap::new();
     for row in rows {
-        let [count, unfinished, total, longest] = sites.entry((row.class, row.node)).or_default();
+        let monitor = (row.class, row.node, row.owner, row.owner_at);
+        let [count, unfinished, total, longest] = sites.entry(monitor).or_default();
         *count += row.count;
         *unfinished += row.unfinished;
         *total += row.total_ns;
@@ -265,7 +282,7 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
     let nanos: u64 = rows.iter().map(|row| row.total_ns).sum();
     let rows = sites
         .into_iter()
-        .map(|((class, node), [count, unfinished, total, longest])| Row {
+        .map(|(monitor, [count, unfinished, total, longest])| Row {
             weight: total as f64,
             then: 0.0,
             cells: vec![
@@ -274,8 +291,8 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
                 duration(total),
                 duration(longest),
             ],
-            node,
-            name: named(recorded.class(class)),
+            node: monitor.1,
+            name: monitor_name(recorded, monitor),
         });
     let rows = rows.collect();
     let (mut heading, nothing) = match contended {
