@@ -17,6 +17,7 @@ use crate::names::decode;
 use crate::originals::{self, Files};
 use crate::{collected, probe_arrays};
 use host::CodeLocation;
+use rewriter::named_fields;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -307,6 +308,14 @@ pub(crate) fn is_wanted(
     let found = location(agent, jvm, class, plugins.pipeline.asks_location());
     let location = found.for_selectors();
     wants(class, location)
+        && (!plugins.pipeline.asks_fields() || {
+            let pool = jvm.jvmti.constant_pool(jvm.live, &class.class);
+            let fields = pool.and_then(|pool| named_fields(pool.count, &pool.entries).ok());
+            fields.is_none_or(|fields| {
+                let pipeline = &plugins.pipeline;
+                pipeline.wants_of_fields(&class.name, &class.loader, location, &fields)
+            })
+        })
         && (!plugins.pipeline.asks_source() || {
             let source = jvm.jvmti.known_source_file(jvm.live, &class.class);
             source.is_none_or(|source| {

@@ -163,6 +163,29 @@ impl Pipeline {
         !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }
 
+    /// Says whether any plugin wants a class only if its instructions name certain fields.
+    #[must_use]
+    pub fn asks_fields(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.asks_fields())
+    }
+
+    /// As [`Pipeline::wants`], of a class whose instructions name these fields, so that a loaded class that no plugin wants
+    /// stays as it is.
+    #[must_use]
+    pub fn wants_of_fields(
+        &self,
+        name: &[u8],
+        loader: &Loader,
+        location: CodeLocation<'_>,
+        fields: &[String],
+    ) -> bool {
+        let wants = |plugin: &Plugin| {
+            plugin.wants(name, loader, location) != Verdict::No
+                && plugin.may_want_fields(name, fields)
+        };
+        !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
+    }
+
     /// Asks the plugins about one class and splices what they want into `out`.
     ///
     /// Runs on a stack of its own. Never panics and never blocks on anything but

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use conditions::Program;
-use globs::Glob;
+use globs::{FieldPattern, Glob};
 use plan_rules::PlanRequest;
 use probes::FailedPlugin;
 use wasmtime::Engine;
@@ -18,7 +18,7 @@ use crate::class_key::ClassKey;
 use crate::code_location::CodeLocation;
 use crate::compilation::Compilation;
 use crate::component;
-use crate::config::{PluginConfig, SESSION_MARK, suggest};
+use crate::config::{PluginConfig, PluginSource, SESSION_MARK, suggest};
 use crate::error::HostError;
 use crate::instance::{Fault, Instance, shortened};
 use crate::observing::Observing;
@@ -46,6 +46,8 @@ pub struct Plugin {
     pub structure: bool,
     /// What is asked of the calls of its spans.
     pub watch: Option<Arc<Program>>,
+    /// The fields of whose writes alone it records events; none if it asks for anything else.
+    writes: Option<Vec<FieldPattern>>,
     /// True if it may request spans, which follow Kotlin's continuations.
     records_spans: bool,
     /// How it observes the JVM, if it does.
@@ -70,6 +72,17 @@ pub struct Plugin {
     failed: AtomicBool,
     /// Switched off by the user.
     disabled: AtomicBool,
+}
+
+/// The fields of whose writes alone the bundled plugin `trace` records events, if it does.
+fn writes_of(config: &PluginConfig) -> Option<Vec<FieldPattern>> {
+    let is_trace = matches!(&config.source, PluginSource::Bundled(name) if name == "trace");
+    let fields = config.config.get("fields")?.as_array()?;
+    let patterns = fields
+        .iter()
+        .map(|field| FieldPattern::parse(field.as_str()?));
+    let patterns: Vec<FieldPattern> = patterns.collect::<Option<_>>()?;
+    (is_trace && !patterns.is_empty()).then_some(patterns)
 }
 
 /// Classes that a plugin named, and whether one was seen.
@@ -148,6 +161,7 @@ impl Plugin {
                 .watch
                 .as_ref()
                 .map(|watch| Arc::new(Program::of(watch))),
+            writes: writes_of(config),
             records_spans: abilities::records_spans(pre.instance_pre().component(), engine),
             observing: observing.map(Arc::new),
             pre,
@@ -233,6 +247,18 @@ impl Plugin {
             verdict => verdict == Verdict::Yes,
         };
         may_want(&self.user) && may_want(&self.own)
+    }
+
+    /// Says whether it wants a class only if its instructions name certain fields.
+    pub fn asks_fields(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    /// Says whether it may want a class whose instructions name these fields.
+    pub fn may_want_fields(&self, name: &[u8], fields: &[String]) -> bool {
+        let is_named = |pattern: &FieldPattern| fields.iter().any(|it| pattern.has_name(it));
+        let writes = self.writes.as_ref();
+        writes.is_none_or(|writes| self.follows(name) || writes.iter().any(is_named))
     }
 
     /// What is known with the class file, after [`Verdict::AskClass`].

@@ -68,7 +68,7 @@ pub use parameter_names::restore_parameter_names;
 pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,
 };
-pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle};
+pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, named_fields};
 pub use self_check::{
     CheckScratch, ReplacementError, check_replacement, check_shape, check_soundness, check_splice,
 };

@@ -1,8 +1,11 @@
 //! The constant pool (JVMS 4.4): read where it stands, and entries appended to it.
 
 mod constant_pool;
+mod named_fields;
 mod writer;
 
 pub use constant_pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle};
+
+pub use named_fields::named_fields;
 
 pub(crate) use writer::PoolWriter;

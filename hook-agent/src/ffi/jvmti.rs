@@ -247,6 +247,13 @@ impl Jvmti {
         Ok(memory)
     }
 
+    /// The access flags of a class (JVMS 4.1).
+    pub fn class_access_flags(self, class: &LocalRef<'_>) -> Result<jint, JvmtiError> {
+        let mut flags = 0;
+        call!(self.GetClassModifiers(class.as_raw(), &raw mut flags))?;
+        Ok(flags)
+    }
+
     /// The fields that a class declares.
     pub fn class_fields(self, class: &LocalRef<'_>) -> Result<Vec<FieldId>, JvmtiError> {
         let mut count = 0;

@@ -115,7 +115,9 @@ pub(crate) struct JvmtiInterface {
     /// 50
     pub GetSourceFileName:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut *mut c_char) -> jint>,
-    _51: Slot,
+    /// 51
+    pub GetClassModifiers:
+        Option<unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint) -> jint>,
     /// 52
     pub GetClassMethods: Option<
         unsafe extern "system" fn(*mut JvmtiEnv, jclass, *mut jint, *mut *mut jmethodID) -> jint,
@@ -312,7 +314,18 @@ pub(crate) struct JvmtiInterface {
     /// 142
     pub AddCapabilities:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, *const Capabilities) -> jint>,
-    _143_151: [Slot; 9],
+    _143_145: [Slot; 3],
+    /// 146
+    pub GetConstantPool: Option<
+        unsafe extern "system" fn(
+            *mut JvmtiEnv,
+            jclass,
+            *mut jint,
+            *mut jint,
+            *mut *mut c_uchar,
+        ) -> jint,
+    >,
+    _147_151: [Slot; 5],
     /// 152
     pub RetransformClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jint, *const jclass) -> jint>,
@@ -693,6 +706,8 @@ pub(crate) const CAN_GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: u32 = 40;
 pub(crate) const CAN_GENERATE_MONITOR_EVENTS: u32 = 28;
 /// `can_generate_garbage_collection_events`, bit 31.
 pub(crate) const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u32 = 31;
+/// `can_get_constant_pool`, bit 35.
+pub(crate) const CAN_GET_CONSTANT_POOL: u32 = 35;
 /// `can_set_native_method_prefix`, bit 36.
 pub(crate) const CAN_SET_NATIVE_METHOD_PREFIX: u32 = 36;
 /// `can_retransform_classes`, bit 37.

@@ -41,6 +41,15 @@ public class Writes {
         }
     }
 
+    /** Names no field that is watched. */
+    static final class Counter {
+        int total;
+
+        void add() {
+            total++;
+        }
+    }
+
     static String message(Order order) {
         try {
             order.status = "nobody"; // to null
@@ -58,6 +67,7 @@ public class Writes {
         base.status = "BASE"; // by a stranger
         order.status = "ORDER"; // by a stranger, by the name of the subclass
         new Other().set();
+        new Counter().add();
         new Hiding().set();
         Runnable lambda = () -> order.status = null; // by a lambda
         lambda.run();

@@ -114,7 +114,7 @@ fn local_variables_of_each_type_are_shown_where_a_line_begins() {
 #[test]
 fn expressions_go_on_from_local_variables_and_stacks_are_shown() {
     for jdk in jdks::main_two() {
-        let show = "total, order.items[0].price, order.items.size, weights[1], this.name, arg[2], order.none, stack(2)";
+        let show = "total, order.items[0].price, order.items.size, weights[1], this.name, arg[2], weights[7], stack(2)";
         let (_, shown) = first(&jdk, "// all of them", &["--show", show]);
         let inner = format!("at Lines.total:{}", line_of("Lines", "// all of them"));
         let outer = format!("at Lines.once:{}", line_of("Lines", "new Lines("));
@@ -125,7 +125,7 @@ fn expressions_go_on_from_local_variables_and_stacks_are_shown() {
             "weights[1] = 2",
             "this.name = \"n0\"",
             "arg[2] = 2",
-            "order.none = ?",
+            "weights[7] = ?",
             &inner,
             &outer,
         ];
@@ -222,7 +222,12 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub fn start(jdk: &Jdk, classes: &Path, program: &str) -> Self {
-        let java = Java::new(jdk).options(&LATE).class_path(&[classes]);
+        Self::with(jdk, classes, program, &[])
+    }
+
+    pub fn with(jdk: &Jdk, classes: &Path, program: &str, options: &[&str]) -> Self {
+        let java = Java::new(jdk).options(&LATE).options(options);
+        let java = java.class_path(&[classes]);
         let mut child = java.main(program).arguments(&["until"]).spawn_talking();
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
@@ -341,11 +346,12 @@ fn variable_that_is_not_in_scope_is_told_with_those_that_are() {
         "--show",
         "totl",
     ];
-    classhook(&words)
-        .assert_exit(2)
+    let run = classhook(&words);
+    run.assert_exit(2)
         .assert_stderr("error[H0650]: no line can be watched so")
         .assert_stderr("no local variable `totl` is in scope here")
         .assert_stderr("this, order, weights, factor, total, index, item");
+    assert_eq!(run.stderr.matches("`totl`").count(), 1, "{}", run.report());
     assert_no_agent(&rounds.pid);
     let words = [
         "watch",

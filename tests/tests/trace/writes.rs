@@ -157,6 +157,26 @@ fn write_before_the_object_is_initialized_is_shown_without_values() {
     );
 }
 
+/// Only classes whose instructions name such a field are given to the JVM to be changed.
+#[test]
+fn classes_without_such_a_field_are_not_retransformed() {
+    for jdk in jdks::main_two() {
+        let folder = scratch();
+        let log = folder.path().join("redefined.txt");
+        let logged = format!("-Xlog:redefine+class*=info:file={}", log.display());
+        let rounds = Rounds::with(&jdk, classes(), "Writes", &[&logged]);
+        let field = ["--field", "Writes$Base.status", "--limit", "3"];
+        let run = classhook(&[&["watch", &rounds.pid][..], &field].concat());
+        run.assert_success().assert_stderr("3 writes shown");
+        assert_no_agent(&rounds.pid);
+        rounds.end();
+        let log = std::fs::read_to_string(&log).expect("the log");
+        let is_redefined = |class: &str| log.contains(&format!("redefined name={class},"));
+        assert!(is_redefined("Writes$Order"), "{jdk}: {log}");
+        assert!(!is_redefined("Writes$Counter"), "{jdk}: {log}");
+    }
+}
+
 #[test]
 fn writes_in_a_running_jvm_are_objects_with_field_place_and_stack() {
     for jdk in jdks::main_two() {

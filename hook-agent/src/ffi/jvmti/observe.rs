@@ -4,8 +4,8 @@ use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
-    CAN_GET_SOURCE_FILE_NAME, Capabilities, Event, ExtensionFunction, ExtensionFunctionInfo,
-    HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, ObserverCallbacks,
+    CAN_GET_CONSTANT_POOL, CAN_GET_SOURCE_FILE_NAME, Capabilities, Event, ExtensionFunction,
+    ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, ObserverCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -190,6 +190,43 @@ impl Jvmti {
             Err(JvmtiError::ABSENT_INFORMATION) => Some(Vec::new()),
             name => name.ok(),
         }
+    }
+}
+
+/// The constant pool of a class, as its class file has it (JVMS 4.4).
+#[derive(Debug)]
+pub(crate) struct PoolBytes {
+    /// One more than the highest index.
+    pub count: u16,
+    /// The entries.
+    pub entries: Vec<u8>,
+}
+
+impl Jvmti {
+    /// The constant pool of a class; none if the JVM does not give it.
+    pub fn constant_pool(self, live: Live, class: &LocalRef<'_>) -> Option<PoolBytes> {
+        match self.pool_bytes(class) {
+            Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
+                let wanted = Capabilities::only(CAN_GET_CONSTANT_POOL);
+                let added = self.add_capabilities(live, wanted);
+                added.and_then(|()| self.pool_bytes(class)).ok()
+            }
+            pool => pool.ok(),
+        }
+    }
+
+    fn pool_bytes(self, class: &LocalRef<'_>) -> Result<PoolBytes, JvmtiError> {
+        let (mut count, mut length, mut bytes) = (0, 0, null_mut());
+        call!(self.GetConstantPool(
+            class.as_raw(),
+            &raw mut count,
+            &raw mut length,
+            &raw mut bytes
+        ))?;
+        Ok(PoolBytes {
+            count: u16::try_from(count).map_err(|_| JvmtiError::NOT_AVAILABLE)?,
+            entries: self.take_array(bytes, length),
+        })
     }
 }
 

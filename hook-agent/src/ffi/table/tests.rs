@@ -139,6 +139,8 @@ fn function_slots_match_every_jvmti_header() {
             Deallocate,
             GetClassSignature,
             GetClassStatus,
+            GetClassModifiers,
+            GetConstantPool,
             GetClassFields,
             GetClassLoader,
             GetObjectHashCode,
@@ -324,6 +326,7 @@ fn capability_bits_and_constants_match_every_jvmti_header() {
                 "can_generate_object_free_events",
             ),
             (CAN_GET_SOURCE_FILE_NAME, "can_get_source_file_name"),
+            (CAN_GET_CONSTANT_POOL, "can_get_constant_pool"),
             (
                 CAN_GENERATE_EXCEPTION_EVENTS,
                 "can_generate_exception_events",
