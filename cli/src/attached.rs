@@ -97,6 +97,8 @@ pub struct AttachedPlugin {
     begun: Status,
     /// What was wrong before it came.
     before: Trouble,
+    /// The methods that were left alone are told.
+    is_told: bool,
     /// When that was, at most some moments before anything was recorded.
     since: SystemTime,
     /// The snapshot, or the event file of the session, as this process sees it.
@@ -195,6 +197,7 @@ impl AttachedPlugin {
             begun,
             since,
             before,
+            is_told: false,
             output: checked.output,
         }
         .unless_stopped()?
@@ -260,7 +263,7 @@ impl AttachedPlugin {
 
     /// The methods of loaded classes that were left as they are when the plugin had come, each with the cause.
     #[must_use]
-    pub fn left_alone(&self) -> Vec<String> {
+    pub fn left_alone(&self) -> Vec<MethodRemark> {
         let new = Trouble::of(&self.begun)
             .left_alone
             .saturating_sub(self.before.left_alone);
@@ -268,7 +271,7 @@ impl AttachedPlugin {
         let before = known
             .len()
             .saturating_sub(usize::try_from(new).unwrap_or(usize::MAX));
-        known.iter().skip(before).map(left_alone).collect()
+        known.iter().skip(before).cloned().collect()
     }
 
     /// The names of all loaded classes, with dots.
@@ -284,6 +287,16 @@ impl AttachedPlugin {
     #[must_use]
     pub fn withheld(&mut self, glob: &str, settings: &PluginSettings) -> Option<Withheld> {
         Withheld::find(&mut self.agent, glob, settings)
+    }
+
+    /// The agent in the JVM.
+    pub fn agent(&mut self) -> &mut Agent {
+        &mut self.agent
+    }
+
+    /// Says that the methods that were left alone are told: they are not once more at the end.
+    pub fn has_told_left_alone(&mut self) {
+        self.is_told = true;
     }
 
     /// Has the agent write what it knows by now.
@@ -420,7 +433,9 @@ impl AttachedPlugin {
             let class = failure.class.replace('/', ".");
             format!("{} {class}: {}", failure.code, failure.cause)
         });
-        warn_of("methods", left_alone, &status.left_alone, self::left_alone);
+        if !self.is_told {
+            warn_of("methods", left_alone, &status.left_alone, self::left_alone);
+        }
         failed + left_alone > 0
     }
 }

@@ -80,6 +80,7 @@ pub mod rules;
 pub mod select;
 pub mod show;
 pub mod slow;
+pub mod sought;
 pub mod special_file;
 pub mod stdout;
 pub mod temporary;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use escape::line;
 use observations::tables::PluginTables;
+use probes::events::Trace;
 use trace::flame::Labels;
 use trace::names::Names;
 use trace::recording::{Recording, Scratch};
@@ -25,6 +26,7 @@ use crate::problem::Problem;
 use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
+use crate::sought;
 use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::terminal;
@@ -326,6 +328,8 @@ impl TraceOutputs {
         failed.extend(self.expect_tables(&tables).err());
         failed.extend(self.tell(&summary, &tables, &written).err());
         failed.extend(is_complete(&summary).err());
+        let traces: Vec<&Trace> = traces(recordings).collect();
+        failed.extend(sought::were_found(&traces).err());
         show::all_but_last(failed)
     }
 

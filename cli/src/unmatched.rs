@@ -110,11 +110,18 @@ fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
     warning.with("help", help)
 }
 
-/// The class whose name is most like this selector, if one is.
+/// The class whose name is most like this selector, if one is. A selector without a package may mean a class in any.
 #[must_use]
 pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
     let wanted = class.trim_end_matches(['*', '.']);
-    let likeness = |name: &String| strsim::jaro_winkler(wanted, name);
+    let likeness = |name: &String| {
+        let whole = strsim::jaro_winkler(wanted, name);
+        let simple = name.rsplit(['.', '$']).next().unwrap_or(name);
+        match wanted.contains('.') {
+            true => whole,
+            false => whole.max(strsim::jaro_winkler(wanted, simple)),
+        }
+    };
     let best = classes
         .iter()
         .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
@@ -250,6 +257,16 @@ mod tests {
         assert!(text.contains("nearest  App\n"), "{text}");
         let text = among_loaded("loader:a.Laoder", &classes).to_string();
         assert!(text.contains("nearest  a.Loader\n"), "{text}");
+    }
+
+    #[test]
+    fn simple_name_means_a_class_of_any_package() {
+        let classes = ["shop.Orders", "shop.Customer$Order", "a.b.Ordner"].map(str::to_owned);
+        let nearest = |class| nearest(class, &classes);
+        assert_eq!(nearest("Orders").as_deref(), Some("shop.Orders"));
+        assert_eq!(nearest("Order").as_deref(), Some("shop.Customer$Order"));
+        assert_eq!(nearest("Ordners").as_deref(), Some("a.b.Ordner"));
+        assert_eq!(nearest("Warehouse"), None);
     }
 
     #[test]

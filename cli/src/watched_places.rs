@@ -1,9 +1,10 @@
 //! Lines and fields of `classhook watch`, in place of methods.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use conditions::{About, Show};
+use control::message::MethodRemark;
 use serde_json::{Map, Value, json};
 
 use crate::args::Settings;
@@ -119,7 +120,7 @@ impl Places {
     ///
     /// # Errors
     /// If a value that is asked for is at none of the places.
-    pub fn warn_of_nothing(&self, visit: &AttachedPlugin) -> Result<(), Problem> {
+    pub fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
         if visit.instrumented() > 0 {
             return Ok(());
         }
@@ -127,8 +128,8 @@ impl Places {
         if !left_alone.is_empty() {
             let message = format!("no {} can be watched so", self.name());
             let problem = Problem::user("H0650", message);
-            let causes: BTreeSet<String> = left_alone.into_iter().collect();
-            let causes = causes.into_iter().take(MOST);
+            visit.has_told_left_alone();
+            let causes = causes(&left_alone).into_iter().take(MOST);
             return Err(causes.fold(problem, |problem, cause| problem.with("found", cause)));
         }
         let message = format!("no {} of a loaded class is watched", self.name());
@@ -166,6 +167,23 @@ impl Places {
             .iter()
             .fold(problem, |problem, note| problem.with("found", note))
     }
+}
+
+/// The causes for which methods were left alone, each once: of several places of a line, that with the most variables in
+/// scope.
+fn causes(left_alone: &[MethodRemark]) -> Vec<String> {
+    let cause = |remark: &MethodRemark| remark.text.split(';').next().map(str::to_owned);
+    let mut longest: BTreeMap<Option<String>, &MethodRemark> = BTreeMap::new();
+    for remark in left_alone {
+        let known = longest.entry(cause(remark)).or_insert(remark);
+        if known.text.len() < remark.text.len() {
+            *known = remark;
+        }
+    }
+    let causes = longest.into_values();
+    causes
+        .map(|it| format!("{}.{}: {}", it.class, it.method, it.text))
+        .collect()
 }
 
 /// The nearest lines of all classes that may have a line.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use control::Request;
 use control::message::{Change, Status};
 use probes::events::{Lost, Moment, Outcome, Trace};
+use trace::absent::Absent;
 use trace::summary::Gap;
 use trace::watched;
 
@@ -20,6 +21,7 @@ use crate::agent::Agent;
 use crate::live::{Happening, Jvms, Which};
 use crate::problem::Problem;
 use crate::show::say;
+use crate::sought;
 
 /// How often the files are looked at.
 const TURN: Duration = Duration::from_millis(50);
@@ -77,6 +79,8 @@ pub struct Seen {
     pub gaps: Vec<String>,
     /// The JVMs that have not written the end of their files.
     pub unfinished: Vec<u32>,
+    /// Values that were in no call.
+    pub absent: Absent,
 }
 
 impl Watching {
@@ -103,8 +107,9 @@ impl Watching {
                 shown: printer.shown,
                 ..Seen::default()
             };
-            for jvm in jvms.all() {
-                let trace = jvm.trace();
+            let traces: Vec<&Trace> = jvms.all().map(|jvm| (*jvm).trace()).collect();
+            seen.absent = sought::absent(&traces);
+            for trace in traces {
                 seen.methods += trace.spans.len() + trace.places.len();
                 seen.lost = seen.lost.and(&trace.lost);
                 let gap = Gap::of(trace);

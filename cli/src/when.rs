@@ -15,6 +15,7 @@ use crate::args::{Settings, Watch};
 use crate::attached::AttachedPlugin;
 use crate::problem::Problem;
 use crate::show::{self, complain};
+use crate::sought::Sought;
 use crate::traces;
 use crate::warnings::Warning;
 
@@ -37,7 +38,7 @@ pub struct When {
     /// What is kept of each call besides: 'arg, returned, this.size, stack(10)'
     #[arg(long, value_name = "VALUES", conflicts_with = "config", value_parser = NonEmptyStringValueParser::new())]
     pub show: Option<String>,
-    /// How many objects within one another are shown with their fields, elements and entries, 0 to 8
+    /// Show objects with their fields, elements and entries, so many within one another: 0 to 8
     #[arg(long, value_name = "LEVELS", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_LEVELS)))]
     pub depth: Option<u8>,
 }
@@ -65,23 +66,27 @@ impl When {
         settings
     }
 
-    /// Warns if no method that is traced in a running JVM has a parameter that is asked for.
+    /// Checks what is asked for against the methods and classes of a running JVM: warns if no method has a parameter of such
+    /// a number.
     ///
     /// # Errors
-    /// If the agent does not answer, or its files cannot be read.
-    pub fn warn_of_parameters(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+    /// If no method has a parameter of such a name, no class has such a field, the agent does not answer, or its files cannot
+    /// be read.
+    pub fn check_values(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
         let asked = self.asked();
-        let Some(index) = asked.last_argument() else {
+        if asked.paths().next().is_none() {
             return Ok(());
-        };
+        }
         visit.write()?;
-        let when = asked.when.map(|when| when.to_string());
+        let when = asked.when.as_ref().map(ToString::to_string);
         let mut methods = traces::methods(visit.snapshot())?;
         methods.retain(|method| method.when == when.as_deref().unwrap_or_default());
-        if let Some(warning) = without_parameter(index, &methods) {
+        let warning = asked.last_argument();
+        if let Some(warning) = warning.and_then(|index| without_parameter(index, &methods)) {
             complain(warning);
         }
-        Ok(())
+        let (watch, methods) = (&asked, methods.as_slice());
+        Sought { watch, methods }.check(visit.agent())
     }
 
     /// What is asked for. What cannot be read was refused before.

@@ -121,7 +121,7 @@ impl Watch {
     }
 
     /// The values that are read from objects, in the order in which they are mentioned.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let mut found = Vec::new();
         if let Some(condition) = &self.when {
             condition.collect_paths(&mut found);

@@ -37,7 +37,7 @@ pub struct Slot {
     pub name: String,
     /// Whether as much as possible is kept of a text, because it is compared.
     pub is_compared: bool,
-    /// Whether it is in the list of what is shown.
+    /// Set for a value of the list that is shown.
     pub is_shown: bool,
 }
 

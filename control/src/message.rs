@@ -6,6 +6,7 @@ use crate::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use crate::patch::{PatchRequest, Rollback};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Version of the protocol; both ends must speak the same.
@@ -106,6 +107,13 @@ pub enum Request {
         /// What to tell of each that is listed.
         #[serde(default)]
         details: Details,
+    },
+    /// A field in objects of loaded classes; answered by [`Field`].
+    Field {
+        /// The class, with dots.
+        class: String,
+        /// The field.
+        name: String,
     },
     /// Put other class files in the place of loaded classes; answered by [`crate::patch::Patched`].
     Patch(PatchRequest),
@@ -489,6 +497,20 @@ pub struct Change {
     /// The session that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
+}
+
+/// A field in objects of a loaded class, and of those below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Field {
+    /// Loaded classes of this name: one for each loader.
+    pub classes: usize,
+    /// True for an interface or an abstract class, whose objects are of other classes.
+    pub is_abstract: bool,
+    /// The descriptors that the field has in any of the classes; empty if none has it.
+    pub types: BTreeSet<String>,
+    /// The names of all instance fields of the classes of this name.
+    pub fields: BTreeSet<String>,
 }
 
 /// A part of the classes that are loaded.

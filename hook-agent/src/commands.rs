@@ -5,6 +5,7 @@ mod change;
 mod classes;
 mod context;
 mod dump;
+mod field;
 mod observe;
 mod off;
 mod refusals;
@@ -106,6 +107,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             };
             value(classes::classes(context, filter.as_deref(), page, details)?)
         }
+        Request::Field { class, name } => value(field::field(context, &class, &name)?),
         Request::Patch(request) => {
             let change = patching(request.log.as_deref());
             value(patch::change::patch(change, &request)?)

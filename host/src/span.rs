@@ -186,7 +186,7 @@ pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     found.is_some_and(|found| OF_SPANS.iter().any(|one| is(&found, one)))
 }
 
-/// What the plugin's configuration asks of the calls of this span; nothing where no single calls are kept. Parameters that
+/// The program of the plugin's configuration for calls of this span; none where no single calls are kept. Parameters that
 /// are asked for by their names are found in the method.
 pub(crate) fn program(
     plugin: &Plugin,

@@ -114,6 +114,12 @@ pub struct SpanInfo {
     /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`; of an event, its values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
+    /// The values of `shown`, by their places there, that were there in some call; those that fields lead to alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<u8>,
+    /// Those that were in no call, since a class lacks a field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentValue>,
     /// The row of the plugin's table that the counts, times or events belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<TableRow>,
@@ -123,6 +129,20 @@ pub struct SpanInfo {
     /// The names in the class file that selectors match. Of the counters of a class only the first has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_names: Option<ClassNames>,
+}
+
+/// A value to which no field leads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AbsentValue {
+    /// Its place in [`SpanInfo::shown`].
+    pub number: u8,
+    /// Internal name of the class in which the path ends; an array class by its descriptor.
+    pub class: String,
+    /// The field that it lacks, or `[2]` of a class that has no elements.
+    pub field: String,
+    /// The fields that it has.
+    pub fields: Vec<String>,
 }
 
 impl SpanInfo {

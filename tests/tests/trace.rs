@@ -1,5 +1,6 @@
 //! Calls traced: every one, in order, with what was captured.
 
+mod absent;
 mod command;
 mod conditions;
 mod coroutines;

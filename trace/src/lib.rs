@@ -23,6 +23,7 @@
 //! wait for their caller.
 #![forbid(unsafe_code)]
 
+pub mod absent;
 mod cells;
 pub mod compact;
 pub mod flame;

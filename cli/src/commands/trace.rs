@@ -128,10 +128,10 @@ pub struct What {
     #[arg(long, value_name = "BYTES", conflicts_with = "config")]
     pub limit: Option<u32>,
     /// Sum up the calls of each method and keep no single ones
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "when", "min_duration", "show"])]
+    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "when", "min_duration", "show", "depth"])]
     pub aggregate: bool,
     /// Only count the calls, which costs the least; threads that enter a method at the same moment may count once
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate", "when", "min_duration", "show"])]
+    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate", "when", "min_duration", "show", "depth"])]
     pub count: bool,
     /// Methods to leave out [default: synthetic,bridges]
     #[arg(
@@ -239,7 +239,8 @@ impl What {
                     .with("help", found.help());
                 withheld.push(found);
             } else if let Some(name) = unmatched::nearest(class_of(pattern), &classes) {
-                warning = warning.with("nearest", name);
+                let method = pattern.strip_prefix(class_of(pattern)).unwrap_or_default();
+                warning = warning.with("nearest", format!("{name}{method}"));
             }
         }
         let help = "methods of classes that are loaded from now on are, if they are asked for";
@@ -363,7 +364,10 @@ impl Trace {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
         let withheld = self.what.warn_of_nothing(&mut visit, settings)?;
-        self.when.warn_of_parameters(&mut visit)?;
+        if let Err(problem) = self.when.check_values(&mut visit) {
+            drop(visit.end());
+            return Err(problem);
+        }
         let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
         let jvm = run_files::jvm_of(visit.snapshot());

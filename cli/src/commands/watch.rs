@@ -20,6 +20,7 @@ use crate::metaspace::Metaspace;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
+use crate::sought::never_found;
 use crate::traces;
 use crate::until;
 use crate::watched_places::Places;
@@ -206,7 +207,17 @@ impl Watch {
             };
             return Err(problem.with("help", help));
         }
-        is_complete(seen)
+        self.are_all(seen)
+    }
+
+    /// Checks that every call is shown that was to be, and that each value was there in some call.
+    fn are_all(&self, seen: &Seen) -> Result<(), Problem> {
+        all_but_last(
+            is_complete(seen)
+                .err()
+                .into_iter()
+                .chain(never_found(&seen.absent).err()),
+        )
     }
 
     fn visit(
@@ -252,7 +263,7 @@ impl Watch {
             seen.unfinished.push(pid.cast_unsigned());
         }
         all_but_last(
-            is_complete(&seen)
+            self.are_all(&seen)
                 .err()
                 .into_iter()
                 .chain(ended.unanswered.take()),
@@ -276,7 +287,7 @@ impl Watch {
             ..What::default()
         };
         let withheld = what.warn_of_nothing(visit, settings)?;
-        self.when.warn_of_parameters(visit)?;
+        self.when.check_values(visit)?;
         Ok(withheld)
     }
 

@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         limit: usize,
         bytes: &'b mut [u8],
     ) -> Option<&'b [u8]> {
-        let found = match self.reach(object, steps)? {
+        let found = match self.reach(object, steps).ok()? {
             Some(Reached::Object(Some(found))) => Some(found),
             Some(_) => return None,
             None => None,

@@ -9,6 +9,16 @@ use probes::spans::Seen;
 
 /// Most steps of a walk to an element.
 const MOST_STEPS: u32 = 10_000;
+/// The field with the message of an exception, which programs know by its method.
+const MESSAGE: (&str, &str) = ("message", "detailMessage");
+
+/// The end of a path that leads to no value.
+pub(super) enum Dead {
+    /// There is nothing here: behind `null`, or beyond the end.
+    Nowhere,
+    /// The class with this number has no field of this name, or no elements.
+    NoField(u32, String),
+}
 
 impl<'a> Reader<'a> {
     /// The value to which these steps lead from an object; none if they lead nowhere.
@@ -18,11 +28,15 @@ impl<'a> Reader<'a> {
         steps: &[Step],
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
-        let found = match self.reach(object, steps)? {
-            Some(Reached::Object(None)) => return Some(Seen::Null),
-            Some(Reached::Value(value)) => return Some(value),
-            Some(Reached::Object(found)) => found,
-            None => None,
+        let found = match self.reach(object, steps) {
+            Err(Dead::Nowhere) => return None,
+            Err(Dead::NoField(class, name)) => {
+                return Some(self.no_field(object, steps, class, &name));
+            }
+            Ok(Some(Reached::Object(None))) => return Some(Seen::Null),
+            Ok(Some(Reached::Value(value))) => return Some(value),
+            Ok(Some(Reached::Object(found))) => found,
+            Ok(None) => None,
         };
         let object = found.as_ref().unwrap_or(object);
         if self.values.is_text(self.local, object) {
@@ -31,14 +45,40 @@ impl<'a> Reader<'a> {
         self.describe(object, text)
     }
 
-    /// The value to which these steps lead, or nothing if there are none and it is the object itself; none if they lead
-    /// nowhere.
-    #[expect(clippy::option_option, reason = "there may be no steps")]
+    /// Describes a field that is not there, with the names of those that are.
+    fn no_field(
+        self,
+        object: &LocalRef<'_>,
+        steps: &[Step],
+        class: u32,
+        name: &str,
+    ) -> Seen<'static> {
+        // The path leads as far as the object that lacks the field.
+        let lengths = (0..steps.len()).rev();
+        let mut reached =
+            lengths.filter_map(|length| self.reach(object, steps.get(..length)?).ok());
+        let fields = match reached.next() {
+            Some(Some(Reached::Object(Some(found)))) => self.fields(&found),
+            Some(None) => self.fields(object),
+            _ => None,
+        };
+        let fields = fields.iter().flat_map(|fields| fields.iter());
+        let names: Vec<_> = fields
+            .map(|listed| self.runtime.name(listed.name).to_string())
+            .collect();
+        let number = |text: &str| self.runtime.class(text);
+        Seen::NoField(class, number(name), number(&names.join(",")))
+    }
+
+    /// The value to which these steps lead, or nothing if there are none and it is the object itself.
+    ///
+    /// # Errors
+    /// The place where they lead to no value.
     pub(super) fn reach(
         self,
         object: &LocalRef<'_>,
         steps: &[Step],
-    ) -> Option<Option<Reached<'a>>> {
+    ) -> Result<Option<Reached<'a>>, Dead> {
         let mut reached = None;
         let mut steps = steps.iter();
         while let Some(step) = steps.next() {
@@ -46,25 +86,79 @@ impl<'a> Reader<'a> {
             let is_last = steps.len() == 0;
             match self.step(from, step)? {
                 Reached::Object(Some(next)) => reached = Some(next),
-                other => return is_last.then_some(Some(other)),
+                other if is_last => return Ok(Some(other)),
+                Reached::Object(None) => return Err(Dead::Nowhere),
+                Reached::Value(_) => return Err(self.of_primitive(steps.next())),
             }
         }
-        Some(reached.map(|found| Reached::Object(Some(found))))
+        Ok(reached.map(|found| Reached::Object(Some(found))))
     }
 
-    fn step(self, object: &LocalRef<'_>, step: &Step) -> Option<Reached<'a>> {
+    /// A primitive value has nothing that a step could lead to.
+    fn of_primitive(self, next: Option<&Step>) -> Dead {
+        let name = match next {
+            Some(Step::Field(name)) => name.clone(),
+            Some(Step::Element(index)) => format!("[{index}]"),
+            _ => "length".to_owned(),
+        };
+        Dead::NoField(self.runtime.class("a primitive value"), name)
+    }
+
+    fn step(self, object: &LocalRef<'_>, step: &Step) -> Result<Reached<'a>, Dead> {
+        let (number, kind) = self.class_of(object).ok_or(Dead::Nowhere)?;
+        let lacks = |name: String| Dead::NoField(number, name);
+        match (step, kind) {
+            (Step::Element(index), Kind::Array | Kind::Collection(_)) => {
+                let found = match kind {
+                    Kind::Array => element(self.jvmti, self.local, object, *index),
+                    _ => self.element_of(object, (*index).into()),
+                };
+                found.ok_or(Dead::Nowhere)
+            }
+            (Step::Element(index), _) => Err(lacks(format!("[{index}]"))),
+            (Step::Length, Kind::Text | Kind::Array) => Ok(self.length(object, kind)),
+            (Step::Length, _) => {
+                let found = self.reached_in(object, "length");
+                found.ok_or_else(|| lacks("length".to_owned()))
+            }
+            (Step::Field(name), _) => self.field(object, name).ok_or_else(|| lacks(name.clone())),
+            (Step::Class, _) => Ok(Reached::Value(Seen::Class(number))),
+            (Step::Written(_) | Step::Declarer(_), _) => {
+                self.named(object, step).ok_or(Dead::Nowhere)
+            }
+        }
+    }
+
+    fn length(self, object: &LocalRef<'_>, kind: Kind) -> Reached<'a> {
+        let local = self.local;
+        Reached::int(match kind {
+            Kind::Text => jni!(local, v1_1.GetStringLength, object.as_raw()),
+            _ => local.array_length(object),
+        })
+    }
+
+    /// The value of a field by its name; `message` of an exception is its message.
+    fn field(self, object: &LocalRef<'_>, name: &str) -> Option<Reached<'a>> {
+        let found = self.reached_in(object, name);
+        let is_message = found.is_none() && name == MESSAGE.0;
+        match is_message && self.values.is_throwable(self.local, object) {
+            true => self.reached_in(object, MESSAGE.1),
+            false => found,
+        }
+    }
+
+    /// A field as an instruction names it, or its class.
+    fn named(self, object: &LocalRef<'_>, step: &Step) -> Option<Reached<'a>> {
         let Self { jvmti, local, .. } = self;
-        let (number, kind) = self.class_of(object)?;
-        let name = match (step, kind) {
-            (Step::Class, _) => return Some(Reached::Value(Seen::Class(number))),
-            (Step::Written(field), _) => {
+        match step {
+            Step::Written(field) => {
                 let class = local.object_class(object)?;
                 let found = self
                     .values
                     .named_field(jvmti, self.runtime, local, &class, field)?;
-                return Some(field_of(local, object, found.field));
+                Some(field_of(local, object, found.field))
             }
-            (Step::Declarer(field), _) => {
+            Step::Declarer(field) => {
                 let own = local.object_class(object)?;
                 let class = match self.values.is_class(local, object) {
                     true => object,
@@ -73,24 +167,10 @@ impl<'a> Reader<'a> {
                 let found = self
                     .values
                     .named_field(jvmti, self.runtime, local, class, field)?;
-                return Some(Reached::Value(Seen::Class(found.declarer)));
+                Some(Reached::Value(Seen::Class(found.declarer)))
             }
-            (Step::Length, Kind::Text) => {
-                let length = jni!(local, v1_1.GetStringLength, object.as_raw());
-                return Some(Reached::int(length));
-            }
-            (Step::Length, Kind::Array) => return Some(Reached::int(local.array_length(object))),
-            (Step::Element(index), Kind::Array) => {
-                return element(jvmti, local, object, *index);
-            }
-            (Step::Element(index), Kind::Collection(_)) => {
-                return self.element_of(object, (*index).into());
-            }
-            (Step::Element(_), _) => return None,
-            (Step::Length, _) => "length",
-            (Step::Field(name), _) => name,
-        };
-        self.reached_in(object, name)
+            _ => None,
+        }
     }
 
     /// An element of a collection of the JDK; none beyond its end, and of a map.

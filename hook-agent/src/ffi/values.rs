@@ -83,6 +83,8 @@ pub(crate) struct Values {
     text: Option<GlobalRef>,
     /// `java.lang.Class`.
     class_of_classes: Option<GlobalRef>,
+    /// `java.lang.Throwable`.
+    throwables: Option<GlobalRef>,
     /// `java.lang.Enum`, and its field `name`.
     enums: Option<(GlobalRef, FieldId)>,
     classes: Box<[Known]>,
@@ -116,6 +118,9 @@ impl Values {
                 .and_then(|class| local.globalize(&class)),
             class_of_classes: local
                 .find_class(c"java/lang/Class")
+                .and_then(|class| local.globalize(&class)),
+            throwables: local
+                .find_class(c"java/lang/Throwable")
                 .and_then(|class| local.globalize(&class)),
             enums: local.find_class(c"java/lang/Enum").and_then(|class| {
                 let name = local.field_id(&class, c"name", c"Ljava/lang/String;")?;
@@ -241,6 +246,12 @@ impl Values {
     pub(super) fn is_text(&self, local: Local<'_>, object: &LocalRef<'_>) -> bool {
         let of_text = self.text.as_ref();
         of_text.is_some_and(|class| local.is_instance(object, class))
+    }
+
+    /// Checks whether an object is an exception.
+    pub(super) fn is_throwable(&self, local: Local<'_>, object: &LocalRef<'_>) -> bool {
+        let throwables = self.throwables.as_ref();
+        throwables.is_some_and(|class| local.is_instance(object, class))
     }
 
     /// Checks whether an object is a class.

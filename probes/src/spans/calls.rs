@@ -263,6 +263,9 @@ pub fn capture_read_from(
         let spec = spec.of_slot(number, slot.is_compared, std::mem::take(&mut first));
         let levels = if slot.is_shown { levels } else { 0 };
         read(spec, Some(&slot.path), levels, &mut |value| {
+            if !slot.path.from_root().is_empty() {
+                shared.watches.note(watched, number, value);
+            }
             keep(here, span, of_entry, spec, value);
         });
     };

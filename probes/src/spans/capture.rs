@@ -136,13 +136,13 @@ impl CaptureSpec {
         self.bits() as u8 & !OPENED
     }
 
-    /// The same for a value of which an object is kept with what it holds.
+    /// The same for a value of which an object is kept with its contents.
     #[must_use]
     pub fn opened(self) -> Self {
         Self((self.bits() | u32::from(OPENED)) as i32)
     }
 
-    /// Whether an object is kept with what it holds.
+    /// Says whether an object is kept with its contents.
     #[must_use]
     pub fn is_opened(self) -> bool {
         self.bits() as u8 & OPENED != 0
@@ -198,6 +198,9 @@ pub enum Seen<'a> {
     Opened(&'a [u8]),
     /// A class.
     Class(u32),
+    /// The value at which a path goes on does not have this field: numbers of the class, of the field's name, and of the names
+    /// of the fields that there are, joined by commas.
+    NoField(u32, u32, u32),
     /// Something that could not be read.
     Unreadable,
 }
@@ -207,7 +210,7 @@ pub enum Seen<'a> {
 pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) -> Option<usize> {
     let (kind, number, payload) = match value {
         Seen::Null => (b'N', 0, None),
-        Seen::Unreadable => (b'?', 0, None),
+        Seen::Unreadable | Seen::NoField(..) => (b'?', 0, None),
         Seen::Number(kind, bits) => (kind, 0, Some(bits)),
         Seen::Array(class, length) => (b'[', length, Some(class.into())),
         Seen::Object(class, identity) => (b'L', identity, Some(class.into())),

@@ -11,7 +11,7 @@ const OF_END: usize = 6;
 /// The number of parts beyond those that are written, where it is not known.
 pub const UNKNOWN_LEFT: u64 = u64::MAX;
 
-/// How far an object is opened.
+/// The extent to which an object is opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Objects within one another that are opened; 0 for none.
@@ -113,7 +113,7 @@ impl<'b> OpenedWriter<'b> {
     pub fn value(&mut self, value: Seen<'_>, limit: usize) -> bool {
         match value {
             Seen::Null => self.put(b"N"),
-            Seen::Unreadable | Seen::Opened(_) => self.put(b"?"),
+            Seen::Unreadable | Seen::NoField(..) | Seen::Opened(_) => self.put(b"?"),
             Seen::Number(kind, bits) => {
                 let number = match kind {
                     b'Z' => zigzag((bits & 1) as i64),
@@ -150,7 +150,7 @@ impl<'b> OpenedWriter<'b> {
         }
     }
 
-    /// What is written.
+    /// The bytes that are written.
     #[must_use]
     pub fn finish(self) -> &'b [u8] {
         self.bytes.get(..self.length).unwrap_or_default()

@@ -139,6 +139,7 @@ impl Runtime {
     /// `base`.
     pub fn drain(&self, spans: &SpanTable, out: &mut EventWriter, base: u64) -> Drained {
         let mut reported = self.reported();
+        spans.note_values(&|number| self.shared.name_of(number));
         for span in spans.take_changed() {
             out.span(&span);
         }

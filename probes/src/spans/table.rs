@@ -10,8 +10,8 @@ use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::method_name::MethodName;
 use super::rates::Rates;
 use super::sessions::SpanInCode;
-use super::watches::Watches;
-use crate::events::{SpanInfo, SpanMode};
+use super::watches::{ValueState, Watches};
+use crate::events::{AbsentValue, SpanInfo, SpanMode};
 
 /// What the running code reads as the mode of a span of mode [`SpanMode::Events`] that has a program.
 pub(crate) const WATCHED: u8 = SpanMode::Events as u8 + 1;
@@ -156,8 +156,10 @@ impl SpanTable {
             && (known.when != span.when
                 || known.shown != span.shown
                 || known.row != span.row
-                || known.event != span.event)
+                || known.event != span.event
+                || known.parameters != span.parameters)
         {
+            known.parameters.clone_from(&span.parameters);
             (known.when, known.shown) = (span.when.clone(), span.shown.clone());
             known.row.clone_from(&span.row);
             known.event.clone_from(&span.event);
@@ -215,6 +217,39 @@ impl SpanTable {
     #[must_use]
     pub fn current(&self) -> Vec<bool> {
         self.state().current.clone()
+    }
+
+    /// Adds to the spans what calls have shown of their values. `name` gives the name of a number.
+    pub fn note_values(&self, name: &impl Fn(u32) -> Arc<str>) {
+        if !self.watches.take_noted() {
+            return;
+        }
+        let mut state = self.state();
+        let State { spans, changed, .. } = &mut *state;
+        for span in spans {
+            let Some((watched, _)) = self.watches.of(span.id) else {
+                continue;
+            };
+            let (mut found, mut absent) = (Vec::new(), Vec::new());
+            for (number, known) in watched.known_values() {
+                match known {
+                    ValueState::Found => found.push(number),
+                    ValueState::Absent(class, field, fields) => absent.push(AbsentValue {
+                        number,
+                        class: name(class).to_string(),
+                        field: name(field).to_string(),
+                        fields: name(fields)
+                            .split_terminator(',')
+                            .map(str::to_owned)
+                            .collect(),
+                    }),
+                }
+            }
+            if span.found != found || span.absent != absent {
+                (span.found, span.absent) = (found, absent);
+                changed.push(span.id);
+            }
+        }
     }
 
     /// Spans that are new or whose mode changed since the last call.

@@ -1,11 +1,12 @@
 //! What is asked of the calls of spans that have a condition, or of which values are shown.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conditions::{Comparison, Condition, Literal, Operand, Program, Test};
 
+use super::capture::Seen;
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::rates::{InSecond, raise};
 
@@ -24,6 +25,8 @@ pub(crate) struct Watches {
     spans: OnceLock<Box<[AtomicU32]>>,
     /// Held by who adds a program.
     known: Mutex<Known>,
+    /// Set when it becomes known that a value is there, or that it is not.
+    noted: AtomicBool,
 }
 
 /// Numbers and counts of programs, by plugin and text.
@@ -41,6 +44,32 @@ pub(crate) struct Watched {
     pub program: Arc<Program>,
     plugin: String,
     limits: Arc<Limits>,
+    values: Box<[Sought]>,
+}
+
+/// A value of a program that fields lead to.
+#[derive(Debug, Default)]
+struct Sought {
+    /// [`UNSEEN`], [`ABSENT`] or [`FOUND`].
+    state: AtomicU8,
+    /// Classes that lacked a field, the field, and the fields that they have, while none was found.
+    absent: Mutex<Vec<(u32, u32, u32)>>,
+}
+
+/// Most classes that are noted for a value.
+const MOST_ABSENT: usize = 64;
+
+const UNSEEN: u8 = 0;
+const ABSENT: u8 = 1;
+const FOUND: u8 = 2;
+
+/// A value of a program, as far as calls have shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueState {
+    /// It was there at least once.
+    Found,
+    /// It never was: numbers of a class, of the field that it lacks, and of the fields that it has.
+    Absent(u32, u32, u32),
 }
 
 /// The counts of the limits of a watch. Its programs share them: fields that are written have one for each class that
@@ -119,6 +148,10 @@ impl Watches {
         for watched in programs.filter(|it| plugin.is_none_or(|plugin| plugin == it.plugin)) {
             watched.limits.kept.store(0, Ordering::Relaxed);
             watched.limits.in_second.forget();
+            for value in &watched.values {
+                value.state.store(UNSEEN, Ordering::Relaxed);
+                value.absent().clear();
+            }
         }
     }
 
@@ -153,9 +186,43 @@ impl Watches {
             program: Arc::clone(program),
             plugin: plugin.to_owned(),
             limits,
+            values: program.slots().iter().map(|_| Sought::default()).collect(),
         });
         known.numbers.insert(text, number);
         Some(number)
+    }
+
+    /// Notes once that a value is there, or why it is not.
+    pub fn note(&self, watched: &Watched, number: u8, seen: Seen<'_>) {
+        let Some(value) = watched.values.get(usize::from(number)) else {
+            return;
+        };
+        let state = value.state.load(Ordering::Relaxed);
+        match seen {
+            Seen::Unreadable => {}
+            Seen::NoField(class, field, fields) if state != FOUND => {
+                let mut absent = value.absent();
+                let one = (class, field, fields);
+                if absent.len() < MOST_ABSENT && !absent.contains(&one) {
+                    absent.push(one);
+                    let (was, now) = (UNSEEN, ABSENT);
+                    let (set, kept) = (Ordering::Release, Ordering::Relaxed);
+                    let _ = value.state.compare_exchange(was, now, set, kept); // it may be found
+                    self.noted.store(true, Ordering::Release);
+                }
+            }
+            Seen::NoField(..) => {}
+            _ if state == FOUND => {}
+            _ => {
+                value.state.store(FOUND, Ordering::Relaxed);
+                self.noted.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Says once whether something new is known of values.
+    pub fn take_noted(&self) -> bool {
+        self.noted.load(Ordering::Relaxed) && self.noted.swap(false, Ordering::Acquire)
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -168,7 +235,32 @@ impl Watches {
     }
 }
 
+impl Sought {
+    fn absent(&self) -> MutexGuard<'_, Vec<(u32, u32, u32)>> {
+        self.absent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Watched {
+    /// The values of which something is known, with their numbers.
+    pub fn known_values(&self) -> impl Iterator<Item = (u8, ValueState)> {
+        let values = (0..).zip(&self.values);
+        values.flat_map(|(number, value)| {
+            let known = match value.state.load(Ordering::Acquire) {
+                FOUND => vec![ValueState::Found],
+                ABSENT => {
+                    let absent = value.absent();
+                    let absent = absent.iter();
+                    absent
+                        .map(|(class, field, fields)| ValueState::Absent(*class, *field, *fields))
+                        .collect()
+                }
+                _ => Vec::new(),
+            };
+            known.into_iter().map(move |known| (number, known))
+        })
+    }
+
     /// Whether one more call is kept, which ended within this second.
     pub fn admits(&self, second: u64) -> bool {
         let watch = self.program.watch();

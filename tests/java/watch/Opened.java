@@ -342,11 +342,11 @@ public final class Opened {
 
     static void once() throws Exception {
         lists();
+        others();
         queues();
         maps();
         sets();
         immutable();
-        others();
     }
 
     /** Values that other threads change all the time. */

@@ -333,7 +333,7 @@ fn trace_of_nothing_is_told_at_once_and_fails() {
     ]);
     run.assert_exit(2)
         .assert_stderr("warning[H0650]")
-        .assert_stderr("nearest  Traced\n")
+        .assert_stderr("nearest  Traced.m?\n")
         .assert_stderr("error[H0650]");
     assert_eq!(running.end().code, Some(0));
 }

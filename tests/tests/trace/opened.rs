@@ -24,7 +24,7 @@ fn classes() -> &'static Path {
 }
 
 /// `classhook watch` of the program's method `show`.
-fn watch(jdk: &Jdk, words: &[&str], arguments: &[&str]) -> Run {
+pub(super) fn watch(jdk: &Jdk, words: &[&str], arguments: &[&str]) -> Run {
     let folder = scratch();
     Java::program(workspace::classhook())
         .variable("CLASSHOOK_AGENT", workspace::agent_library())

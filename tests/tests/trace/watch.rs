@@ -106,7 +106,7 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
             "--when",
             "duration >= 50ms && arg[0] == \"key-7\"",
             "--show",
-            "arg[1], this.name, this.size, arg[2].next.id, returned.id, arg[2].nothing, stack(2)",
+            "arg[1], this.name, this.size, arg[2].next.id, returned.id, arg[2].lines[9].text, stack(2)",
             "--limit",
             "2",
         ];
@@ -129,7 +129,7 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
                 &size,
                 "arg[2].next.id = 1007",
                 "returned.id = 7",
-                "arg[2].nothing = ?",
+                "arg[2].lines[9].text = ?",
                 &within,
                 &around,
             ];
@@ -231,7 +231,7 @@ fn calls_of_a_running_jvm_are_objects_one_per_line() {
             "--when",
             "threw && arg[1] == 3",
             "--show",
-            "arg[0], thrown.detailMessage, stack(2)",
+            "arg[0], thrown.message, thrown.detailMessage, stack(2)",
             "--limit",
             "3",
             "--json-lines",
@@ -257,6 +257,7 @@ fn calls_of_a_running_jvm_are_objects_one_per_line() {
             let shown = json!({
                 "arg[1]": 3,
                 "arg[0]": "key-3",
+                "thrown.message": "index 3",
                 "thrown.detailMessage": "index 3",
             });
             assert_eq!(line["shown"], shown);
@@ -471,7 +472,7 @@ fn pattern_without_a_method_is_told_with_the_nearest_class() {
     let run = shop.watch(folder.path(), &["Shop$Stroe.find", "--for", "300ms"]);
     run.assert_exit(2)
         .assert_stderr("warning[H0650]")
-        .assert_stderr("nearest  Shop$Store\n")
+        .assert_stderr("nearest  Shop$Store.find\n")
         .assert_stderr("error[H0650]")
         .assert_stderr("Shop$Stroe.find");
     assert_eq!(run.stdout, "");

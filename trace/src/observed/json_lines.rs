@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use observations::Recorded;
+use observations::recorded::Wait;
 use serde_json::{Value, json};
 
 use super::names::{method, place};
@@ -18,6 +19,21 @@ pub fn write(all: &[Recorded], out: &mut impl Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The numbers of waits for a monitor, with the thread that had it if they were to enter it.
+fn wait(recorded: &Recorded, one: &Wait, is_contended: bool) -> Value {
+    let mut values = json!({
+        "class": recorded.class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
+        "unfinished": one.unfinished,
+    });
+    if is_contended {
+        let frames = &recorded.stacks.frames;
+        let at = one.owner_at.and_then(|at| frames.get(at as usize));
+        values["holder"] = json!(one.owner.map(|owner| recorded.thread(owner)));
+        values["holder_at"] = json!(at.map(place));
+    }
+    values
 }
 
 fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
@@ -64,15 +80,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
         ("wait", &recorded.waits),
     ] {
         rows.extend(waits.iter().map(|one| {
-            let mut values = json!({
-                "class": class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
-                "unfinished": one.unfinished,
-            });
-            if kind == "contended" {
-                let at = one.owner_at.and_then(|at| recorded.stacks.frames.get(at as usize));
-                values["holder"] = json!(one.owner.map(|owner| recorded.thread(owner)));
-                values["holder_at"] = json!(at.map(place));
-            }
+            let values = wait(recorded, one, kind == "contended");
             row(kind, one.thread, one.node, values)
         }));
     }
