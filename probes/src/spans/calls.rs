@@ -18,6 +18,9 @@ use super::sums::Timed;
 use super::table::WATCHED;
 use super::{lost_ends, quick};
 
+/// Least bytes with which an object is opened.
+const LEAST_ROOM: usize = 1_000;
+
 /// A call of `span` begins on the Java thread `thread`.
 #[inline(always)]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
@@ -183,11 +186,15 @@ pub fn capture_opened(
 }
 
 fn opening(here: CurrentThread, levels: u8) -> Opening {
-    match levels {
-        0 => Opening::default(),
-        levels => Opening {
+    if levels == 0 {
+        return Opening::default();
+    }
+    match here.stack.room_to_open() {
+        // What is left is for the objects of calls within this one, as they are.
+        ..LEAST_ROOM => Opening::default(),
+        bytes => Opening {
             levels,
-            bytes: here.stack.room_to_open().min(MOST_OPENED),
+            bytes: bytes.min(MOST_OPENED),
         },
     }
 }

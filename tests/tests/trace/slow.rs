@@ -280,7 +280,7 @@ fn trace_without_a_slow_call_says_so_and_its_event_file_has_no_waits() {
 fn arguments_that_are_recorded_stand_in_the_tree() {
     let (run, _folder) = traced_brief(&["--slow", "1ns", "--show", "arg, returned"]);
     run.assert_success();
-    let line = "  Brief.once  arg[0] = 1  returned = 2\n";
+    let line = "  Brief.once  number = 1  returned = 2\n";
     assert!(run.stdout.contains(line), "{}", run.stdout);
 }
 

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use probes::events::{Call, Outcome, SpanInfo, Trace, Wait, WaitKind};
+use probes::events::{Call, Outcome, SpanInfo, Trace, Value, Wait, WaitKind};
 
 use super::SlowCall;
 use super::node::{self, Event, Folded, Node};
 use crate::names::{Names, class, printable};
 use crate::numbers::counted;
 use crate::table::duration;
-use crate::values::{captured, shown};
+use crate::values::{captured, parameter, shown};
 use crate::watched::{thread_of, time_of_day};
 
 /// A call shorter than one part of so many of the whole has no line.
@@ -128,17 +128,27 @@ impl Shown<'_> {
         let span = self.trace.spans.get(&call.span).unwrap_or(&unknown);
         let mut text = self.names.get(span);
         let (arguments, returned) = captured(call);
-        let arguments = arguments
+        let by_number = |index: &u8| format!("arg[{index}]");
+        let mut told: Vec<String> = arguments
             .iter()
-            .map(|(index, value)| (format!("arg[{index}]"), *value));
+            .map(|(index, _)| by_number(index))
+            .collect();
+        let arguments = arguments.iter();
+        let arguments = arguments.map(|(index, value)| (parameter(span, *index), *value));
         let returned = returned.map(|value| ("returned".to_owned(), value));
         let shown = shown(call, span).into_iter();
         let shown = shown.map(|(name, value)| (name.to_owned(), value));
-        let mut told: Vec<String> = Vec::new();
-        for (name, value) in arguments.chain(returned).chain(shown) {
+        let mut put = |name: &str, value: &Value| {
+            let value = printable(&value.to_string());
+            let _ = write!(text, "  {} = {value}", printable(name));
+        };
+        for (name, value) in arguments {
+            put(&name, value);
+            told.push(name);
+        }
+        for (name, value) in returned.into_iter().chain(shown) {
             if !told.contains(&name) {
-                let value = printable(&value.to_string());
-                let _ = write!(text, "  {} = {value}", printable(&name));
+                put(&name, value);
                 told.push(name);
             }
         }
