@@ -23,7 +23,7 @@ const TURN: Duration = Duration::from_millis(250);
 /// If a JVM records nothing for so long, all callers that are open have been seen open.
 const SILENCE: Duration = Duration::from_secs(4);
 /// After so many calls of a recording those are looked through that have ended.
-const STEP: u64 = 1 << 12;
+const STEP: u64 = 1 << 16;
 
 /// The options for trees of slow calls.
 #[derive(Debug, Clone, Default, Args)]
@@ -83,8 +83,8 @@ impl SlowOptions {
                 count += 1;
                 if count.is_multiple_of(STEP) {
                     calls.settle(now);
-                    failed = printer.print(&recording.trace, calls.take());
                 }
+                failed = printer.print(&recording.trace, calls.take());
                 match failed {
                     Ok(()) => Ok(()),
                     Err(_) => Err(io::Error::other("standard output cannot be written")),
@@ -138,7 +138,7 @@ impl Printer {
                 continue;
             }
             self.printed += 1;
-            let text = slow::lines(trace, &names, call);
+            let text = slow::lines(trace, &names, &call);
             show_beside(self.beside, &format!("{text}\n"))?;
         }
         Ok(())

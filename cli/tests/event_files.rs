@@ -168,6 +168,12 @@ fn reports_of_a_long_event_file_take_little_memory() {
     }
     let compact = bounded(&["report", &file, "--json-lines", "-", "--compact"], false);
     assert_eq!(compact.code, Some(0), "{}", compact.error);
+    // Each call of `handle` is a slow one.
+    let slow = ["report", &file, "--slow", "900ns", "--slow-limit", "2"];
+    let slow = bounded(&slow, true).well();
+    let shown = format!("2 of {} calls that took 900 ns", calls / 10);
+    assert!(slow.error.contains(&shown), "{}", slow.error);
+    assert_eq!(slow.out.matches("com.acme.Server.handle\n").count(), 2);
     let [svg, folded, csv] = ["f.svg", "f.txt", "csv"].map(|name| folder.path().join(name));
     let at = |path: &Path| path.to_string_lossy().into_owned();
     let (svg, folded) = (at(&svg), at(&folded));
@@ -234,6 +240,12 @@ fn deep_recursion_takes_little_memory_and_makes_short_files() {
     assert_eq!(
         fs::read_to_string(&lines).unwrap().lines().count() as u64,
         1 + 2 * depth
+    );
+    let tree = bounded(LONG.data, &["report", &file, "--slow", "1ns"], true).well();
+    assert!(
+        tree.out.contains("… 49,967 more calls, up to "),
+        "{}",
+        tree.out
     );
     let options = ["report", &file, "--folded", "-", "--stack-depth", "3"];
     let cut = bounded(LONG.data, &options, true);

@@ -47,17 +47,15 @@ struct Thread {
     outermost: Vec<Node>,
 }
 
-/// A slow call with everything in it.
+/// A slow call with everything in it that has a line.
 #[derive(Debug)]
 pub struct SlowCall {
     /// Java's id of the thread.
     pub thread: u64,
     /// Whether the thread is virtual.
     pub is_virtual: bool,
-    /// The call.
+    /// The call, with the collections that began or ended within it.
     root: Node,
-    /// The collections that began or ended within it.
-    collections: Vec<Wait>,
     /// Whether earlier collections are forgotten.
     lacks_collections: bool,
 }
@@ -142,31 +140,41 @@ impl SlowCalls {
         let least = self.least();
         let thread = self.threads.entry(id).or_default();
         thread.is_virtual = is_virtual;
-        let before = thread.outermost.len();
+        self.waiting += node.size();
         node::insert(&mut thread.outermost, node, least);
-        self.waiting = (self.waiting + 1 + thread.outermost.len()).saturating_sub(before);
         if self.waiting > WAITING {
             self.make_room();
         }
     }
 
-    /// Reduces half of the nodes that wait for their callers to numbers, the oldest of each thread.
+    /// Reduces half of the nodes that wait for their callers to numbers, the oldest of each thread. The slow calls among them
+    /// are found: few calls have a caller that comes so late.
     fn make_room(&mut self) {
-        let least = self.least();
-        self.waiting = 0;
-        for thread in self.threads.values_mut() {
-            node::fold_oldest(&mut thread.outermost, least);
-            self.waiting += thread.outermost.iter().map(Node::size).sum::<usize>();
+        self.waiting = self.size();
+        if self.waiting <= WAITING / 2 {
+            return; // most were in calls that have ended, and are short beside these
         }
-        // What is left is long, and there is little of it in a second.
-        self.waiting = self.waiting.min(WAITING / 2);
+        let (least, slow) = (self.least(), self.at_least);
+        for (id, mut thread) in std::mem::take(&mut self.threads) {
+            for node in node::fold_oldest(&mut thread.outermost, least, slow) {
+                self.add_slow(id, thread.is_virtual, node);
+            }
+            self.threads.insert(id, thread);
+        }
+        // The rest is new, or open and limited.
+        self.waiting = self.size().min(WAITING / 2);
+    }
+
+    /// The room of all nodes.
+    fn size(&self) -> usize {
+        let nodes = self.threads.values().flat_map(|thread| &thread.outermost);
+        nodes.map(Node::size).sum()
     }
 
     /// Finds the slow calls that began before `seen` and ended before `ended`.
     fn settle_before(&mut self, seen: u64, ended: u64) {
         let least = self.least();
         let first = self.found.len();
-        self.waiting = 0;
         for (id, mut thread) in std::mem::take(&mut self.threads) {
             let mut kept = Vec::new();
             for mut node in std::mem::take(&mut thread.outermost) {
@@ -176,7 +184,6 @@ impl SlowCalls {
                     self.add_slow(id, thread.is_virtual, node);
                     continue;
                 }
-                self.waiting += node.size();
                 kept.push(node);
             }
             thread.outermost = kept;
@@ -184,6 +191,7 @@ impl SlowCalls {
                 self.threads.insert(id, thread);
             }
         }
+        self.waiting = self.size();
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
     }
 
@@ -198,9 +206,8 @@ impl SlowCalls {
         self.found.push(SlowCall {
             thread,
             is_virtual,
-            collections: within.cloned().collect(),
+            root: node::reduced(root, within.cloned()),
             lacks_collections: start < self.forgotten,
-            root,
         });
     }
 }

@@ -5,26 +5,20 @@ use std::fmt::Write as _;
 use probes::events::{Call, Outcome, SpanInfo, Trace, Value, Wait, WaitKind};
 
 use super::SlowCall;
-use super::node::{self, Event, Folded, Node};
+use super::node::{Event, Folded, Node};
 use crate::names::{Names, class, printable};
 use crate::numbers::counted;
 use crate::table::duration;
 use crate::values::{captured, parameter, shown};
 use crate::watched::{thread_of, time_of_day};
 
-/// A call shorter than one part of so many of the whole has no line.
-const PARTS: u64 = 100;
-/// Lines of a tree, at most.
-const LINES: usize = 200;
-/// Levels of a tree, at most.
-const LEVELS: usize = 32;
 /// The width of a column of times.
 const WIDTH: usize = 10;
 
 /// A slow call: time of its end (UTC), thread, duration and method; then a line for each call and wait in it, with its time
 /// and the time that is in no line below. A line says how many others there are, and how long they took together.
 #[must_use]
-pub fn lines(trace: &Trace, names: &Names, mut slow: SlowCall) -> String {
+pub fn lines(trace: &Trace, names: &Names, slow: &SlowCall) -> String {
     let ended_ms = trace.meta.start_ms + slow.root.end() / 1_000_000;
     let thread = thread_of(trace, slow.thread, slow.is_virtual);
     let shown = Shown { trace, names };
@@ -40,26 +34,7 @@ pub fn lines(trace: &Trace, names: &Names, mut slow: SlowCall) -> String {
         "total",
         "self",
     );
-    let mut roots = vec![slow.root];
-    for collection in slow.collections.drain(..) {
-        node::insert(&mut roots, Node::of_wait(collection), 0);
-    }
-    let is_root = |node: &Node| node.call().is_some();
-    if let Some(root) = roots.iter_mut().find(|node| is_root(node)) {
-        root.cut(LEVELS);
-        let mut least = root.nanos() / PARTS;
-        root.fold_of_thread(least);
-        while root.size() > LINES {
-            least = least.saturating_mul(2).max(1);
-            root.fold(least);
-        }
-    }
-    // The middle of a collection may lie outside of the call.
-    let (mut calls, outside): (Vec<_>, Vec<_>) = roots.into_iter().partition(is_root);
-    if let Some(root) = calls.first_mut() {
-        root.within.splice(0..0, outside);
-        shown.put(root, "", "", &mut text);
-    }
+    shown.put(&slow.root, "", "", &mut text);
     if slow.lacks_collections {
         let missing = format!(
             "{:>WIDTH$}  {:>WIDTH$}  … earlier collections are not known\n",

@@ -1,11 +1,20 @@
 //! A call or a wait, with the calls and waits in it.
 
-use probes::events::{Call, Outcome, Wait, WaitKind};
+use probes::events::{Call, Capture, Outcome, Value, Wait, WaitKind};
 
 /// Levels of a tree below one node, at most; twice as many until it is cut.
 const LEVELS: usize = 256;
 /// Nodes of a tree, at most.
 const NODES: usize = 1 << 12;
+/// Bytes of values that take the room of a node.
+const ROOM: usize = 256;
+
+/// A call shorter than one part of so many of the whole has no line.
+const PARTS: u64 = 100;
+/// Lines of a tree, at most.
+const LINES: usize = 200;
+/// Levels of a tree, at most.
+const SHOWN_LEVELS: usize = 32;
 
 /// A call or a wait.
 #[derive(Debug)]
@@ -15,7 +24,9 @@ pub(super) struct Node {
     pub within: Vec<Node>,
     /// Those that have no nodes.
     pub folded: Folded,
-    /// The nodes below, about.
+    /// The room that it takes by itself: 1, and more for long values.
+    room: usize,
+    /// The room of the nodes below, about.
     size: usize,
     /// The levels below, about.
     levels: usize,
@@ -70,7 +81,11 @@ impl Folded {
 impl Node {
     /// A call without callees.
     pub fn of_call(call: Call) -> Self {
-        Self::of(Event::Call(Box::new(call)))
+        let room = 1 + captured_size(&call) / ROOM;
+        Self {
+            room,
+            ..Self::of(Event::Call(Box::new(call)))
+        }
     }
 
     /// A wait.
@@ -83,6 +98,7 @@ impl Node {
             event,
             within: Vec::new(),
             folded: Folded::default(),
+            room: 1,
             size: 0,
             levels: 0,
         }
@@ -147,9 +163,9 @@ impl Node {
         self.nanos().saturating_sub(within)
     }
 
-    /// The nodes of the tree, about.
+    /// The room of the tree, about: nodes, where values are short.
     pub fn size(&self) -> usize {
-        self.size + 1
+        self.size + self.room
     }
 
     /// Checks whether a node lies within this call.
@@ -293,6 +309,7 @@ impl Node {
         if self.is_open() {
             return Vec::new();
         }
+        self.room = later.room;
         let end = self.end();
         let mut all = std::mem::take(&mut self.within);
         let behind = all.split_off(all.partition_point(|node| node.start() <= end));
@@ -332,38 +349,74 @@ pub(super) fn insert(mut level: &mut Vec<Node>, mut node: Node, least: u64) {
             });
             return;
         }
-        found.size += 1;
+        found.size += node.room;
         level = &mut found.within;
     }
 }
 
-/// Reduces the older half of nodes outside of calls to numbers, as far as they are short and have ended.
-pub(super) fn fold_oldest(level: &mut Vec<Node>, least: u64) {
+/// Reduces the older half of nodes outside of calls to numbers, as far as they have ended. The long calls among them are
+/// returned.
+pub(super) fn fold_oldest(level: &mut Vec<Node>, least: u64, slow: u64) -> Vec<Node> {
     let half = level.len() / 2;
-    let mut kept: Vec<Node> = Vec::new();
+    let (mut kept, mut long): (Vec<Node>, Vec<Node>) = (Vec::new(), Vec::new());
     for (at, mut node) in std::mem::take(level).into_iter().enumerate() {
         if node.is_open() {
             node.fold_ended(u64::MAX, least);
         }
-        let is_folded = at < half && (node.is_short(least) || node.call().is_none());
+        if at >= half || node.is_open() {
+            kept.push(node);
+            continue;
+        }
+        let (start, end, folded) = (node.start(), node.end(), node.as_folded());
+        if node.span().is_some() && node.nanos() >= slow {
+            long.push(node);
+        }
         match kept.last_mut() {
             Some(Node {
-                event: Event::Folded { end, .. },
-                folded,
+                event: Event::Folded { end: last, .. },
+                folded: all,
                 ..
-            }) if is_folded => {
-                *end = node.end();
-                folded.add(&node.as_folded());
+            }) => {
+                *last = end;
+                all.add(&folded);
             }
-            _ if is_folded => {
-                let (start, end) = (node.start(), node.end());
-                kept.push(Node {
-                    folded: node.as_folded(),
-                    ..Node::of(Event::Folded { start, end })
-                });
-            }
-            _ => kept.push(node),
+            _ => kept.push(Node {
+                folded,
+                ..Node::of(Event::Folded { start, end })
+            }),
         }
     }
     *level = kept;
+    long
+}
+
+/// The tree of a call that has these collections within, with as many nodes as it has lines.
+pub(super) fn reduced(root: Node, collections: impl Iterator<Item = Wait>) -> Node {
+    let mut nodes = vec![root];
+    for collection in collections {
+        insert(&mut nodes, Node::of_wait(collection), 0);
+    }
+    let at = nodes.iter().position(|node| node.call().is_some());
+    let mut root = nodes.remove(at.unwrap_or(0));
+    root.cut(SHOWN_LEVELS);
+    let mut least = root.nanos() / PARTS;
+    root.fold_of_thread(least);
+    while root.size() > LINES && least < u64::MAX / 2 {
+        least = least.saturating_mul(2).max(1);
+        root.fold(least);
+    }
+    // The middle of a collection may lie outside of the call.
+    root.within.splice(0..0, nodes);
+    root
+}
+
+/// Bytes of the values of a call.
+fn captured_size(call: &Call) -> usize {
+    let text = |capture: &Capture| match &capture.value {
+        Value::Text { text, .. } => text.len(),
+        Value::Stack(frames) => size_of_val(frames.as_slice()),
+        _ => 0,
+    };
+    let texts: usize = call.captures.iter().map(text).sum();
+    size_of_val(call.captures.as_slice()) + texts
 }
