@@ -170,7 +170,8 @@ fn reports_of_a_long_event_file_take_little_memory() {
     assert_eq!(compact.code, Some(0), "{}", compact.error);
     // Each call of `handle` is a slow one.
     let slow = ["report", &file, "--slow", "900ns", "--slow-limit", "2"];
-    let slow = bounded(&slow, true).well();
+    let slow = bounded(&slow, true);
+    assert_eq!(slow.code, Some(0), "{}", slow.error);
     let shown = format!("2 of {} calls that took 900 ns", calls / 10);
     assert!(slow.error.contains(&shown), "{}", slow.error);
     assert_eq!(slow.out.matches("com.acme.Server.handle\n").count(), 2);

@@ -137,9 +137,12 @@ fn await_trees(trees: &mut Trees) -> Vec<String> {
     let mut all = Vec::new();
     let mut missing = BTreeSet::from(["one", "two"]);
     let mut threw = false;
+    let mut rounds = 0;
     while !missing.is_empty() || !threw {
         let tree = trees.next();
-        assert!(!tree.contains("elsewhere"), "{tree}");
+        // On a busy machine any call may be a slow one.
+        let of_workers = tree.contains("Slow$Work.outer");
+        assert!(!of_workers || !tree.contains("elsewhere"), "{tree}");
         let has = |worker: &&str| tree.contains(&format!("monitor-of-{worker}"));
         let workers: Vec<&str> = ["one", "two"].into_iter().filter(has).collect();
         assert!(workers.len() <= 1, "waits of another thread: {tree}");
@@ -150,7 +153,8 @@ fn await_trees(trees: &mut Trees) -> Vec<String> {
         }
         threw |= tree.contains("Slow$Work.outer  threw java.lang.IllegalStateException");
         all.push(tree);
-        assert!(all.len() < 1_000, "{missing:?} {threw}: {}", all.concat());
+        rounds += usize::from(of_workers);
+        assert!(rounds < 100, "{missing:?} {threw}: {}", all.concat());
     }
     all
 }
@@ -231,6 +235,26 @@ fn tree_of_a_slow_call_of_a_virtual_thread_has_its_waits() {
             show_trees(&jdk, "virtual");
         }
     }
+}
+
+/// Each has an environment of JVM TI, which gets the events of the waits.
+#[test]
+fn two_traces_at_once_have_whole_trees_each() {
+    let folder = scratch();
+    let program = Program::start(&jdks::newest(), "platform");
+    let begin = |name: &str| {
+        let output = folder.path().join(name).to_string_lossy().into_owned();
+        let words = ["--methods", METHODS, "--slow", "40ms", "-o", &output];
+        Trees::of(&[&["trace", program.pid.as_str()][..], &words].concat())
+    };
+    let mut both = [begin("one"), begin("two")];
+    for trees in &mut both {
+        await_trees(trees);
+    }
+    for trees in both {
+        trees.interrupt();
+    }
+    program.end();
 }
 
 #[test]
