@@ -1,6 +1,7 @@
-//! Child processes that handle what is not trusted: readers of class files, and the compiler of plugins.
+//! Child processes that handle untrusted input: readers of class files, and the compiler of plugins.
 //!
-//! The child sets its limits itself, before it reads a byte; its parent tells from its end which of them ended it.
+//! The child sets its limits itself, before it reads a byte.
+//! Its parent learns from its exit status which limit ended it.
 
 mod limits;
 

@@ -4,10 +4,10 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Limits what this process may use; a limit that it has already is not raised.
+/// Limits a resource of this process. A lower limit that is set already stays.
 ///
 /// # Errors
-/// Those of the system.
+/// The errors of `getrlimit` and `setrlimit`.
 pub fn limit(resource: Resource, value: u64) -> io::Result<()> {
     let maximum = getrlimit(resource).maximum;
     let value = maximum.map_or(value, |maximum| maximum.min(value));

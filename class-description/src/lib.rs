@@ -1,6 +1,6 @@
 //! From class files to what `coverage` analyses.
 //!
-//! `rewriter` reads views, `coverage` works on plain descriptions; this is the only place that knows both.
+//! `rewriter` reads views, and `coverage` works on plain descriptions. Only this crate uses both.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -17,15 +17,15 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode::{self, Form};
 use rewriter::{Bci, ClassFile, Code, ConstantPool, Method, PoolIndex, ReadError};
 
-/// How much text and how many constants one class may unfold to: a class file of a few kilobytes
-/// that names one long constant over and over must not fill the memory.
+/// Most bytes of text and constants to which one class may unfold. A class file of a few kilobytes may name one long
+/// constant over and over, and must not fill the memory.
 const BUDGET: usize = 256 << 20;
-/// What one constant costs beside its text.
+/// Bytes of a constant beside its text.
 const CONSTANT_COST: usize = 64;
 /// Dynamic constants among the arguments of dynamic constants are followed to this depth.
 const MAX_DEPTH: usize = 2;
 
-/// Why a class cannot be described.
+/// The reason for which a class cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DescribeError {
     /// It is no class file that can be read.
@@ -34,9 +34,9 @@ pub enum DescribeError {
     Instruction {
         /// Name and descriptor of the method.
         method: String,
-        /// Where.
+        /// The bci of the instruction.
         bci: u16,
-        /// What was expected there.
+        /// The kind of operand that was expected.
         expected: &'static str,
     },
     /// Its constants unfold to more than a report can need.
@@ -70,8 +70,8 @@ impl From<ReadError> for DescribeError {
     }
 }
 
-/// Describes a class file; its id is the fingerprint of `bytes`. What the class file does not have as it is needed lies in
-/// `arena`, which serves one class after another when it is reset between them.
+/// Describes a class file; its id is the fingerprint of `bytes`. Parts that the class file has in another form are made
+/// in `arena`, which serves one class after another when it is reset in between.
 ///
 /// # Errors
 /// If the bytes are no class file, or one whose code cannot be followed.
@@ -118,7 +118,7 @@ pub fn describe_as<'a>(
     })
 }
 
-/// A text as it stands in the class file, or, where that is no UTF-8, as it was made anew.
+/// Returns the text of the class file, or a copy in the arena if the class file has no UTF-8.
 fn kept<'a>(text: Cow<'a, str>, arena: &'a Arena) -> &'a str {
     match text {
         Cow::Borrowed(text) => text,
@@ -140,7 +140,7 @@ struct Describer<'c, 'a> {
     budget: Cell<usize>,
 }
 
-/// What cannot be had; the method adds where.
+/// A part of an instruction that is missing; the method adds the bci.
 enum Missing {
     Target,
     Constant,
@@ -359,7 +359,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         })
     }
 
-    /// A text as it stands in the class file, or, where that is no UTF-8, a new one, which costs memory.
+    /// Returns the text of the class file, or a copy in the arena, which counts against the budget.
     fn text(&self, value: Utf8<'a>) -> Result<&'a str, Missing> {
         let text = value.to_str_lossless();
         if let Cow::Owned(made) = &text {
@@ -387,7 +387,7 @@ impl<'c, 'a> Describer<'c, 'a> {
     }
 }
 
-/// Before version 49 compilers said with an attribute what is a flag today (JVMS 4.7.8).
+/// The flag `ACC_SYNTHETIC`, for which compilers before version 49 wrote an attribute (JVMS 4.7.8).
 fn synthetic<'c, 'a: 'c>(
     mut attributes: impl Iterator<Item = rewriter::Attribute<'a>> + 'c,
 ) -> u16 {
@@ -398,7 +398,7 @@ fn synthetic<'c, 'a: 'c>(
     }
 }
 
-/// Where the `StackMapTable` (JVMS 4.7.4) has frames, as far as it can be read.
+/// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4), up to the first one that cannot be read.
 fn frames<'a>(code: &Code<'_, '_>, arena: &'a Arena) -> &'a [u16] {
     let table = code
         .attributes()

@@ -1,12 +1,12 @@
 //! Text from elsewhere, made safe to print: names of classes, methods, threads and files, messages of plugins and JVMs.
 //!
-//! A class file may name a class by almost any text, and a terminal obeys what it is sent: escape sequences that
-//! colour, erase and retitle, line ends after which a message of ours seems to begin, marks that make text run from
+//! A class file may name a class by almost any text, and a terminal obeys the characters that it gets: escape sequences
+//! that colour, erase and retitle, line ends after which a message of ours seems to begin, marks that make text run from
 //! right to left and so look like other text.
-//! Here each of these characters becomes a visible escape, `\u001b`; every other character stays, the backslash
+//! Here each of these characters becomes a visible escape, `\u001b`. Every other character stays, the backslash
 //! included, so that paths and patterns are shown as they are.
 //!
-//! What is written for other programs is not changed, but for JSON, in which [`json`] has a lossless form.
+//! Text for other programs is not changed, but for JSON, in which [`json`] has a lossless form.
 //!
 //! ```
 //! assert_eq!(escape::line("a\u{1b}[31mB"), r"a\u001b[31mB");
@@ -28,8 +28,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-/// Whether a character is neither a control character nor one without a shape that changes how others look (Unicode's
-/// general category `Cf`, as far as it matters, and its line separators).
+/// Checks that a character is no control character, no line separator, and no invisible character that changes the look
+/// of others (the formats of Unicode's general category `Cf`).
 #[must_use]
 pub fn is_plain(c: char) -> bool {
     !c.is_control() && !is_invisible(c)
@@ -63,8 +63,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
 
 /// A text whose line feeds and tabs are meant.
 ///
-/// Text from elsewhere that is a part of it has gone through [`line()`], or begins its lines where nothing of ours
-/// does.
+/// Its parts from elsewhere have gone through [`line()`], or begin their lines in a column of their own.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     let stays = |c| matches!(c, '\n' | '\t') || is_plain(c);

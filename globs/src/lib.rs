@@ -42,7 +42,7 @@ use wildcards::Token;
 /// Text with wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
-    /// Text before the first wildcard: most names are told apart by it alone.
+    /// Text before the first wildcard. Most names differ in it already.
     prefix: Box<[u8]>,
     rest: Box<[Token]>,
 }
@@ -72,7 +72,7 @@ impl Glob {
         Self::new(text, Token::Any, b'/')
     }
 
-    /// `star` is what a single `*` stands for, `dot` what a `.` does.
+    /// Reads a glob. A single `*` becomes `star`, and a `.` becomes `dot`.
     fn new(text: &str, star: Token, dot: u8) -> Self {
         let mut bytes = text.bytes().peekable();
         let mut prefix = Vec::with_capacity(text.len());
@@ -101,7 +101,7 @@ impl Glob {
         }
     }
 
-    /// Whether all of `name` is covered.
+    /// Checks whether the glob matches all of `name`.
     #[must_use]
     pub fn matches(&self, name: impl AsRef<[u8]>) -> bool {
         match (name.as_ref().strip_prefix(&*self.prefix), &*self.rest) {
@@ -112,10 +112,10 @@ impl Glob {
     }
 }
 
-/// Whether `text` can name a class as a glob.
+/// Checks that `text` can name a class as a glob.
 ///
 /// # Errors
-/// What is wrong, as the end of a sentence that begins with the text.
+/// The mistake, as the end of a sentence that begins with the text.
 pub fn check_class(text: &str) -> Result<(), &'static str> {
     if text.is_empty() {
         Err("names nothing")
@@ -128,7 +128,7 @@ pub fn check_class(text: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether `text` can name a file or folder as a glob.
+/// Checks that `text` can name a file or folder as a glob.
 ///
 /// # Errors
 /// As [`check_class`].

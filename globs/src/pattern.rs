@@ -5,7 +5,7 @@ use crate::Glob;
 /// `com.acme.**.Service.find*(I*)*`: a class, a method and, if it matters, a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// The class's part, as selectors for the host: a class matches one of them.
+    /// The part that names classes, as selectors for the host. A class has to match one selector.
     pub selectors: Vec<String>,
     /// The one class that it names (internal name), if it holds no wildcard there.
     pub only_class: Option<String>,
@@ -16,11 +16,11 @@ pub struct Pattern {
     classes: Vec<Glob>,
     method: Glob,
     descriptor: Option<Glob>,
-    /// Whether every method of the class matches.
+    /// True if every method of the class matches.
     pub whole_class: bool,
 }
 
-/// Why a pattern makes no sense.
+/// A mistake in a pattern.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PatternError {
     pattern: String,
@@ -41,10 +41,10 @@ impl std::fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 impl Pattern {
-    /// From its text, without `!`.
+    /// Reads a pattern from its text, without `!`.
     ///
     /// # Errors
-    /// With what is wrong, and an example.
+    /// The mistake, and an example.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let fail = |problem| PatternError {
             pattern: text.to_owned(),
@@ -88,13 +88,13 @@ impl Pattern {
         })
     }
 
-    /// Whether any method of this class (internal name) may match.
+    /// Checks whether any method of this class (internal name) may match.
     #[must_use]
     pub fn matches_class(&self, class: &str) -> bool {
         self.classes.iter().any(|glob| glob.matches(class))
     }
 
-    /// Whether a method of a class that matches does.
+    /// Checks whether a method of a matching class matches.
     #[must_use]
     pub fn matches_method(&self, name: &str, descriptor: &str) -> bool {
         self.method.matches(name)
@@ -102,7 +102,7 @@ impl Pattern {
     }
 }
 
-/// What stands before `.**` may be a class, whose methods are meant then, as well as a package: no name says which.
+/// The name before `.**` may be a package or a class. No name shows it, so the methods of such a class match, too.
 fn class_before_stars(class: &str) -> Option<&str> {
     let before = class.strip_suffix(".**")?;
     let last = before.rsplit(['.', '/']).next().unwrap_or(before);

@@ -1,6 +1,6 @@
-//! Matching what stands behind the first wildcard.
+//! Matching behind the first wildcard.
 
-/// A byte, or what stands for some.
+/// A byte, or a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     /// This byte.
@@ -13,19 +13,19 @@ pub(crate) enum Token {
     Any,
 }
 
-/// Where matching goes on when what follows a star does not match.
+/// A place to go back to, if the tokens behind a star do not match.
 #[derive(Debug, Clone, Copy)]
 struct Star {
     /// The token behind the star.
     after: usize,
-    /// Where the star's text ends.
+    /// The end of the star's text.
     end: usize,
 }
 
-/// Whether `tokens` cover all of `name`.
+/// Checks whether `tokens` match all of `name`.
 ///
-/// Greedy, with one place to go back to per kind of star, the latest: what an earlier one could
-/// reach, the later one reaches too.
+/// Matching is greedy. It keeps one place to go back to for each kind of star, the latest: from there it reaches
+/// everything that it could reach from an earlier one.
 pub(crate) fn matches(tokens: &[Token], name: &[u8]) -> bool {
     let (mut token, mut at) = (0, 0);
     let (mut any, mut level): (Option<Star>, Option<Star>) = (None, None);
@@ -79,8 +79,8 @@ pub(crate) fn matches(tokens: &[Token], name: &[u8]) -> bool {
     }
 }
 
-/// The next end of a `**` worth trying. What lies between it and the first `*` behind it has a fixed
-/// length; with that `*` beginning later in the same package it would match no more than it did.
+/// The next end of a `**` worth trying. The text between it and the first `*` behind it has a fixed length. If that `*`
+/// began later in the same package, it would match no more than before.
 fn retry(end: usize, first_level: Option<usize>, name: &[u8]) -> Option<usize> {
     let next = match first_level {
         None => end + 1,

@@ -1,4 +1,4 @@
-//! What the compiler answers: a line of JSON, and code after it.
+//! The answer of the compiler: a line of JSON, and code after it.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub const MAX_ANSWER: u64 = MAX_CODE + (1 << 16);
 /// The first line of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// So many bytes of code follow.
+    /// Code follows.
     Code {
         /// SHA-256 of the component that was read, lower-case hex.
         of: String,
@@ -21,7 +21,7 @@ pub enum Answer {
     },
     /// It is no valid component, and why.
     Invalid(String),
-    /// It is beyond a limit: what was found, and what is allowed.
+    /// The component exceeds a limit: the size found, and the size allowed.
     TooLarge(String, String),
 }
 
@@ -37,7 +37,7 @@ impl Answer {
         output.flush()
     }
 
-    /// Takes an answer and the code behind it apart; none if it is not whole.
+    /// Separates an answer from the code behind it. Returns `None` if one of the two is incomplete.
     #[must_use]
     pub fn read(mut bytes: Vec<u8>) -> Option<(Self, Vec<u8>)> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;

@@ -1,4 +1,4 @@
-//! Machine code of plugins: what the compiler and the host that runs it agree on.
+//! The contract between the compiler of plugins and the host that runs their machine code.
 //!
 //! The compiler is a program of its own ([`COMPILER`], the crate `plugin-compiler`), so that neither the agent in a JVM
 //! nor the command carries it. Both sides build their engine from [`settings`].
@@ -14,7 +14,7 @@ pub use digest::sha256_hex;
 
 /// File name of the program that compiles the component on its standard input.
 pub const COMPILER: &str = "classhook-plugin-compiler";
-/// Most memory of one instance in bytes, with what the host keeps for it; and most that one call hands to the host.
+/// Most bytes of one instance, the host's own for it included; and most bytes that one call hands to the host.
 pub const MAX_MEMORY: usize = 64 << 20;
 /// Most of the stack that wasm may use; the stack it runs on is larger.
 const WASM_STACK: usize = 256 << 10;
@@ -22,8 +22,8 @@ const WASM_STACK: usize = 256 << 10;
 /// The one set of settings that all plugins are compiled and run with.
 ///
 /// * No signal handler is installed: HotSpot's stay as they are.
-/// * Address space is reserved for what an instance may have at most, not 4 GiB; so memory never moves as it grows.
-/// * What memory begins with is copied, not mapped from a file: a process may be forbidden to write files of its size.
+/// * The address space of the largest instance is reserved, not 4 GiB, so memory never moves as it grows.
+/// * The initial content of memory is copied, not mapped from a file: a process may be forbidden to write such files.
 /// * Nothing runs concurrently.
 #[must_use]
 pub fn settings() -> Config {

@@ -1,4 +1,4 @@
-//! What compiling a plugin may cost; `docs/options.md` states it for users.
+//! Limits of compiling a plugin; `docs/options.md` states them for users.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub const MAX_CODE: u64 = 256 << 20;
 
 const MIB: u64 = 1 << 20;
 
-/// What the process that compiles a component may use: something for any, and more for each MiB of the component.
+/// Limits of the process that compiles a component. They grow with each MiB of the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// CPU time.
@@ -25,7 +25,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For a component of so many bytes.
+    /// The limits for a component of this length in bytes.
     #[must_use]
     pub fn of(component: usize) -> Self {
         let size = (component as u64).div_ceil(MIB);

@@ -1,4 +1,4 @@
-//! What this process may use and see.
+//! Limits and access of this process.
 
 use std::fs;
 use std::io;
@@ -9,8 +9,8 @@ use plugin_code::limits::Limits;
 /// The last of the three streams that each process has.
 const STDERR: i32 = 2;
 
-/// Closes what the JVM had open besides the three streams: files of Java are inherited. It is done here and not before
-/// the program is loaded, because only a JVM that is copied whole (`fork`) could, and large ones cannot be.
+/// Closes the files that the JVM had open besides the three streams: files of Java are inherited. The JVM could close
+/// them only in a copy of itself (`fork`), and a large JVM has no memory for a copy.
 ///
 /// # Errors
 /// If the list of open files cannot be read.

@@ -43,7 +43,7 @@ fn answer(wasm: &[u8]) -> (Answer, Vec<u8>) {
     }
 }
 
-/// The limit that a component's functions exceed; what cannot be read is left to the compiler's own check.
+/// The limit that a component's functions exceed. Code that cannot be read is left to the compiler's own check.
 fn beyond_limit(wasm: &[u8]) -> Option<Answer> {
     let mut functions = 0;
     for payload in Parser::new(0).parse_all(wasm) {

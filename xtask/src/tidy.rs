@@ -9,6 +9,7 @@
 //! * [`interface`]: what released plugins import stays as it was;
 //! * [`interface_page`]: the reference of the interface is made of its comments;
 //! * [`documents`]: links in Markdown lead somewhere, one sentence per line;
+//! * [`language`]: doc comments and documents are in plain language;
 //! * [`figures`]: the page of figures shows the published ones.
 
 mod circles;
@@ -18,6 +19,7 @@ mod features;
 mod finding;
 mod interface;
 mod interface_page;
+mod language;
 mod layers;
 
 mod sources;
@@ -50,6 +52,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     interface_page::check(workspace.root(), &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
+    language::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;
     interface::check(workspace.root(), &files, &mut findings)?;
     features::check(workspace, &mut findings)?;
