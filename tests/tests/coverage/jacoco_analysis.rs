@@ -316,7 +316,7 @@ fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
 fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
     let classes = workspace::test_file("java/subroutines/classes");
     let folder = scratch();
-    let instrumented = class_path(&[classes.clone()], folder.path());
+    let instrumented = class_path(std::slice::from_ref(&classes), folder.path());
     let run = |java: Java, class_path: &[PathBuf]| {
         let run = java.option("-Xverify:all").class_path(class_path);
         let run = run.main("Finally").run();
@@ -327,12 +327,16 @@ fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
         let folder = scratch();
         let path = |name: &str| folder.path().join(name);
         let theirs = Java::new(&jdk).option(jacoco::agent_option(&path("theirs.exec"), None));
-        let expected = run(theirs, &[classes.clone()]);
+        let expected = run(theirs, std::slice::from_ref(&classes));
         let theirs = Execution::read(&path("theirs.exec"));
         let by_agent = Java::new(&jdk).coverage(&path("by-agent"));
         let output = format!("-Dclasshook.output={}", path("by-itself").display());
         let by_itself = Java::new(&jdk).option(output);
-        assert_eq!(run(by_agent, &[classes.clone()]), expected, "on {jdk}");
+        assert_eq!(
+            run(by_agent, std::slice::from_ref(&classes)),
+            expected,
+            "on {jdk}"
+        );
         assert_eq!(
             run(by_itself, &instrumented.class_path),
             expected,
