@@ -1,14 +1,20 @@
 //! Build tools on the command line: which classes are a project's own, and which belong to the tool.
 
+mod command;
 mod folders;
+mod selection;
+mod tool;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use trace::numbers::counted;
 
+use self::command::Call;
+use self::tool::Tool;
 use crate::args::Settings;
-use crate::launch;
+use crate::launch::find_program;
 
 /// A build that is about to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,90 +22,36 @@ pub struct Build {
     tool: Tool,
     /// The project's folder.
     folder: PathBuf,
+    /// Folders of the projects that the command names; none if it builds all projects.
+    selected: Option<Vec<PathBuf>>,
     /// Folders of the tool itself.
     homes: Vec<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tool {
-    Maven,
-    Gradle,
-    Ant,
-    Bazel,
-}
-
-impl Tool {
-    fn of(command: &OsStr) -> Option<Self> {
-        let name = Path::new(command).file_name()?.to_str()?;
-        Some(match name {
-            "mvn" | "mvnw" => Self::Maven,
-            "gradle" | "gradlew" => Self::Gradle,
-            "ant" => Self::Ant,
-            "bazel" | "bazelisk" => Self::Bazel,
-            _ => return None,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Maven => "Maven",
-            Self::Gradle => "Gradle",
-            Self::Ant => "Ant",
-            Self::Bazel => "Bazel",
-        }
-    }
-
-    /// The options that name the project's folder, or a file in it.
-    fn folder_options(self) -> &'static [&'static str] {
-        match self {
-            Self::Maven => &["-f", "--file"],
-            Self::Gradle => &["-p", "--project-dir"],
-            Self::Ant => &["-f", "-file", "-buildfile"],
-            Self::Bazel => &[],
-        }
-    }
-
-    /// The variables that name the tool's folder.
-    fn home_variables(self) -> &'static [&'static str] {
-        match self {
-            Self::Maven => &["MAVEN_HOME", "M2_HOME"],
-            Self::Gradle => &["GRADLE_HOME"],
-            Self::Ant => &["ANT_HOME"],
-            Self::Bazel => &[],
-        }
-    }
-
-    /// The variable that names the folder where the tool keeps what it downloads, that folder in the user's home, and
-    /// the parts of it that are the tool's own.
-    fn user_folder(self) -> Option<(&'static str, &'static str, &'static [&'static str])> {
-        match self {
-            Self::Maven => Some(("MAVEN_USER_HOME", ".m2", &["wrapper"])),
-            Self::Gradle => Some((
-                "GRADLE_USER_HOME",
-                ".gradle",
-                &[
-                    "wrapper",
-                    "daemon",
-                    "caches/*/workerMain",
-                    "caches/*/generated-gradle-jars",
-                ],
-            )),
-            Self::Ant => None,
-            Self::Bazel => Some(("TEST_TMPDIR", ".cache/bazel", &["*/install"])),
-        }
-    }
-}
-
 impl Build {
-    /// The build that this command is, if it is one.
+    /// Finds the build in a command: a build tool, also behind `env` and the like or in a script, or a program that is
+    /// called in a project's folder.
     #[must_use]
     pub fn of(command: &[OsString]) -> Option<Self> {
-        let (program, arguments) = command.split_first()?;
-        let tool = Tool::of(program)?;
+        let call = Call::of(command)?;
+        let (tool, named) = (call.tool, folder_of(call.tool, &call.arguments));
+        let folder = match (
+            call.folder.as_os_str().is_empty(),
+            named.as_os_str().is_empty(),
+        ) {
+            (true, _) => named,
+            (false, true) => call.folder,
+            (false, false) => call.folder.join(named),
+        };
+        let folder = match folder.is_file() {
+            true => folder.parent().map(Path::to_owned).unwrap_or_default(),
+            false => folder,
+        };
         Some(Self {
             tool,
-            folder: folder_of(tool, arguments),
-            homes: homes(tool, program),
+            selected: selection::selected(tool, &folder, &call.arguments),
+            folder,
+            homes: homes(tool, &call.program),
         })
     }
 
@@ -141,19 +93,64 @@ impl Build {
         texts.collect()
     }
 
-    /// The folders with the sources of these classes.
+    /// Checks whether the command names some of the projects.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.selected.is_some()
+    }
+
+    /// The places of [`Self::classes`] in the projects that the command names, and those that the build wrote to `since`
+    /// or whose classes JVMs loaded; and the number of the others.
+    #[must_use]
+    pub fn used_classes(
+        &self,
+        since: SystemTime,
+        is_loaded: &dyn Fn(&str) -> bool,
+    ) -> (Vec<String>, usize) {
+        let all = self.classes();
+        let Some(selected) = &self.selected else {
+            return (all, 0);
+        };
+        let is_used = |place: &String| {
+            let place = Path::new(place);
+            let is_selected = selected.iter().any(|project| self.holds(project, place));
+            is_selected || selection::is_used(place, since, is_loaded)
+        };
+        let (used, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_used);
+        (used, others.len())
+    }
+
+    /// Checks whether a project has a place of classes itself, and not one of the projects within it.
+    fn holds(&self, project: &Path, place: &Path) -> bool {
+        let Ok(within) = place.strip_prefix(project) else {
+            return false;
+        };
+        let first = within.components().next();
+        let first = first
+            .map(|part| part.as_os_str().to_owned())
+            .unwrap_or_default();
+        match self.tool {
+            Tool::Maven => first == "target",
+            Tool::Gradle => first == "build",
+            Tool::Ant | Tool::Bazel => true,
+        }
+    }
+
+    /// Folders with the sources of these classes, also with generated ones.
     #[must_use]
     pub fn sources(&self) -> Vec<PathBuf> {
-        const LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "groovy"];
         let modules = match self.tool {
             Tool::Maven => folders::maven_modules(&self.folder),
             Tool::Gradle => folders::gradle_projects(&self.folder),
             Tool::Ant => return folders::below(std::slice::from_ref(&self.folder), "src"),
             Tool::Bazel => return Vec::new(),
         };
-        let of_language =
-            |language: &&str| folders::below(&modules, &format!("src/main/{language}"));
-        LANGUAGES.iter().flat_map(of_language).collect()
+        let mut sources = folders::main_sources(&modules);
+        sources.extend(match self.tool {
+            Tool::Maven => folders::generated_by_maven(&modules),
+            _ => folders::generated_by_gradle(&modules),
+        });
+        sources
     }
 
     /// The project's folder.
@@ -250,18 +247,14 @@ fn folder_of(tool: Tool, arguments: &[OsString]) -> PathBuf {
             named = value.or(named);
         }
     }
-    let named = PathBuf::from(named.unwrap_or_default());
-    match named.is_file() {
-        true => named.parent().map(Path::to_owned).unwrap_or_default(),
-        false => named,
-    }
+    PathBuf::from(named.unwrap_or_default())
 }
 
 /// Where the tool is installed, and where it keeps what it has downloaded of itself.
 fn homes(tool: Tool, program: &OsStr) -> Vec<PathBuf> {
     let variable = |name: &&str| std::env::var_os(name).map(PathBuf::from);
     let mut homes: Vec<PathBuf> = tool.home_variables().iter().filter_map(variable).collect();
-    if let Some(path) = launch::find_program(program).and_then(|path| path.canonicalize().ok()) {
+    if let Some(path) = find_program(program).and_then(|path| path.canonicalize().ok()) {
         let bin = path.parent().filter(|folder| folder.ends_with("bin"));
         let home = bin.and_then(Path::parent);
         homes.extend(

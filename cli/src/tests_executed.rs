@@ -16,8 +16,9 @@ use trace::numbers::counted;
 
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
-use crate::inputs::run_files;
+use crate::inputs::runs::{self, Found};
 use crate::problem::Problem;
+use crate::show::say;
 use crate::warnings::{Warning, Warnings};
 
 /// The snapshots, and how what is found is shown.
@@ -26,6 +27,9 @@ pub struct Snapshots {
     /// Snapshots (.hook), or folders that hold them, of runs with the listener of tests (docs/coverage.md)
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub files: Vec<PathBuf>,
+    /// Take all runs of a folder, not only the last
+    #[arg(long)]
+    pub all_runs: bool,
     /// Fail if one of the files is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
     pub strict_inputs: bool,
@@ -57,7 +61,8 @@ impl Executed {
     /// # Errors
     /// If there is nothing to read (`H0610` and others), or no test in it (`H0690`).
     pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Problem> {
-        let files = run_files::find(&snapshots.files)?;
+        let Found { files, notes } = runs::find(&snapshots.files, snapshots.all_runs)?;
+        notes.iter().for_each(say);
         let mut damaged = DamagedFiles::new(snapshots.strict_inputs);
         let recorded = ExecutionDataStore::read(&files, &mut damaged, warnings)?;
         damaged.any()?;

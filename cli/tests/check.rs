@@ -320,3 +320,65 @@ fn files_that_name_no_run_stay_in_the_report() {
     let note = "2 JVMs, with 1 file that no run is named in; 1 earlier run";
     assert!(ran.error.contains(note), "{}", ran.error);
 }
+
+#[test]
+fn merge_takes_the_last_run_of_a_folder_unless_told_otherwise() {
+    let bank = support::bank();
+    two_runs(&bank);
+    let merged = |more: &[&str]| {
+        let words = [&["merge", "out", "--to", "all.hook"], more].concat();
+        let ran = classhook(&bank, &words);
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        (xml(&bank.path("all.hook"), &[]).0, ran)
+    };
+    let (last, ran) = merged(&[]);
+    assert!(!last.contains(COVERED), "{last}");
+    assert!(
+        ran.error.contains("1 earlier run is left out of "),
+        "{}",
+        ran.error
+    );
+    let (all, ran) = merged(&["--all-runs"]);
+    assert!(all.contains(COVERED), "{all}");
+    assert!(ran.error.contains("runs: all 2 in "), "{}", ran.error);
+}
+
+#[test]
+fn tests_of_an_earlier_run_are_not_those_of_the_last() {
+    let bank = support::bank();
+    let account = bank.class("bank/Account");
+    let out = bank.path("out");
+    let run_of = |id: &str, start_ms: u64, test: &str| {
+        let meta = Meta {
+            run: id.to_owned(),
+            start_ms,
+            plugins: vec!["coverage@1".to_owned()],
+            ..Meta::default()
+        };
+        let count = 4;
+        support::snapshot_of_test(
+            &out,
+            meta,
+            true,
+            &[("coverage", &account, count, Hits::All)],
+            Some(test),
+        );
+    };
+    run_of("b", 1_000, "OldTest#adds");
+    run_of("a", 2_000, "NewTest#adds");
+    let tests = |more: &[&str]| {
+        let words = [&["tests-for", "Account.java:8", "out"], more].concat();
+        let ran = classhook(&bank, &words);
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        ran
+    };
+    let ran = tests(&[]);
+    assert_eq!(ran.out, "NewTest#adds\n", "{}", ran.error);
+    assert!(
+        ran.error.contains("1 earlier run is left out of "),
+        "{}",
+        ran.error
+    );
+    let ran = tests(&["--all-runs"]);
+    assert_eq!(ran.out, "NewTest#adds\nOldTest#adds\n", "{}", ran.error);
+}

@@ -114,3 +114,56 @@ fn help_says_that_reports_go_to_standard_output() {
         "{text}"
     );
 }
+
+#[test]
+fn files_without_a_record_are_refused_with_the_cause_and_no_report_is_written() {
+    let bank = bank();
+    let class = bank.class("bank/Account");
+    let whole = snapshot(
+        &bank.path("whole"),
+        Meta::default(),
+        true,
+        &[(&class, Hits::All)],
+    );
+    let whole = fs::read(whole).unwrap();
+    let junk: Vec<u8> = (0..4_000_u32).map(|byte| (byte * 37 % 251) as u8).collect();
+    let header = &whole[..16];
+    let ended = "its JVM ended before anything was recorded";
+    for (name, bytes, code, said) in [
+        ("text.hook", b"no snapshot".to_vec(), 2, "is no snapshot"),
+        (
+            "junk.hook",
+            [header, &junk].concat(),
+            2,
+            "damaged at byte 16: expected a record",
+        ),
+        (
+            "head.hook",
+            [&header[..8], &junk].concat(),
+            2,
+            "damaged at byte 12",
+        ),
+        ("empty.hook", Vec::new(), 3, ended),
+        ("cut.hook", whole[..60].to_vec(), 3, ended),
+        ("zeros.hook", [header, &[0; 500]].concat(), 3, ended),
+    ] {
+        let file = bank.path(name);
+        fs::write(&file, bytes).unwrap();
+        let xml = bank.path("never.xml");
+        let words: [&std::ffi::OsStr; 4] = [
+            "report".as_ref(),
+            file.as_ref(),
+            "--xml".as_ref(),
+            xml.as_ref(),
+        ];
+        let ran = run(words);
+        assert_eq!(ran.code, Some(code), "{name}: {}", ran.error);
+        assert!(ran.error.contains(said), "{name}: {}", ran.error);
+        assert!(
+            !ran.error.contains("classes of the JDK"),
+            "{name}: {}",
+            ran.error
+        );
+        assert!(!xml.exists(), "{name}");
+    }
+}

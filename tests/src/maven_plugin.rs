@@ -271,7 +271,13 @@ struct Goal {
 }
 
 /// What every goal has that is about a project.
-const COMMON: [&str; 4] = ["classhookHome", "project", "session", "skip"];
+const COMMON: [&str; 5] = [
+    "classhookHome",
+    "classhookSkip",
+    "project",
+    "session",
+    "skip",
+];
 
 impl Table {
     fn descriptor(&self) -> String {

@@ -6,11 +6,60 @@ use std::path::{Path, PathBuf};
 
 /// Folders below a project are looked through this deep.
 const DEPTH: usize = 12;
+/// Greatest depth of folders with generated sources.
+const GENERATED_DEPTH: usize = 5;
 
 /// The folders of this name in each of the modules, where they are.
 pub(super) fn below(modules: &[PathBuf], name: &str) -> Vec<PathBuf> {
     let folders = modules.iter().map(|module| module.join(name));
     folders.filter(|folder| folder.is_dir()).collect()
+}
+
+/// The folders of main sources of each of the modules: `src/main/java`, `src/main/kotlin` and so on, and those of later
+/// releases of Java, such as `src/main/java11`, behind them.
+pub(super) fn main_sources(modules: &[PathBuf]) -> Vec<PathBuf> {
+    const LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "groovy"];
+    let of_language = |language: &&str| below(modules, &format!("src/main/{language}"));
+    let mut sources: Vec<PathBuf> = LANGUAGES.iter().flat_map(of_language).collect();
+    for module in modules {
+        sources.extend(
+            sub_folders(&module.join("src/main"))
+                .into_iter()
+                .filter(|folder| {
+                    let name = folder.file_name().and_then(|name| name.to_str());
+                    let release = name.and_then(|name| name.strip_prefix("java"));
+                    release.is_some_and(|release| {
+                        let release = release.trim_start_matches(['-', '_']);
+                        !release.is_empty() && release.bytes().all(|digit| digit.is_ascii_digit())
+                    })
+                }),
+        );
+    }
+    sources
+}
+
+/// The folders in `target/generated-sources` of the modules: `annotations`, `protobuf` and so on.
+pub(super) fn generated_by_maven(modules: &[PathBuf]) -> Vec<PathBuf> {
+    let generated = below(modules, "target/generated-sources");
+    generated
+        .iter()
+        .flat_map(|folder| sub_folders(folder))
+        .collect()
+}
+
+/// Folders `main` with sources that Gradle's plugins generate: `build/generated/sources/annotationProcessor/java/main`.
+pub(super) fn generated_by_gradle(projects: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sources = Vec::new();
+    for name in ["build/generated", "build/generated-src"] {
+        for folder in below(projects, name) {
+            walk(&folder, DEPTH - GENERATED_DEPTH, &[], &mut |inner| {
+                if inner.ends_with("main") {
+                    sources.push(inner.to_owned());
+                }
+            });
+        }
+    }
+    sources
 }
 
 /// The folder, and those of its modules, by the `<module>` elements of its `pom.xml`, also those of profiles.
@@ -249,6 +298,47 @@ mod tests {
         ]);
         let found = relative(bazel_libraries(root.path()), root.path());
         assert_eq!(found, ["bazel-bin/a/libcore.jar"]);
+    }
+
+    #[test]
+    fn sources_of_later_releases_and_generated_ones_are_found() {
+        let root = made(&[
+            "core/src/main/java",
+            "core/src/main/java11",
+            "core/src/main/java-21",
+            "core/src/main/javascript",
+            "core/src/main/kotlin",
+            "core/target/generated-sources/annotations",
+            "core/target/generated-sources/protobuf/java",
+            "core/build/generated/sources/annotationProcessor/java/main/com",
+            "core/build/generated/sources/annotationProcessor/java/test",
+            "core/build/generated-src/antlr/main",
+        ]);
+        let modules = [root.path().join("core")];
+        let found = |paths: Vec<PathBuf>| relative(paths, &modules[0]);
+        assert_eq!(
+            found(main_sources(&modules)),
+            [
+                "src/main/java",
+                "src/main/kotlin",
+                "src/main/java-21",
+                "src/main/java11"
+            ]
+        );
+        assert_eq!(
+            found(generated_by_maven(&modules)),
+            [
+                "target/generated-sources/annotations",
+                "target/generated-sources/protobuf"
+            ]
+        );
+        assert_eq!(
+            found(generated_by_gradle(&modules)),
+            [
+                "build/generated/sources/annotationProcessor/java/main",
+                "build/generated-src/antlr/main"
+            ]
+        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ initializers, which run once for all tests, those that executed anything of the 
 What cannot be known is said, and the exit code is 3: new tests, new classes, files that are no sources, and code that
 ran outside of tests. A test that a changed file names without executing it (a constant, a resource) is not found.
 
+Of a folder with several runs the last counts, and the others are named; --all-runs takes all.
+
 Examples:
   classhook affected --diff origin/main main-branch/classhook
   mvn test -Dtest=\"$(classhook affected --diff HEAD~1.. snapshots | paste -sd,)\"";

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::Args;
 use control::message::Dump;
+use trace::numbers::counted;
 
 use super::dump;
 use super::report::{self, Job};
@@ -16,7 +17,7 @@ use crate::build_tools::{self, Build};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::inputs::class_files;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, LINES};
+use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::metaspace::Metaspace;
@@ -129,6 +130,7 @@ impl Coverage {
             None => self.settings.clone(),
         };
         let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
+        let began = SystemTime::now();
         let mut checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         checked.options.per_loader = self.per_loader;
         checked.options.before_agents = self.before_agents;
@@ -138,7 +140,7 @@ impl Coverage {
             None => checked.output,
         };
         let report = run_files::snapshots_of(run, &output)
-            .and_then(|found| self.report(&found, &output, build.as_ref()));
+            .and_then(|found| self.report(&found, &output, build.as_ref(), began));
         match report {
             Ok(reported) if code == 0 => Ok(reported),
             Ok(_) => Ok(code),
@@ -214,7 +216,7 @@ impl Coverage {
         let unanswered = ended.unanswered.take();
         let file = show::path(&snapshot);
         say(format_args!("what was measured is kept in {file}"));
-        let reported = self.report(&[snapshot], &output, None);
+        let reported = self.report(&[snapshot], &output, None, SystemTime::now());
         if let Some(problem) = unanswered {
             return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);
         }
@@ -255,15 +257,25 @@ impl Coverage {
     }
 
     /// What the report is made from: of a build that is not told otherwise, the project's own classes and sources.
-    fn material(&self, build: Option<&Build>) -> Material {
+    fn material(&self, build: Option<&Build>, files: &[PathBuf], began: SystemTime) -> Material {
         let mut material = self.material.clone();
         let Some(build) = build.filter(|_| material.modules.is_empty()) else {
             return material;
         };
         let select = &self.settings.plugins().select;
         if material.classes.is_empty() && !selects_location(select) {
-            material.classes = build.classes();
+            let left_out;
+            (material.classes, left_out) = match build.is_partial() {
+                true => build.used_classes(began, &loaded_classes(files)),
+                false => (build.classes(), 0),
+            };
             say(build_tools::told(build.tool(), &material.classes));
+            if left_out > 0 {
+                let (tool, places) = (build.tool(), counted(left_out, "other place"));
+                say(format_args!(
+                    "{tool}: the classes in {places} are not reported: this build neither made nor loaded one of them"
+                ));
+            }
         }
         if material.sources.is_empty() {
             material.sources = build.sources();
@@ -277,6 +289,7 @@ impl Coverage {
         files: &[PathBuf],
         output: &Path,
         build: Option<&Build>,
+        began: SystemTime,
     ) -> Result<u8, Problem> {
         if files.is_empty() {
             let help = build.map_or("does the command start a JVM? a daemon that was running before (sbt) does not get the agent: start it anew", Build::without_agent);
@@ -287,7 +300,7 @@ impl Coverage {
                 )
                 .with("help", help));
         }
-        let material = self.material(build);
+        let material = self.material(build, files, began);
         if let Some(build) = build.filter(|_| !self.material.has_classes()) {
             project_classes::keep(output, build.tool(), &material)?;
         }
@@ -312,6 +325,18 @@ impl Coverage {
         let made = report::make(&job, &mut damaged, &mut Warnings::default())?;
         let is_strict = self.settings.configuration().on_error == Some(OnError::Strict);
         made.end(is_strict)
+    }
+}
+
+/// Returns a check for internal names of classes that a JVM of these snapshots loaded.
+fn loaded_classes(files: &[PathBuf]) -> impl Fn(&str) -> bool {
+    // A file that cannot be read ends the report, or is named in it, when it is read for that.
+    let (mut damaged, mut warnings) = (DamagedFiles::new(false), Warnings::default());
+    let recorded = ExecutionDataStore::read(files, &mut damaged, &mut warnings).ok();
+    move |name| {
+        recorded
+            .as_ref()
+            .is_some_and(|recorded| !recorded.ids_of(name).is_empty())
     }
 }
 

@@ -13,13 +13,14 @@ use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{
     BegunLines, COUNTS, ExecutionDataStore, LINES, MeasuredClass, OfLoader, PLUGIN,
 };
-use crate::inputs::run_files;
+use crate::inputs::runs::{self, Found};
 use crate::outputs::atomic;
 use crate::problem::{PARTIAL, Problem};
-use crate::show::{path, show};
+use crate::show::{path, say, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
+Of a folder with several runs the last is merged, and the others are named; --all-runs takes all.
 The snapshot that is written holds what was executed in any of the runs, by which tests, their class files and sessions.
 Reports of it are those of all the files together, also by class loader, where each file was recorded with --per-loader. What JaCoCo's .exec files lack, class files, it lacks, too.
 
@@ -37,6 +38,9 @@ pub struct Merge {
     /// The snapshot to write
     #[arg(long, value_name = "FILE", value_parser = place())]
     pub to: PathBuf,
+    /// Merge all runs of a folder, not only the last
+    #[arg(long)]
+    pub all_runs: bool,
     /// Merge nothing if one of the files is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
     pub strict_inputs: bool,
@@ -48,7 +52,7 @@ impl Merge {
     /// # Errors
     /// If nothing can be read, or the snapshot cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let files = run_files::find(&self.files)?;
+        let Found { files, notes } = runs::find(&self.files, self.all_runs)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(self.strict_inputs);
         let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
@@ -80,6 +84,7 @@ impl Merge {
             counted(recorded.classes.len(), "class"),
             counted(recorded.sessions.len(), "session")
         ))?;
+        notes.iter().for_each(say);
         recorded.is_complete()?;
         Ok(if is_partial { PARTIAL } else { 0 })
     }

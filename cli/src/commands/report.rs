@@ -328,6 +328,10 @@ pub(super) fn make(
         false => Vec::new(),
     };
     let any_damaged = damaged.any()?;
+    if let Err(problem) = damaged.expect_any(job.files.len()) {
+        warnings.print();
+        return Err(problem);
+    }
     let manner = Manner {
         carry_over: job.carry_over,
         strict_inputs: job.material.strict_inputs,

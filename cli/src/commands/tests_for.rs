@@ -17,6 +17,8 @@ The tests are printed, one a line: class#method, or the class for what all its t
 Of tests that ran at the same time it is only known that one of them executed the line; all of them are printed.
 A static initializer counts for the test that came first.
 
+Of a folder with several runs the last counts, and the others are named; --all-runs takes all.
+
 Examples:
   classhook tests-for src/main/java/com/acme/Sum.java:42 target/classhook
   classhook tests-for Sum.java:42 target/jacoco.exec --json";

@@ -112,6 +112,37 @@ pub fn check(place: &str) -> Result<(), Problem> {
     }
 }
 
+/// The internal names of the classes in a folder or an archive, by the paths of their files; in a folder with the files.
+///
+/// Unreadable folders and archives have no names.
+#[must_use]
+pub fn names(place: &Path) -> Vec<(Option<PathBuf>, String)> {
+    let class = |path: &str| Some(path.strip_suffix(".class")?.to_owned());
+    let mut names = Vec::new();
+    if place.is_file() {
+        let file = File::open(place).ok();
+        let archive = file.and_then(|file| ZipArchive::new(BufReader::new(file)).ok());
+        let entries = archive.iter().flat_map(Entries::of);
+        names.extend(entries.filter_map(|name| Some((None, class(&name)?))));
+    }
+    let mut folders = vec![place.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let within = path.strip_prefix(place).ok().and_then(Path::to_str);
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                _ => names.extend(
+                    within
+                        .and_then(class)
+                        .map(|name| (Some(path.clone()), name)),
+                ),
+            }
+        }
+    }
+    names
+}
+
 fn kind_of(place: &str) -> Result<Metadata, Problem> {
     let path = Path::new(place);
     path.metadata().map_err(|error| {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use trace::numbers::counted;
+
 use super::run_files;
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
@@ -99,6 +101,22 @@ impl DamagedFiles {
             }
             read => Ok(read),
         }
+    }
+
+    /// Refuses a report of files of which each is left out.
+    ///
+    /// # Errors
+    /// `H0610` if no file of these `files` holds a record.
+    pub fn expect_any(&self, files: usize) -> Result<(), Problem> {
+        if files == 0 || self.left_out < files {
+            return Ok(());
+        }
+        let message = "nothing is recorded in the files, so there is no report";
+        let help = "their JVMs ended before they recorded anything, or have just begun: run the program again";
+        Err(Problem::partial("H0610", message)
+            .with("expected", "a file with at least one record")
+            .with("found", counted(files, "file without any"))
+            .with("help", help))
     }
 
     /// Whether any file is left out.

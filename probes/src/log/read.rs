@@ -107,7 +107,13 @@ fn torn_or<'a>(
     offset: usize,
 ) -> Result<Option<Record<'a>>, SnapshotError> {
     let whole = (offset + 1..bytes.len()).find(|at| read_head(&bytes[*at..]).is_some());
+    let first = &bytes[offset..bytes.len().min(offset + HEAD_LENGTH)];
+    // A file that is cut off in its first record has the head of that, or zeros where the disk got nothing.
+    let is_junk = offset == HEADER_LENGTH
+        && first.len() == HEAD_LENGTH
+        && first.iter().any(|byte| *byte != 0);
     match whole {
+        None if is_junk => Err(corrupt(offset, expected, hex(first))),
         None => Ok(None),
         Some(next) => {
             let found = hex(&bytes[offset..bytes.len().min(offset + HEAD_LENGTH)]);

@@ -237,3 +237,81 @@ fn agents_select_by_location_also_in_a_jvm_that_runs() {
         assert_eq!(classes(&xml), expected, "{selectors:?}\n{}", run.report());
     }
 }
+
+/// A program beside the project's `pom.xml`.
+fn script(project: &Project, text: &str) {
+    project.write("project/ci.sh", &format!("#!/bin/sh\n{text}\n"));
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.path("project/ci.sh"), executable).expect("our own file");
+}
+
+#[test]
+fn builds_are_recognised_behind_other_programs_and_by_their_folder() {
+    let project = Project::new();
+    let mvn = project.path("maven/bin/mvn");
+    let mvn = mvn.to_str().expect("a path in UTF-8");
+    let own = ["com/acme/Page", "com/acme/Sum", "com/acme/Unused"];
+    let by_script = format!("set -e\nTOOL={mvn}\nexec \"$TOOL\" test");
+    script(&project, &by_script);
+    for words in [
+        &["--", "env", "X=1", mvn, "test"][..],
+        &["--", "nice", "-n", "1", mvn, "test"],
+        &["--", "./ci.sh"],
+    ] {
+        let (run, xml) = project.coverage(words);
+        run.assert_success();
+        assert_eq!(classes(&xml), own, "{words:?}: {}", run.report());
+        run.assert_stderr("classhook: Maven: the classes in core/target/classes");
+    }
+}
+
+#[test]
+fn build_of_some_modules_reports_those_and_what_it_loaded() {
+    let project = Project::new();
+    let mvn = project.path("maven/bin/mvn");
+    let mvn = mvn.to_str().expect("a path in UTF-8");
+    project.write(
+        "project/pom.xml",
+        "<modules><module>core</module><module>web</module><module>idle</module></modules>",
+    );
+    project.write("project/idle/pom.xml", "<project/>");
+    project.write(
+        "made/Idle.java",
+        "package idle; public class Idle { int x = 1; }",
+    );
+    let source = project.path("made/Idle.java");
+    let made = javac::compile(&project.jdk, &[&source], &project.path("made/idle"), &[]);
+    std::fs::create_dir_all(project.path("project/idle/target")).expect("a folder");
+    std::fs::rename(made, project.path("project/idle/target/classes"))
+        .expect("the same file system");
+    // As if an earlier build had made them.
+    let files = javac::files_with_extension(&project.path("project"), "class");
+    let before = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    for file in files {
+        let file = std::fs::File::open(file).expect("a class file");
+        file.set_modified(before).expect("our own file");
+    }
+    let idle = "idle/Idle";
+    let (run, xml) = project.coverage(&["--", mvn, "test"]);
+    run.assert_success();
+    assert!(
+        classes(&xml).contains(&idle),
+        "a whole build has all modules: {}",
+        run.report()
+    );
+    let (run, xml) = project.coverage(&["--", mvn, "-pl", "web", "test"]);
+    run.assert_success();
+    let reported = classes(&xml);
+    assert!(reported.contains(&"com/acme/Page"), "{reported:?}");
+    assert!(!reported.contains(&idle), "{reported:?}: {}", run.report());
+    run.assert_stderr(
+        "classhook: Maven: the classes in 1 other place are not reported: this build neither made nor loaded one of them",
+    );
+    let (run, xml) = project.coverage(&["--", mvn, "-pl", "idle", "test"]);
+    run.assert_success();
+    assert!(
+        classes(&xml).contains(&idle),
+        "a module that is named is reported: {}",
+        run.report()
+    );
+}

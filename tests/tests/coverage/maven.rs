@@ -367,6 +367,50 @@ fn mistakes(project: &Project) {
     );
 }
 
+/// Adds our plugin to a project that has JaCoCo's.
+fn add_ours(pom: &Path) {
+    let text = std::fs::read_to_string(pom).expect("text");
+    let plugin = format!(
+        "<plugins>\n<plugin><groupId>{GROUP}</groupId><artifactId>{PLUGIN}</artifactId><version>{VERSION}</version>\
+         <executions><execution><goals><goal>prepare-agent</goal><goal>report</goal></goals></execution></executions>\
+         </plugin>"
+    );
+    let (before, behind) = text.rsplit_once("<plugins>").expect("plugins");
+    std::fs::write(pom, format!("{before}{plugin}{behind}"))
+        .expect("the test's folder is writable");
+}
+
+#[test]
+fn plugin_beside_that_of_jacoco_has_switches_and_files_of_its_own() {
+    maven_plugin::build(&jdks::newest());
+    let project = Project::new(false);
+    add_ours(&project.folder().join("pom.xml"));
+    let ours = |name: &str| project.folder().join("core/target").join(name);
+    let build = |words: &[&str]| {
+        let _ = std::fs::remove_dir_all(project.folder().join("core/target"));
+        let run = project.mvn(&[&["verify", "-pl", "core"], words].concat());
+        run.assert_success();
+        run
+    };
+    // JaCoCo's switch is JaCoCo's alone.
+    build(&["-Djacoco.skip"]);
+    assert!(ours("classhook.exec").is_dir() && !ours("jacoco.exec").exists());
+    let report = ours("site/classhook/jacoco.xml");
+    let xml = std::fs::read_to_string(&report).expect("our report");
+    assert!(xml.contains("<counter type=\"LINE\" missed="), "{xml}");
+    assert!(!ours("site/jacoco").exists());
+    // Both at once, and each without the other.
+    let both = build(&[]);
+    assert!(
+        ours("classhook.exec").is_dir() && ours("jacoco.exec").is_file(),
+        "{}",
+        both.report()
+    );
+    let skipped = build(&["-Dclasshook.skip"]);
+    assert_said(&skipped, "because property classhook.skip is set");
+    assert!(!ours("classhook.exec").exists() && ours("jacoco.exec").is_file());
+}
+
 /// What stands between two texts, each time.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Vec<&'t str> {
     let parts = text.split(start).skip(1);
@@ -441,6 +485,7 @@ fn goals_and_parameters_are_those_of_jacoco_and_documented() {
         for parameter in goal.parameters.iter().filter(is_set_by_users) {
             let word = match *parameter {
                 "classhookHome" => "classhook.home",
+                "classhookSkip" => "classhook.skip",
                 parameter => parameter,
             };
             assert!(page.contains(&format!("`{word}`")), "no {word} in the page");

@@ -30,6 +30,7 @@ public final class Check extends Goal {
 
     @Override
     void run() throws IOException, MojoExecutionException, MojoFailureException {
+        dataFile = own(dataFile);
         ClassFiles classFiles = new ClassFiles(includes, excludes);
         File classes = new File(project.getBuild().getOutputDirectory());
         if (!Recorded.isThere(dataFile)) {

@@ -29,6 +29,7 @@ public final class Dump extends Goal {
             getLog().info("Skipping Classhook because jacoco.dump and jacoco.reset are both false.");
             return;
         }
+        destFile = own(destFile);
         String of = (address == null ? "localhost" : address) + ":" + port;
         Path dumped = place();
         boolean isKept = false;

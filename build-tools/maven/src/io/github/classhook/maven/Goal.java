@@ -18,15 +18,20 @@ abstract class Goal extends AbstractMojo {
     /** The beginning of the names of properties with the agent's argument, by the property that the argument is in. */
     static final String AGENT = "classhook.agent.";
 
+    /** JaCoCo's plugin, which may be beside this one. */
+    private static final String JACOCO = "org.jacoco:jacoco-maven-plugin";
+
     MavenProject project;
     MavenSession session;
     File classhookHome;
+    Boolean classhookSkip;
     boolean skip;
 
     @Override
     public final void execute() throws MojoExecutionException, MojoFailureException {
-        if (skip) {
-            getLog().info("Skipping Classhook because property jacoco.skip is set.");
+        if (isSkipped()) {
+            String property = classhookSkip == null ? "jacoco.skip" : "classhook.skip";
+            getLog().info("Skipping Classhook because property " + property + " is set.");
             skipped();
             return;
         }
@@ -35,6 +40,33 @@ abstract class Goal extends AbstractMojo {
         } catch (IOException error) {
             throw new MojoExecutionException(error.getMessage(), error);
         }
+    }
+
+    /** Beside JaCoCo's plugin, the property jacoco.skip is that plugin's alone. */
+    private boolean isSkipped() {
+        if (classhookSkip != null) {
+            return classhookSkip;
+        }
+        return skip && !(isBesideJacoco() && isJacocoSkipped());
+    }
+
+    private boolean isJacocoSkipped() {
+        String ofProject = project.getProperties().getProperty("jacoco.skip");
+        return Boolean.parseBoolean(session.getUserProperties().getProperty("jacoco.skip", ofProject));
+    }
+
+    private boolean isBesideJacoco() {
+        return project != null && project.getPlugin(JACOCO) != null;
+    }
+
+    /** A file or folder of JaCoCo's own name; beside JaCoCo's plugin, which writes there itself, ours in its place. */
+    File own(File file) {
+        String name = file.getName();
+        boolean isTheirs = name.equals("jacoco") || name.startsWith("jacoco.") || name.startsWith("jacoco-");
+        if (!isTheirs || !isBesideJacoco()) {
+            return file;
+        }
+        return new File(file.getParentFile(), "classhook" + name.substring("jacoco".length()));
     }
 
     abstract void run() throws IOException, MojoExecutionException, MojoFailureException;

@@ -18,6 +18,7 @@ public final class Merge extends Goal {
 
     @Override
     void run() throws IOException, MojoExecutionException {
+        destFile = own(destFile);
         Set<String> recorded = new TreeSet<>();
         for (PlexusConfiguration fileSet : fileSets.getChildren()) {
             String directory = fileSet.getChild("directory").getValue("");

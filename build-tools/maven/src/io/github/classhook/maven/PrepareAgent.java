@@ -31,6 +31,7 @@ public final class PrepareAgent extends Goal {
     @Override
     void run() throws IOException, MojoExecutionException {
         refuseUnsupported();
+        destFile = own(destFile);
         Recorded.makeRoom(destFile, append);
         String agent = argument("-agentpath:" + tools().library() + "=" + options());
         Properties properties = project.getProperties();

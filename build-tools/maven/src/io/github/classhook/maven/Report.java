@@ -15,6 +15,7 @@ public final class Report extends Reporting {
 
     @Override
     void run() throws IOException, MojoExecutionException {
+        dataFile = own(dataFile);
         ClassFiles classFiles = classFiles();
         File classes = new File(project.getBuild().getOutputDirectory());
         if (!Recorded.isThere(dataFile)) {

@@ -53,6 +53,7 @@ abstract class Reporting extends Goal {
     /** Reports on what was recorded, with options that say where classes and sources are. */
     void report(Collection<String> recorded, List<String> places, ClassFiles classFiles)
             throws IOException, MojoExecutionException {
+        outputDirectory = own(outputDirectory);
         warnIgnored("footer", footer);
         warnUnlessUtf8("sourceEncoding", sourceEncoding);
         warnUnlessUtf8("outputEncoding", outputEncoding);
