@@ -45,6 +45,8 @@ pub struct Analysed {
     pub elsewhere: usize,
     /// How many recorded classes a library generated at run time; no report holds them.
     pub generated: usize,
+    /// How many classes have an annotation that leaves them out, or lie in one that has.
+    pub excluded: usize,
     /// What was carried over from other versions of classes.
     pub carried: CarriedTotal,
     /// What the counters lack: a sentence for each class file that cannot be read or analysed.
@@ -94,6 +96,7 @@ pub fn analyse_all(
     Ok(Analysed {
         elsewhere: analysis.unknown().count(),
         generated: analysis.generated.len(),
+        excluded: analysis.excluded.len(),
         any_class_file: !analysis.known.is_empty(),
         carried: analysis.carried,
         missing: analysis.missing,
@@ -116,6 +119,7 @@ pub fn analyse_loaders(
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
     let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
     let (mut any_class_file, mut generated) = (false, HashSet::new());
+    let mut excluded = HashSet::new();
     for (name, of_loader) in recorded.by_loader()? {
         let mut analysis = Analysis {
             manner,
@@ -129,6 +133,7 @@ pub fn analyse_loaders(
         analysis.progress.finish_and_clear();
         elsewhere.extend(analysis.unknown().map(|class| class.id));
         generated.extend(analysis.generated.drain());
+        excluded.extend(analysis.excluded.drain());
         unselected.append(&mut analysis.unselected);
         missing.append(&mut analysis.missing);
         any_class_file |= !analysis.known.is_empty();
@@ -145,6 +150,7 @@ pub fn analyse_loaders(
         bundles,
         elsewhere: elsewhere.len(),
         generated: generated.len(),
+        excluded: excluded.len(),
         carried: CarriedTotal::default(),
         missing,
         any_class_file,
@@ -180,6 +186,8 @@ struct Analysis<'r> {
     any: bool,
     /// Ids of recorded classes that a library generated.
     generated: HashSet<u64>,
+    /// Internal names of the classes with an annotation that leaves them out.
+    excluded: HashSet<String>,
     /// Names of classes that are not selected, with dots.
     unselected: Vec<String>,
     /// Ids of the classes of this part that are analysed.
@@ -207,6 +215,8 @@ enum Outcome {
     NotSelected(String),
     /// Generated at run time: its id.
     Generated(u64),
+    /// Left out because of an annotation: its internal name.
+    Excluded(String),
     /// Nothing to report.
     LeftOut,
     /// Not to be analysed: where the class file comes from, and why.
@@ -239,6 +249,7 @@ impl<'r> Analysis<'r> {
             builder: BundleBuilder::default(),
             any: false,
             generated: HashSet::new(),
+            excluded: HashSet::new(),
             unselected: Vec::new(),
             done: HashSet::new(),
             known: HashSet::new(),
@@ -292,6 +303,10 @@ impl<'r> Analysis<'r> {
     /// The counters of a part; the next one begins.
     fn bundle(&mut self, name: &str) -> BundleCoverage {
         self.known.extend(self.done.drain());
+        self.builder.remove(|name| {
+            let mut ends = name.match_indices('$').map(|(end, _)| end);
+            ends.any(|end| self.excluded.contains(&name[..end]))
+        });
         std::mem::take(&mut self.builder).build(name)
     }
 
@@ -359,6 +374,10 @@ impl<'r> Analysis<'r> {
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::Generated(id) => drop(self.generated.insert(id)),
+            Outcome::Excluded(name) => {
+                self.any = true;
+                self.excluded.insert(name);
+            }
             Outcome::LeftOut => (),
             Outcome::Failed(origin, cause) => self.cannot_analyse(&origin, cause),
             Outcome::NoMatch(warning, class, ran) => {
@@ -609,11 +628,14 @@ fn analyse<'p>(
         Ok(class) if place.is_none() && is_generated(&class) => {
             return Outcome::Generated(file.id);
         }
+        Ok(class) if filter.excluded().any(class.annotations) => {
+            return Outcome::Excluded(class.name.to_owned());
+        }
         Ok(class) if filter.wants(&class, place) => class,
         Ok(class) => return Outcome::NotSelected(binary(class.name)),
         Err(error) => return Outcome::Failed(file.origin.to_owned(), error.to_string()),
     };
-    match executed(&class) {
+    let mut outcome = match executed(&class) {
         Executed::These(probes, lines) => match analyze_with_lines(&class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
@@ -635,7 +657,14 @@ fn analyse<'p>(
             });
             Outcome::NoMatch(warning, class, ran)
         }
+    };
+    if let Outcome::Analysed(coverage, _)
+    | Outcome::CarriedOver(coverage, ..)
+    | Outcome::NoMatch(_, Some(coverage), _) = &mut outcome
+    {
+        filter.excluded().leave_out(&class, coverage);
     }
+    outcome
 }
 
 /// Methods that have no probes are not in the report; a warning says so.

@@ -315,6 +315,9 @@ pub struct Material {
     /// A module of the report, whose classes and sources lie there; may be repeated, also for one name
     #[arg(long = "module", value_name = "NAME=CLASSES[,SOURCES]", conflicts_with_all = ["classes", "sources"])]
     pub modules: Vec<ModulePlaces>,
+    /// Leave out classes and methods with this annotation: its name, with or without the package, * and ** in it; it must not have source retention; may be repeated
+    #[arg(long, value_name = "ANNOTATION")]
+    pub exclude_annotation: Vec<String>,
     /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub diff: Option<String>,

@@ -41,6 +41,7 @@ mod companion;
 pub mod compile_path;
 pub mod compiler_options;
 pub mod doctor;
+mod excluded_annotations;
 pub mod explained;
 mod failed_agents;
 mod failed_plugins;

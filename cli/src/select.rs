@@ -5,6 +5,7 @@ use host::selector::{SelectableClass, Selection, Verdict};
 use host::{CodeLocation, Loader, code_location};
 use probes::events::ClassNames;
 
+use crate::excluded_annotations::ExcludedAnnotations;
 use crate::problem::Problem;
 use crate::show::say;
 
@@ -19,6 +20,8 @@ pub struct Filter {
     of_events: Selection,
     /// All selectors, as they were written.
     texts: Vec<String>,
+    /// Annotations that leave out what has them.
+    excluded: ExcludedAnnotations,
 }
 
 impl Filter {
@@ -41,6 +44,7 @@ impl Filter {
             selection: without("loader:")?,
             of_events: without("location:")?,
             texts: parts(selectors).map(str::to_owned).collect(),
+            excluded: ExcludedAnnotations::default(),
         })
     }
 
@@ -93,6 +97,23 @@ impl Filter {
             ));
         }
         Self::new(selectors)
+    }
+
+    /// Leaves out the classes and methods with these annotations, too.
+    ///
+    /// # Errors
+    /// `H0606` for a name that no annotation can have.
+    pub fn excluding(self, annotations: &[String]) -> Result<Self, Problem> {
+        Ok(Self {
+            excluded: ExcludedAnnotations::parse(annotations)?,
+            ..self
+        })
+    }
+
+    /// The annotations that leave out what has them.
+    #[must_use]
+    pub fn excluded(&self) -> &ExcludedAnnotations {
+        &self.excluded
     }
 
     /// Whether everything is selected.

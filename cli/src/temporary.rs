@@ -19,7 +19,7 @@ use crate::problem::Problem;
 const PREFIX: &str = "classhook-for-";
 /// A folder within one of them, for what is recorded.
 pub const RECORDS: &str = "records";
-/// A file of this name in a folder says that the folder outlives the command, until [`KEPT_FOR`] has passed.
+/// A file of this name in a folder says that the folder outlives the command, by a day after the last change of its records.
 pub const KEPT: &str = "kept";
 /// The time after the last change of its records after which a kept folder is deleted.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);

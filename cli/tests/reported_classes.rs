@@ -167,3 +167,79 @@ fn files_without_a_record_are_refused_with_the_cause_and_no_report_is_written() 
         assert!(!xml.exists(), "{name}");
     }
 }
+
+#[test]
+fn annotations_of_the_users_choice_leave_out_classes_and_methods() {
+    let marked = "package bank;
+@interface NoCoverage {}
+class Marked {
+    int kept() { return 1; }
+    @NoCoverage Runnable made() { return () -> kept(); }
+    @NoCoverage int two(int x) { return x; }
+    int two() { return 2; }
+}
+@NoCoverage class Whole {
+    class Inner { int x = 1; }
+}
+";
+    let place = Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Marked.java", marked)]);
+    let names = [
+        "bank/Account",
+        "bank/Marked",
+        "bank/Whole",
+        "bank/Whole$Inner",
+    ];
+    let classes = names.map(|name| place.class(name));
+    let recorded = classes
+        .each_ref()
+        .map(|bytes| (bytes.as_slice(), Hits::All));
+    let file = snapshot(&place.path("out"), Meta::default(), true, &recorded);
+    for places in [&[][..], &["--classes", "classes"]] {
+        let classes = place.path("classes");
+        let words = places.iter().map(|word| match *word {
+            "classes" => classes.clone().into_os_string(),
+            word => word.into(),
+        });
+        let words: Vec<OsString> = words
+            .chain(["--exclude-annotation".into(), "NoCoverage".into()])
+            .collect();
+        let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&file];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        let (text, ran) = xml(&place, &all);
+        assert_eq!(ran.code, Some(0), "{}", ran.error);
+        assert!(
+            text.contains("bank/Account\"") && !text.contains("bank/Whole"),
+            "{text}"
+        );
+        let methods: Vec<&str> = text
+            .split("bank/Marked\"")
+            .nth(1)
+            .unwrap()
+            .split("<method name=\"")
+            .skip(1)
+            .collect();
+        let methods: Vec<&str> = methods
+            .iter()
+            .map(|method| method.split("\" line").next().unwrap())
+            .collect();
+        let methods = methods.into_iter().take(3).collect::<Vec<_>>();
+        assert_eq!(
+            methods,
+            [
+                "<init>\" desc=\"()V",
+                "kept\" desc=\"()I",
+                "two\" desc=\"()I"
+            ],
+            "{text}"
+        );
+        let left_out = "left out: 1 class and 3 methods, because of --exclude-annotation\n";
+        assert!(ran.out.contains(left_out), "{}", ran.out);
+    }
+    let words: [&std::ffi::OsStr; 4] = [
+        "report".as_ref(),
+        file.as_ref(),
+        "--exclude-annotation".as_ref(),
+        "a/b".as_ref(),
+    ];
+    run(words).refused("H0606", &["`a/b` is no name of an annotation"]);
+}

@@ -75,7 +75,8 @@ impl Check {
         let Found { files, notes } = &runs::find(files, *all_runs)?;
         let job = Job {
             files,
-            filter: &Filter::of_report(select, material.has_classes())?,
+            filter: &Filter::of_report(select, material.has_classes())?
+                .excluding(&material.exclude_annotation)?,
             carry_over: *carry_over,
             per_loader: *per_loader,
             material,

@@ -235,7 +235,8 @@ impl Coverage {
         }
         self.rules.read()?;
         self.material.changes()?;
-        Filter::new(&self.settings.plugins().select)?;
+        let filter = Filter::new(&self.settings.plugins().select)?;
+        filter.excluding(&self.material.exclude_annotation)?;
         let may_compile = self.may_compile();
         let places = self.material.classes.iter();
         let mut there = places.filter(|place| !may_compile || place.starts_with("jrt:"));
@@ -310,7 +311,8 @@ impl Coverage {
         }
         let job = Job {
             files,
-            filter: &Filter::new(&self.settings.plugins().select)?,
+            filter: &Filter::new(&self.settings.plugins().select)?
+                .excluding(&material.exclude_annotation)?,
             carry_over: false, // one run has one version
             per_loader: self.per_loader,
             material: &material,

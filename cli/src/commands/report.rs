@@ -116,7 +116,8 @@ impl Report {
         let filter = match has_coverage || events.is_empty() {
             true => Filter::of_report(select, material.has_classes()),
             false => Filter::of_event_files(select),
-        }?;
+        }?
+        .excluding(&material.exclude_annotation)?;
         let trace = TraceOutputs {
             beside,
             filter: filter.clone(),
@@ -446,6 +447,9 @@ fn print(
                 "left out: {classes} that libraries generated at run time"
             )?;
         }
+        if let Some(left_out) = by_annotation(analysed) {
+            writeln!(out, "left out: {left_out}, because of --exclude-annotation")?;
+        }
         if !analysed.carried.is_empty() {
             writeln!(out, "{}", analysed.carried)?;
         }
@@ -461,6 +465,16 @@ fn print(
         }
         _ => Ok(()), // whoever read a part of the table has had enough
     }
+}
+
+/// The classes and methods that an annotation leaves out; none if there are none.
+fn by_annotation(analysed: &Analysed) -> Option<String> {
+    let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
+    let methods: u32 = classes.map(|class| class.excluded).sum();
+    let parts = [(analysed.excluded as u32, "class"), (methods, "method")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| counted(count, what)).collect();
+    (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
 fn is_empty(report: &Whole<'_>) -> bool {

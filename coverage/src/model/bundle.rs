@@ -96,6 +96,11 @@ impl BundleBuilder {
         }
     }
 
+    /// Removes classes by their names.
+    pub fn remove(&mut self, is_removed: impl Fn(&str) -> bool) {
+        self.classes.retain(|name, _| !is_removed(name));
+    }
+
     /// Checks whether a class of this name was added.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {

@@ -336,6 +336,8 @@ pub struct ClassCoverage {
     pub no_match: bool,
     /// What was carried over from classes of this name with other ids, if that was asked for.
     pub carried_over: Option<CarriedOver>,
+    /// Methods that the user has left out of the class.
+    pub excluded: u32,
     /// Lines of other classes, or of this one, that were inlined here.
     pub(crate) fragments: Vec<Fragment>,
 }

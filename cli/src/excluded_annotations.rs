@@ -1,0 +1,140 @@
+//! Annotations whose classes and methods a report leaves out: `--exclude-annotation`.
+
+use std::collections::HashSet;
+
+use coverage::class::ClassDescription;
+use coverage::model::{ClassCoverage, MethodCoverage};
+use globs::Glob;
+use jvms::names;
+
+use crate::problem::Problem;
+
+/// Patterns over annotations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExcludedAnnotations(Vec<Pattern>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern {
+    glob: Glob,
+    /// The name has no package, and is that of an annotation in any.
+    is_simple: bool,
+}
+
+impl ExcludedAnnotations {
+    /// Parses `NoCoverage`, `com.acme.NoCoverage` or `com.acme.**.No*`, with or without an `@`.
+    ///
+    /// # Errors
+    /// `H0606` for a text that is no such name.
+    pub fn parse(texts: &[String]) -> Result<Self, Problem> {
+        let patterns = texts.iter().map(|text| {
+            let name = text.strip_prefix('@').unwrap_or(text);
+            let is_name = |char: char| char.is_alphanumeric() || "_$.*?".contains(char);
+            let is_part = |part: &str| !part.is_empty() && part.chars().all(is_name);
+            if !name.split('.').all(is_part) {
+                let message = format!("`{text}` is no name of an annotation");
+                return Err(Problem::user("H0606", message)
+                    .with("expected", "NoCoverage, com.acme.NoCoverage or com.acme.**"));
+            }
+            Ok(Pattern {
+                glob: Glob::of_class(name),
+                is_simple: !name.contains('.'),
+            })
+        });
+        patterns.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Checks whether one of these annotations, which are descriptors, leaves out what has it.
+    #[must_use]
+    pub fn any(&self, annotations: &[&str]) -> bool {
+        !self.0.is_empty()
+            && annotations.iter().any(|descriptor| {
+                let name = descriptor
+                    .strip_prefix('L')
+                    .and_then(|name| name.strip_suffix(';'));
+                name.is_some_and(|name| self.0.iter().any(|pattern| pattern.matches(name)))
+            })
+    }
+
+    /// Takes the methods with these annotations out of a class, and those that the compiler made of them: lambdas, and
+    /// Kotlin's methods for default arguments.
+    pub fn leave_out(&self, class: &ClassDescription<'_>, coverage: &mut ClassCoverage) {
+        let methods = class.methods.iter();
+        let excluded = methods.filter(|method| self.any(method.annotations));
+        let excluded: HashSet<(&str, &str)> = excluded
+            .map(|method| (method.name, method.descriptor))
+            .collect();
+        if excluded.is_empty() {
+            return;
+        }
+        let names: HashSet<&str> = excluded.iter().map(|(name, _)| *name).collect();
+        let is_kept = |name: &str| {
+            let mut all = class.methods.iter().filter(|method| method.name == name);
+            all.any(|method| !excluded.contains(&(method.name, method.descriptor)))
+        };
+        let is_excluded = |method: &MethodCoverage| {
+            let (name, descriptor) = (method.name.as_str(), method.descriptor.as_str());
+            let made_of = origin(name).filter(|origin| names.contains(origin) && !is_kept(origin));
+            excluded.contains(&(name, descriptor)) || made_of.is_some()
+        };
+        let before = coverage.methods.len();
+        coverage.remove_methods(is_excluded);
+        coverage.excluded = (before - coverage.methods.len()) as u32;
+    }
+}
+
+impl Pattern {
+    /// Matches an internal name.
+    fn matches(&self, name: &str) -> bool {
+        match self.is_simple {
+            true => {
+                let simple = names::without_package(name);
+                let simple = simple.rsplit('$').next().unwrap_or(simple);
+                self.glob.matches(simple)
+            }
+            false => self.glob.matches(name),
+        }
+    }
+}
+
+/// The method that a compiler made a method of: `lambda$run$0`, `run$lambda$0`, `run$default`.
+fn origin(name: &str) -> Option<&str> {
+    if let Some(rest) = name.strip_prefix("lambda$") {
+        return rest.rsplit_once('$').map(|(origin, _)| origin);
+    }
+    name.strip_suffix("$default")
+        .or_else(|| name.split_once("$lambda").map(|(origin, _)| origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excluded(texts: &[&str]) -> ExcludedAnnotations {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        ExcludedAnnotations::parse(&texts).unwrap()
+    }
+
+    #[test]
+    fn annotations_are_named_with_or_without_their_package() {
+        let annotation = ["Lcom/acme/Marks$NoCoverage;"];
+        for text in ["NoCoverage", "@No*", "com.acme.Marks$NoCoverage", "com.**"] {
+            assert!(excluded(&[text]).any(&annotation), "{text}");
+        }
+        for text in ["Coverage", "acme.NoCoverage", "com.*", "Marks"] {
+            assert!(!excluded(&[text]).any(&annotation), "{text}");
+        }
+        assert!(!excluded(&[]).any(&annotation));
+        for wrong in ["", "@", "a..b", "a-b", "a/b"] {
+            let error = ExcludedAnnotations::parse(&[wrong.to_owned()]).unwrap_err();
+            assert_eq!(error.code(), "H0606", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn methods_that_compilers_make_name_their_origin() {
+        assert_eq!(origin("lambda$run$0"), Some("run"));
+        assert_eq!(origin("run$lambda$0"), Some("run"));
+        assert_eq!(origin("run$default"), Some("run"));
+        assert_eq!(origin("run"), None);
+    }
+}
