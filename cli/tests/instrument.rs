@@ -839,7 +839,7 @@ fn runtime_is_embedded_where_the_class_loader_of_each_kind_of_archive_finds_it()
         );
         let web: [(&str, &[u8]); 2] = [("WEB-INF/lib/gate.jar", &library), ("index.html", b"x")];
         let names = embedded("shop", &web, is_folder);
-        assert_eq!(names.len(), 9, "{names:?}");
+        assert_eq!(names.len(), 10, "{names:?}");
         assert!(names.iter().any(|name| name == in_classes), "{names:?}");
     }
     let adapter: [(&str, &[u8]); 1] = [("gate.jar", &library)];

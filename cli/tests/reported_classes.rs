@@ -226,7 +226,7 @@ class Marked {
         assert_eq!(
             methods,
             [
-                "<init>\" desc=\"()V",
+                "&lt;init&gt;\" desc=\"()V",
                 "kept\" desc=\"()I",
                 "two\" desc=\"()I"
             ],

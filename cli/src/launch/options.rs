@@ -169,7 +169,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,before-agents=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }
