@@ -5,7 +5,8 @@ use crate::process::Process;
 use crate::protocol::{Answer, Version, fits_v1, request};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, fchown};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,7 @@ impl Attachment {
         process.check_files()?;
         process.check_descriptors(DESCRIPTORS)?;
         let socket = process.path_in_root(&format!("/tmp/.java_pid{}", process.namespace_pid()));
+        remove_left(&process, &socket);
         if !listens(&process, &socket)? {
             wake_listener(&process, &socket)?;
         }
@@ -180,6 +182,21 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
             owner: metadata.uid(),
             ours: process.effective_uid(),
         })
+    }
+}
+
+/// Removes the socket that an earlier process of another user with the same pid has left. Only root can: the folder is
+/// sticky, so the JVM cannot put its own socket in its place. A socket that somebody listens to stays.
+fn remove_left(process: &Process, socket: &Path) {
+    let is_left = |found: fs::Metadata| {
+        let is_dead = || {
+            let connected = UnixStream::connect(socket);
+            connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+        };
+        found.file_type().is_socket() && found.uid() != process.effective_uid() && is_dead()
+    };
+    if rustix::process::geteuid().is_root() && fs::symlink_metadata(socket).is_ok_and(is_left) {
+        let _ = fs::remove_file(socket); // if it stays, connecting says why
     }
 }
 

@@ -9,6 +9,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// The sources of the service.
@@ -62,6 +63,23 @@ fn left_by(commands: &[u32]) -> Vec<PathBuf> {
         pid.is_some_and(|pid| commands.contains(&pid))
     };
     paths.filter(theirs).collect()
+}
+
+/// A killed JVM leaves its socket, and a process of another user may get the same number.
+#[test]
+fn socket_that_a_process_of_root_has_left_is_removed() {
+    if !is_root() {
+        return; // Whoever is not root cannot leave a socket of root.
+    }
+    for jdk in releases() {
+        let (program, home) = (scratch(), scratch());
+        let service = service(other_user(), &jdk, program.path());
+        let pid = service.pid().to_string();
+        let socket = format!("/tmp/.java_pid{pid}");
+        let _ = std::fs::remove_file(&socket);
+        drop(UnixListener::bind(&socket).expect("a socket"));
+        run(&[], home.path(), &["profile", &pid, "--threads"]).assert_success();
+    }
 }
 
 /// The folder in which the command runs can be entered by root alone, as root's home.
