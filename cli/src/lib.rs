@@ -79,6 +79,7 @@ mod reporters;
 pub mod requirements;
 pub mod rules;
 pub mod select;
+mod settling;
 pub mod show;
 pub mod slow;
 pub mod sought;

@@ -15,7 +15,7 @@ pub use endpoint::{OtlpOptions, Target};
 
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use probes::events::{Call, Trace};
@@ -25,16 +25,13 @@ use trace::rolling::Rolling;
 use trace::trees::{Placed, Trees};
 
 use crate::problem::Problem;
+use crate::settling::SettlingJvms;
 use sender::Sender;
 
 /// Spans in one request.
 const BATCH: usize = 512;
 /// Receivers take 4 MiB; a request that is longer than this is parted.
 const LONGEST: usize = 2 << 20;
-/// How often calls are looked through for those whose callers are known.
-const TURN: Duration = Duration::from_millis(250);
-/// If a JVM records nothing for so long, all callers that are open have been seen open.
-const SILENCE: Duration = Duration::from_secs(4);
 /// How long is waited for room.
 const ROOM: Duration = Duration::from_millis(5);
 
@@ -43,8 +40,7 @@ const ROOM: Duration = Duration::from_millis(5);
 pub struct Export {
     target: Target,
     sender: Sender,
-    jvms: Vec<OfJvm>,
-    looked: Instant,
+    jvms: SettlingJvms<OfJvm>,
 }
 
 #[derive(Debug)]
@@ -54,8 +50,6 @@ struct OfJvm {
     spans: Spans,
     /// Since when sums are summed up, in milliseconds since 1970.
     since_ms: u64,
-    /// When something was recorded last.
-    heard: Instant,
 }
 
 impl OfJvm {
@@ -66,7 +60,6 @@ impl OfJvm {
             trees: Trees::default(),
             spans: Spans::new(lot() << 64 | lot(), target.span_name.clone()),
             since_ms: 0,
-            heard: Instant::now(),
         }
     }
 }
@@ -80,8 +73,7 @@ impl Export {
         Ok(Self {
             sender: Sender::start(&target)?,
             target,
-            jvms: Vec::new(),
-            looked: Instant::now(),
+            jvms: SettlingJvms::default(),
         })
     }
 
@@ -110,27 +102,13 @@ impl Export {
 
     /// The JVM of this number, which has just recorded something.
     fn jvm(&mut self, number: usize) -> &mut OfJvm {
-        while self.jvms.len() <= number {
-            self.jvms.push(OfJvm::new(&self.target));
-        }
-        let jvm = &mut self.jvms[number];
-        jvm.heard = Instant::now();
-        jvm
+        self.jvms.heard(number, || OfJvm::new(&self.target))
     }
 
     /// Sends the calls whose callers are known, now and then.
     pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) {
-        if self.looked.elapsed() < TURN {
-            return;
-        }
-        self.looked = Instant::now();
-        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
-            let trace = rolling.trace();
-            let now = match jvm.heard.elapsed() > SILENCE {
-                true => u64::MAX,
-                false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
-            };
-            jvm.trees.settle(now);
+        for (jvm, trace, settled) in self.jvms.turn(all) {
+            jvm.trees.settle(settled);
             let dropped = jvm.trees.take_dropped();
             self.sender.left_out(dropped);
             send(&self.sender, jvm, trace);

@@ -1,8 +1,7 @@
-//! The trees of slow calls: of a trace while it goes on, and of what was recorded.
+//! The trees of slow calls, of a live trace and of a recording.
 
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use probes::events::{Call, Trace, Wait};
@@ -14,15 +13,12 @@ use trace::table::duration;
 
 use crate::args::Settings;
 use crate::problem::Problem;
+use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::traces::refuse_without_calls;
 use crate::when::nanos;
 
-/// How often calls are looked through for those that are known as outermost.
-const TURN: Duration = Duration::from_millis(250);
-/// If a JVM records nothing for so long, all callers that are open have been seen open.
-const SILENCE: Duration = Duration::from_secs(4);
-/// After so many calls of a recording those are looked through that have ended.
+/// Number of calls of a recording after which calls are settled.
 const STEP: u64 = 1 << 16;
 
 /// The options for trees of slow calls.
@@ -40,7 +36,7 @@ impl SlowOptions {
     /// The agent's settings for a trace that shows trees.
     ///
     /// # Errors
-    /// `H0663` if a condition chooses calls: what lies around and within them would not be known.
+    /// `H0663` if a condition chooses calls: their callers and callees would not be known.
     pub fn added(&self, mut settings: Settings, when: Option<&str>) -> Result<Settings, Problem> {
         settings.waits = self.slow.is_some();
         match when.filter(|_| self.slow.is_some()) {
@@ -112,7 +108,7 @@ struct Printer {
 }
 
 impl Printer {
-    /// Returns none if no trees are wanted.
+    /// Returns `None` without `--slow`.
     fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
         Some(Self {
             at_least: options.slow?,
@@ -163,25 +159,16 @@ impl Printer {
 #[derive(Debug)]
 pub struct SlowTrees {
     printer: Printer,
-    jvms: Vec<OfJvm>,
-    looked: Instant,
-}
-
-#[derive(Debug)]
-struct OfJvm {
-    calls: SlowCalls,
-    /// When something was recorded last.
-    heard: Instant,
+    jvms: SettlingJvms<SlowCalls>,
 }
 
 impl SlowTrees {
-    /// None if no trees are wanted.
+    /// Returns `None` without `--slow`.
     #[must_use]
     pub fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
         Some(Self {
             printer: Printer::of(options, beside)?,
-            jvms: Vec::new(),
-            looked: Instant::now(),
+            jvms: SettlingJvms::default(),
         })
     }
 
@@ -208,15 +195,8 @@ impl SlowTrees {
 
     /// The calls of the JVM of this number, which has just recorded something.
     fn calls(&mut self, number: usize) -> &mut SlowCalls {
-        while self.jvms.len() <= number {
-            self.jvms.push(OfJvm {
-                calls: SlowCalls::new(self.printer.at_least),
-                heard: Instant::now(),
-            });
-        }
-        let jvm = &mut self.jvms[number];
-        jvm.heard = Instant::now();
-        &mut jvm.calls
+        let at_least = self.printer.at_least;
+        self.jvms.heard(number, || SlowCalls::new(at_least))
     }
 
     /// Prints the trees that are whole, now and then.
@@ -224,18 +204,9 @@ impl SlowTrees {
     /// # Errors
     /// `H0624`.
     pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
-        if self.looked.elapsed() < TURN {
-            return Ok(());
-        }
-        self.looked = Instant::now();
-        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
-            let trace = rolling.trace();
-            let now = match jvm.heard.elapsed() > SILENCE {
-                true => u64::MAX,
-                false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
-            };
-            jvm.calls.settle(now);
-            self.printer.print(trace, jvm.calls.take())?;
+        for (calls, trace, settled) in self.jvms.turn(all) {
+            calls.settle(settled);
+            self.printer.print(trace, calls.take())?;
         }
         Ok(())
     }
@@ -245,9 +216,9 @@ impl SlowTrees {
     /// # Errors
     /// `H0624`.
     pub fn end<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
-        for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
-            jvm.calls.finish();
-            self.printer.print(rolling.trace(), jvm.calls.take())?;
+        for (calls, rolling) in self.jvms.iter_mut().zip(all) {
+            calls.finish();
+            self.printer.print(rolling.trace(), calls.take())?;
         }
         self.printer.tell();
         Ok(())

@@ -780,15 +780,7 @@ fn embedded(name: &str, files: &[(&str, &[u8])], is_folder: bool) -> Vec<String>
         }
     }
     let out = root.path().join("out").join(name);
-    let mut command = classhook();
-    command
-        .arg("instrument")
-        .arg(&input)
-        .arg("-o")
-        .arg(&out)
-        .arg("--embed");
-    let ran: Ran = command.output().unwrap().into();
-    ran.well();
+    embed(&input, &out);
     let names = match is_folder {
         true => files_below(&out),
         false => contents(&fs::read(&out).unwrap())
@@ -798,6 +790,18 @@ fn embedded(name: &str, files: &[(&str, &[u8])], is_folder: bool) -> Vec<String>
     };
     let is_runtime = |name: &String| name.contains("classhook");
     names.into_iter().filter(is_runtime).collect()
+}
+
+/// Instruments an input with the runtime in it.
+fn embed(input: &Path, out: &Path) {
+    let mut command = classhook();
+    command
+        .arg("instrument")
+        .arg(input)
+        .arg("-o")
+        .arg(out)
+        .arg("--embed");
+    Ran::from(command.output().unwrap()).well();
 }
 
 /// Paths of the files below a folder.
@@ -871,14 +875,7 @@ fn web_applications_in_a_folder_each_get_the_runtime() {
         fs::write(path, bytes).unwrap();
     }
     let out = root.path().join("out");
-    let mut command = classhook();
-    command
-        .arg("instrument")
-        .arg(&input)
-        .arg("-o")
-        .arg(&out)
-        .arg("--embed");
-    Ran::from(command.output().unwrap()).well();
+    embed(&input, &out);
     let runtime = "WEB-INF/classes/classhook/runtime/Probes.class";
     assert!(out.join("shop").join(runtime).is_file());
     assert!(

@@ -3,7 +3,6 @@
 use crate::agent::Agent;
 use crate::agent::test_runs::Test;
 use crate::ffi::class_file_load::ClassFileLoad;
-use crate::ffi::continuations::ContinuationReader;
 use crate::ffi::entry::export_entry_points;
 use crate::ffi::handlers::Handlers;
 use crate::ffi::jvm::Jvm;
@@ -11,6 +10,7 @@ use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live;
 use crate::ffi::observed::{Handle, Observed, ObservedOfJvm};
 use crate::ffi::phases::{Live, OnLoad};
+use crate::ffi::reader::Reader;
 use crate::ffi::refs::{Local, LocalRef};
 use crate::ffi::stack;
 use crate::ffi::vm::Vm;
@@ -135,8 +135,8 @@ impl Handlers for Events {
         runtime.is_some_and(Runtime::awaits_continuations)
     }
 
-    fn continuations<'a>(&self, local: Local<'a>) -> Option<ContinuationReader<'a>> {
-        runtime::continuations(current::get()?.jvmti, local)
+    fn continuations<'a>(&self, local: Local<'a>) -> Option<Reader<'a>> {
+        runtime::reader(current::get()?.jvmti, local)
     }
 
     fn captured_at<'t>(

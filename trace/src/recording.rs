@@ -41,6 +41,20 @@ struct Singles {
     waits: Sorted,
 }
 
+impl Singles {
+    /// Gives each call once, by thread and start: without the records of an earlier time, when it was seen open.
+    fn each_call(&self, mut take: impl FnMut(u64, u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut last = None;
+        self.calls.each(&mut |[thread, start, _], stored| {
+            let before = last.replace((thread, start));
+            match before == last {
+                true => Ok(()),
+                false => take(thread, start, stored),
+            }
+        })
+    }
+}
+
 /// A call with its place among the others of its thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed<'a> {
@@ -154,26 +168,20 @@ impl Recording {
     pub fn each_call(&self, take: &mut dyn FnMut(Placed<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut last = None;
         let mut open: Vec<u64> = Vec::new(); // ends of calls around the next one
-        self.sorted()?
-            .calls
-            .each(&mut |[thread, start, _], stored| {
-                let before = last.replace((thread, start));
-                if before == last {
-                    return Ok(());
-                }
-                if before.is_none_or(|(other, _)| other != thread) {
-                    open.clear();
-                }
-                let (call, is_virtual) = restored_call(&self.file, thread, start, stored)?;
-                while open.pop_if(|end| *end < start).is_some() {}
-                let depth = open.len();
-                open.push(call.end);
-                take(Placed {
-                    call: &call,
-                    is_virtual,
-                    depth,
-                })
+        self.sorted()?.each_call(|thread, start, stored| {
+            if last.replace(thread) != Some(thread) {
+                open.clear();
+            }
+            let (call, is_virtual) = restored_call(&self.file, thread, start, stored)?;
+            while open.pop_if(|end| *end < start).is_some() {}
+            let depth = open.len();
+            open.push(call.end);
+            take(Placed {
+                call: &call,
+                is_virtual,
+                depth,
             })
+        })
     }
 
     /// Hands over each event, and whether its thread is virtual, by time.
@@ -221,12 +229,7 @@ impl Recording {
     ) -> io::Result<()> {
         let singles = self.sorted()?;
         let mut sides = Sides::new(Sorter::new(&self.scratch), with_ends);
-        let mut last = None;
-        singles.calls.each(&mut |[thread, start, _], stored| {
-            let before = last.replace((thread, start));
-            if before == last {
-                return Ok(()); // it was seen open before
-            }
+        singles.each_call(|thread, start, stored| {
             let (call, _) = restored_call(&self.file, thread, start, stored)?;
             let is_open = call.outcome == Outcome::Open;
             sides.enter(thread, start, call.end, is_open, stored)
@@ -257,12 +260,7 @@ impl Recording {
     ) -> io::Result<()> {
         let singles = self.sorted()?;
         let mut sorter = Sorter::new(&self.scratch);
-        let mut last = None;
-        singles.calls.each(&mut |[thread, start, _], stored| {
-            let before = last.replace((thread, start));
-            if before == last {
-                return Ok(()); // it was seen open before
-            }
+        singles.each_call(|thread, start, stored| {
             let (call, _) = restored_call(&self.file, thread, start, stored)?;
             let is_open = call.outcome == Outcome::Open;
             if is_open || call.end - start >= LONG {

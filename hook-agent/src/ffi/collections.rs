@@ -11,12 +11,12 @@ use probes::spans::{Seen, Shape};
 
 /// Most wrappers around a collection.
 const MOST_WRAPPERS: usize = 8;
-/// The class of an object that stands for `null`.
+/// The class of the object that collections keep in place of `null`.
 const MASK: &[u8] = b"Ljava/lang/Object;";
 /// The same in an `EnumMap`.
 const MASK_OF_ENUMS: &[u8] = b"Ljava/util/EnumMap$1;";
 
-/// A collection or map: the object that has the elements, and how they lie in it.
+/// A collection or map: the object with the elements, and its layout.
 pub(super) struct Collection<'a> {
     object: Option<LocalRef<'a>>,
     layout: Layout,
@@ -31,12 +31,12 @@ pub(super) struct Item<'a> {
 /// Takes items for as long as it says so.
 type Visit<'v, 'a> = &'v mut dyn FnMut(Item<'a>) -> bool;
 
-/// None where a walk ends early: the visitor has enough, something is not as expected, or there are no steps left.
+/// `None` ends a walk early: the visitor has enough, a field is absent, or all steps are used.
 type Walked = Option<()>;
 
 impl<'a> Collection<'a> {
-    /// The collection that an object is, once wrappers are taken off; none if it is none of the JDK, or its fields are not
-    /// those that are known.
+    /// Finds the collection within its wrappers. Returns `None` for an object that is no collection of the JDK, or has
+    /// unknown fields.
     pub fn of(reader: Reader<'a>, object: &LocalRef<'_>) -> Option<Self> {
         let mut found = Self {
             object: None,
@@ -437,7 +437,7 @@ impl<'a> Walk<'_, 'a> {
         Some(node)
     }
 
-    /// The nearest node above, of which a node lies to the left.
+    /// The nearest node above that has this node in its left half.
     #[expect(
         clippy::option_option,
         reason = "there may be no such node, or no steps"

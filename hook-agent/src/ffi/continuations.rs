@@ -1,10 +1,9 @@
 //! The continuations of Kotlin's coroutines, whose fields are read; no method of theirs is called.
 
-use super::jvmti::Jvmti;
-use super::refs::{Local, LocalRef, WeakRef};
-use super::values::Values;
+use super::reader::Reader;
+use super::refs::{LocalRef, WeakRef};
 use probes::spans::suspending::SuspendEntry;
-use probes::spans::{Continuations, Kept, Runtime};
+use probes::spans::{Continuations, Kept};
 
 /// The field with the position at which the code of a continuation goes on.
 const LABEL: &str = "label";
@@ -19,16 +18,8 @@ const SUSPENDED: &str = "COROUTINE_SUSPENDED";
 const FAILURE: &str = "kotlin/Result$Failure";
 const EXCEPTION: &str = "exception";
 
-/// Reads continuations for a native method.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ContinuationReader<'a> {
-    pub local: Local<'a>,
-    pub jvmti: Jvmti,
-    pub values: &'a Values,
-    pub runtime: &'a Runtime,
-}
-
-impl<'a> ContinuationReader<'a> {
+/// Reads continuations.
+impl<'a> Reader<'a> {
     /// The entry of a function to which this continuation is passed.
     pub fn entry_of_function(self, passed: &LocalRef<'a>) -> Option<SuspendEntry<LocalRef<'a>>> {
         let goes_on = self.label(passed).is_some_and(|label| label & GOES_ON != 0);
@@ -52,8 +43,7 @@ impl<'a> ContinuationReader<'a> {
     }
 
     fn label(self, continuation: &LocalRef<'_>) -> Option<i32> {
-        self.values
-            .int_in(self.jvmti, self.local, continuation, LABEL)
+        self.int_in(continuation, LABEL)
     }
 
     /// Another reference to the same object.
@@ -63,31 +53,31 @@ impl<'a> ContinuationReader<'a> {
 
     /// Checks whether a function that returns this value suspends.
     pub fn is_suspended(self, returned: &LocalRef<'_>) -> bool {
-        self.is_of(returned, SINGLETONS) && self.values.is_constant(self.local, returned, SUSPENDED)
+        self.is_named(returned, SINGLETONS)
+            && self.values.is_constant(self.local, returned, SUSPENDED)
     }
 
     /// Returns the exception with which a continuation goes on; `None` for a value.
     pub fn failure(self, result: &LocalRef<'_>) -> Option<LocalRef<'a>> {
-        if !self.is_of(result, FAILURE) {
+        if !self.is_named(result, FAILURE) {
             return None;
         }
-        self.values
-            .object_in(self.jvmti, self.local, result, EXCEPTION)
+        self.object_in(result, EXCEPTION)
     }
 
     /// The number of an object's class.
     pub fn class_number(self, object: &LocalRef<'_>) -> Option<u32> {
-        self.values
-            .class_number(self.jvmti, self.runtime, self.local, object)
+        let (number, _) = self.class_of(object)?;
+        Some(number)
     }
 
-    fn is_of(self, object: &LocalRef<'_>, class: &str) -> bool {
+    fn is_named(self, object: &LocalRef<'_>, class: &str) -> bool {
         let number = self.class_number(object);
         number.is_some_and(|number| &*self.runtime.name(number) == class)
     }
 }
 
-impl<'a> Continuations for ContinuationReader<'a> {
+impl<'a> Continuations for Reader<'a> {
     type Object = LocalRef<'a>;
 
     fn hash(&self, object: &LocalRef<'a>) -> u32 {
@@ -95,7 +85,7 @@ impl<'a> Continuations for ContinuationReader<'a> {
     }
 
     fn completion(&self, object: &LocalRef<'a>) -> Option<LocalRef<'a>> {
-        let next = |name: &&str| self.values.object_in(self.jvmti, self.local, object, name);
+        let next = |name: &&str| self.object_in(object, name);
         NEXT.iter().find_map(next)
     }
 

@@ -6,11 +6,11 @@
 //! JVM comes in first.
 
 use super::class_file_load::ClassFileLoad;
-use super::continuations::ContinuationReader;
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::observed::{Handle, Observed, ObservedOfJvm};
 use super::phases::{Live, OnLoad};
+use super::reader::Reader;
 use super::refs::{Local, LocalRef};
 use super::vm::Vm;
 use conditions::Step;
@@ -107,7 +107,7 @@ pub(crate) trait Handlers: Sync {
     fn awaits_continuations(&self, session: usize) -> bool;
 
     /// Returns the reader of Kotlin's continuations.
-    fn continuations<'a>(&self, local: Local<'a>) -> Option<ContinuationReader<'a>>;
+    fn continuations<'a>(&self, local: Local<'a>) -> Option<Reader<'a>>;
 
     /// A test begins: its id, that of what it is a part of, and its name, as texts.
     fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]);

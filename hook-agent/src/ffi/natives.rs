@@ -4,11 +4,11 @@
 //! values are read from their memory, never asked.
 
 use super::clock;
-use super::continuations::ContinuationReader;
 use super::guard::guard;
 use super::handlers;
 use super::native_stack;
 use super::phases::Live;
+use super::reader::Reader;
 use super::refs::{Local, LocalRef};
 use super::thread_cell;
 use super::values::read_text;
@@ -182,7 +182,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_proceed0(
 }
 
 /// Returns the reader of continuations.
-fn reader(caller: Caller<'_>) -> Option<ContinuationReader<'_>> {
+fn reader(caller: Caller<'_>) -> Option<Reader<'_>> {
     handlers::get()?.continuations(caller.local?)
 }
 
@@ -191,7 +191,7 @@ fn begin_suspending<'a>(
     continuation: jobject,
     span: u32,
     thread: jlong,
-    entry: impl FnOnce(ContinuationReader<'a>, &LocalRef<'a>) -> Option<SuspendEntry<LocalRef<'a>>>,
+    entry: impl FnOnce(Reader<'a>, &LocalRef<'a>) -> Option<SuspendEntry<LocalRef<'a>>>,
 ) {
     let thread = thread.cast_unsigned();
     guard((), || {

@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Describes an object without what it holds; texts are read into `text` as far as they fit.
+    /// Describes an object without its contents. A text is read into `text`, up to its length.
     pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
         self.values
             .read(self.jvmti, self.runtime, self.local, object, text)
@@ -60,20 +60,24 @@ impl<'a> Reader<'a> {
         self.values.has_field(self.jvmti, self.local, object, name)
     }
 
-    /// The object in a field; none if it is `null` or there is no such field.
+    /// Returns the object in a field, or `None` for `null` and for an absent field.
     pub fn object_in(self, object: &LocalRef<'_>, name: &str) -> Option<LocalRef<'a>> {
         self.values.object_in(self.jvmti, self.local, object, name)
     }
 
-    /// The value in a field, `null` among them; none if there is no such field.
+    /// Returns the value in a field, which may be `null`, or `None` for an absent field.
     pub(super) fn reached_in(self, object: &LocalRef<'_>, name: &str) -> Option<Reached<'a>> {
         self.values.reached_in(self.jvmti, self.local, object, name)
     }
 
     /// A number of elements or an index, in a field of type `int`.
     pub fn index_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
-        let found = self.values.int_in(self.jvmti, self.local, object, name)?;
-        u64::try_from(found).ok()
+        u64::try_from(self.int_in(object, name)?).ok()
+    }
+
+    /// The number in a field of type `int`.
+    pub fn int_in(self, object: &LocalRef<'_>, name: &str) -> Option<i32> {
+        self.values.int_in(self.jvmti, self.local, object, name)
     }
 
     /// The bits in a field of type `long`.
@@ -101,14 +105,14 @@ impl<'a> Reader<'a> {
         found.is_some_and(|found| found == signature)
     }
 
-    /// `null` in place of an object that stands for it, which is of this class.
+    /// Replaces an object of this class by `null`: the collection keeps it in place of `null`.
     pub(super) fn unmasked(self, found: Option<LocalRef<'a>>, mask: &[u8]) -> Reached<'a> {
         Reached::Object(found.filter(|object| !self.is_of(object, mask)))
     }
 }
 
 impl<'a> Objects<'a> {
-    /// An element; none beyond the end.
+    /// Returns an element, or `None` beyond the end.
     pub fn at(&self, reader: Reader<'a>, index: u64) -> Option<Option<LocalRef<'a>>> {
         if index >= self.length {
             return None;

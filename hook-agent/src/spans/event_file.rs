@@ -175,7 +175,7 @@ impl EventFile {
             let open = runtime.open_calls(spans, self.base(), clock::ticks(), all);
             open.iter()
                 .for_each(|(call, is_virtual)| writer.call(call, *is_virtual));
-            if let Some(reader) = runtime::continuations(jvm.jvmti, jvm.local) {
+            if let Some(reader) = runtime::reader(jvm.jvmti, jvm.local) {
                 let abandoned = runtime.abandoned_calls(&reader, self.base(), clock::ticks());
                 abandoned.iter().for_each(|call| writer.call(call, true));
             }

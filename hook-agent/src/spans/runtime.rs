@@ -1,7 +1,6 @@
 //! Where the threads of the application record their spans, and how values are read for them.
 
 use crate::ffi::clock::Start;
-use crate::ffi::continuations::ContinuationReader;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::native_stack;
@@ -105,16 +104,6 @@ pub(crate) fn class_number(jvmti: Jvmti, local: Local<'_>, object: &LocalRef<'_>
     VALUES.get()?.class_number(jvmti, &RUNTIME, local, object)
 }
 
-/// Returns the reader of Kotlin's continuations.
-pub(crate) fn continuations(jvmti: Jvmti, local: Local<'_>) -> Option<ContinuationReader<'_>> {
-    Some(ContinuationReader {
-        local,
-        jvmti,
-        values: VALUES.get()?,
-        runtime: &RUNTIME,
-    })
-}
-
 /// What can be said of an object; texts are read into `text` as far as they fit.
 pub(crate) fn captured<'t>(
     jvmti: Jvmti,
@@ -126,7 +115,7 @@ pub(crate) fn captured<'t>(
 }
 
 /// Reads objects with the numbers of classes that hold for all sessions.
-fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
+pub(crate) fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
     Some(Reader {
         local,
         jvmti,
@@ -135,7 +124,7 @@ fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
     })
 }
 
-/// The value to which these steps lead from an object; none if they lead nowhere.
+/// Follows steps from an object to a value. Returns `None` if a step leads nowhere.
 pub(crate) fn captured_at<'t>(
     jvmti: Jvmti,
     local: Local<'_>,

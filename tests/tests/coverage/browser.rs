@@ -5,8 +5,17 @@ use e2e_tests::corpus::jdk_classes;
 use e2e_tests::java::Java;
 use e2e_tests::{javac, jdks, rotation, scratch, workspace};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The browser, if everything is to be tested and it is in PATH.
+fn program() -> Option<PathBuf> {
+    let found = rotation::everything().then(browser::program)?;
+    if found.is_none() {
+        eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
+    }
+    found
+}
 
 /// Says how long a script takes that ends with the page laid out anew.
 fn time(browser: &mut Browser, script: &str) {
@@ -20,11 +29,7 @@ fn time(browser: &mut Browser, script: &str) {
 
 #[test]
 fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
-    if !rotation::everything() {
-        return;
-    }
-    let Some(program) = browser::program() else {
-        eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
+    let Some(program) = program() else {
         return;
     };
     let folder = scratch();
@@ -120,11 +125,7 @@ fn report(folder: &Path) {
 
 #[test]
 fn report_is_read_under_a_policy_without_inline_styles_and_scripts() {
-    if !rotation::everything() {
-        return;
-    }
-    let Some(program) = browser::program() else {
-        eprintln!("no chromium in PATH; on Debian: apt-get install chromium");
+    let Some(program) = program() else {
         return;
     };
     let folder = scratch();

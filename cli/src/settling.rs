@@ -1,0 +1,82 @@
+//! The JVMs of a trace that goes on, whose calls are settled now and then: their callers are known then.
+
+use std::time::{Duration, Instant};
+
+use probes::events::Trace;
+use trace::rolling::Rolling;
+
+/// How often calls are looked through for those that are settled.
+const TURN: Duration = Duration::from_millis(250);
+/// If a JVM records nothing for this time, all callers that are open have been seen open.
+const SILENCE: Duration = Duration::from_secs(4);
+
+/// The calls of each JVM by its number.
+#[derive(Debug)]
+pub struct SettlingJvms<T> {
+    jvms: Vec<Jvm<T>>,
+    looked: Instant,
+}
+
+#[derive(Debug)]
+struct Jvm<T> {
+    calls: T,
+    /// The time of its last record.
+    heard: Instant,
+}
+
+impl<T> Default for SettlingJvms<T> {
+    fn default() -> Self {
+        Self {
+            jvms: Vec::new(),
+            looked: Instant::now(),
+        }
+    }
+}
+
+impl<T> SettlingJvms<T> {
+    /// Returns the calls of a JVM that has just recorded something; `new` makes them for each new JVM.
+    pub fn heard(&mut self, number: usize, new: impl Fn() -> T) -> &mut T {
+        let now = Instant::now();
+        while self.jvms.len() <= number {
+            self.jvms.push(Jvm {
+                calls: new(),
+                heard: now,
+            });
+        }
+        let jvm = &mut self.jvms[number];
+        jvm.heard = now;
+        &mut jvm.calls
+    }
+
+    /// Gives the calls of each JVM with its trace, and the time in nanoseconds up to which they are settled. Gives nothing
+    /// if the last turn was a moment ago.
+    pub fn turn<'s, 'r: 's>(
+        &'s mut self,
+        all: impl Iterator<Item = &'r mut Rolling> + 's,
+    ) -> impl Iterator<Item = (&'s mut T, &'r Trace, u64)> {
+        let is_due = self.looked.elapsed() >= TURN;
+        if is_due {
+            self.looked = Instant::now();
+        }
+        let jvms = self.jvms.iter_mut().zip(all).filter(move |_| is_due);
+        jvms.map(|(jvm, rolling)| {
+            let rolling = &*rolling;
+            let trace = rolling.trace();
+            let settled = match jvm.heard.elapsed() > SILENCE {
+                true => u64::MAX,
+                false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
+            };
+            (&mut jvm.calls, trace, settled)
+        })
+    }
+
+    /// Gives the calls of each JVM.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.jvms.iter().map(|jvm| &jvm.calls)
+    }
+
+    /// As [`SettlingJvms::iter`], to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.jvms.iter_mut().map(|jvm| &mut jvm.calls)
+    }
+}
