@@ -186,7 +186,7 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
 }
 
 /// Removes the socket that an earlier process of another user with the same pid has left. Only root can: the folder is
-/// sticky, so the JVM cannot put its own socket in its place. A socket that somebody listens to stays.
+/// sticky, so the JVM cannot put its own socket in its place. A socket with a listener stays.
 fn remove_left(process: &Process, socket: &Path) {
     let is_left = |found: fs::Metadata| {
         let is_dead = || {

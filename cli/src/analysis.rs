@@ -43,9 +43,9 @@ pub struct Analysed {
     pub bundles: Vec<BundleCoverage>,
     /// How many recorded classes are in none of the places.
     pub elsewhere: usize,
-    /// How many recorded classes a library generated at run time; no report holds them.
+    /// The number of recorded classes that a library generated at run time; no report holds them.
     pub generated: usize,
-    /// How many classes have an annotation that leaves them out, or lie in one that has.
+    /// The number of classes that an annotation excludes, inner classes included.
     pub excluded: usize,
     /// What was carried over from other versions of classes.
     pub carried: CarriedTotal,
@@ -685,7 +685,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
     ))
 }
 
-/// Says that JaCoCo's agent changed one of these recorded classes.
+/// Checks whether JaCoCo's agent changed one of the recorded classes with these ids.
 fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
     let mut kept = ids
         .iter()

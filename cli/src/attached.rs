@@ -440,7 +440,7 @@ impl AttachedPlugin {
     }
 }
 
-/// Says why the agent that this command brought stays: other commands hold it, or somebody asked it for more.
+/// The reason for which the agent of this command stays: other commands hold it, or it has got more work.
 fn stays(pid: i32, holders: &[Holder]) -> String {
     match holders.first() {
         Some(holder) => format!(

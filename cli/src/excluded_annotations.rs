@@ -43,7 +43,7 @@ impl ExcludedAnnotations {
         patterns.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Checks whether one of these annotations, which are descriptors, leaves out what has it.
+    /// Checks whether one of these annotations, given as descriptors, excludes its class or method.
     #[must_use]
     pub fn any(&self, annotations: &[&str]) -> bool {
         !self.0.is_empty()

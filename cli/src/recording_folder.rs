@@ -121,7 +121,7 @@ fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> 
     missing.try_for_each(|folder| chown(folder, Some(user), Some(group)))
 }
 
-/// As [`make_for`], for a folder in one that every user may write to. No other user reads what is recorded there.
+/// As [`make_for`], for a folder in `/tmp`, to which every user may write. No other user can read recordings there.
 fn make_own(process: &Process, folder: &Path) -> io::Result<()> {
     let mut private = DirBuilder::new();
     private.mode(0o700);

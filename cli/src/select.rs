@@ -20,7 +20,7 @@ pub struct Filter {
     of_events: Selection,
     /// All selectors, as they were written.
     texts: Vec<String>,
-    /// Annotations that leave out what has them.
+    /// Annotations that exclude their classes and methods.
     excluded: ExcludedAnnotations,
 }
 
@@ -68,7 +68,7 @@ impl Filter {
         }
     }
 
-    /// Prints which selectors the table of calls does without, as no event file says where a class came from.
+    /// Prints the selectors that the table of calls ignores: no event file has the location of a class.
     pub fn tell_what_events_lack(&self) {
         let mut lacking = self.texts.iter().map(String::as_str);
         if let Some(part) = lacking.find(|part| concerns(part, "location:")) {
@@ -110,7 +110,7 @@ impl Filter {
         })
     }
 
-    /// The annotations that leave out what has them.
+    /// The annotations that exclude their classes and methods.
     #[must_use]
     pub fn excluded(&self) -> &ExcludedAnnotations {
         &self.excluded

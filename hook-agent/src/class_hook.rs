@@ -163,7 +163,8 @@ fn restore(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     });
 }
 
-/// The class with the names of parameters that its file has; none if it has them. Most files name none, and are not read.
+/// Returns the class with the names of parameters of its file, or `None` if the class has them. A file without such names
+/// is not read.
 fn restored(class_data: &[u8], file: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(file, b"MethodParameters")?;
     let class = ClassFile::read(class_data).ok()?;

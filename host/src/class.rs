@@ -93,7 +93,7 @@ impl TransformedClass {
         self.class.into_memory()
     }
 
-    /// CRC-64 of its class file; computed each time, as most classes need none.
+    /// Computes the CRC-64 of its class file, which few classes need.
     pub fn fingerprint(&self) -> u64 {
         rewriter::fingerprint(self.file())
     }

@@ -1,10 +1,10 @@
 //! Methods with subroutines (`jsr`, `ret`; JVMS 6.5), which class files have up to version 50.
 //!
-//! An instruction of a subroutine runs once for each of its callers, so a probe in it would not tell them apart. Here
+//! Several calls share the instructions of a subroutine, so a probe in it would mix them. Here
 //! each call becomes a copy of the subroutine, in the order in which ASM's `JSRInlinerAdapter` makes them: JaCoCo counts
 //! these copies.
 //!
-//! `aconst_null` and `goto_w` stand in for a `jsr`, and `goto_w` for a `ret`. In ASM, a return leads to a label of its
+//! `aconst_null` and `goto_w` replace a `jsr`, and `goto_w` replaces a `ret`. In ASM, a return leads to a label of its
 //! own, also where other jumps lead to the same instruction. The wide form makes such a return known to readers of the
 //! code.
 
@@ -23,11 +23,11 @@ const WITHOUT: u16 = 51;
 /// Bytes of an attribute before its contents.
 const ATTRIBUTE_HEAD: usize = 6;
 
-/// Returns the class with a copy of a subroutine in place of each call. None if no method has a subroutine, or none can
-/// do without: one that calls itself, or whose code would be longer than 65,535 bytes or a branch than 32,767.
+/// Returns the class with a copy of a subroutine in place of each call, or `None` without a subroutine that can be
+/// inlined. A method stays as it is if a subroutine calls itself, or if the code would exceed 65,535 bytes or a branch
+/// 32,767.
 ///
-/// Code that no path leads to is left out of these methods, as are the attributes of their code that are neither line
-/// numbers nor local variables.
+/// The new code has no unreachable instructions. Its attributes are line numbers and local variables alone.
 #[must_use]
 pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
     if class.major_version() >= WITHOUT {
@@ -53,7 +53,7 @@ pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The `Code` attribute of a method with subroutines, and what stands in for its contents.
+/// The `Code` attribute of a method with subroutines, and its new contents.
 fn inlined<'a>(class: &ClassFile<'a>, method: &Method<'_, 'a>) -> Option<(Attribute<'a>, Vec<u8>)> {
     let code = method.code().ok()??;
     if !has_subroutines(&code) {

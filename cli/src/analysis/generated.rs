@@ -1,4 +1,4 @@
-//! Classes that libraries generate while the program runs: no source says what they do.
+//! Classes that libraries generate while the program runs: they have no source.
 
 use coverage::class::ClassDescription;
 

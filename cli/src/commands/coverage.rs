@@ -215,7 +215,7 @@ impl Coverage {
         };
         let unanswered = ended.unanswered.take();
         let file = show::path(&snapshot);
-        say(format_args!("what was measured is kept in {file}"));
+        say(format_args!("the recording stays in {file}"));
         let reported = self.report(&[snapshot], &output, None, SystemTime::now());
         if let Some(problem) = unanswered {
             return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);

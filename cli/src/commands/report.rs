@@ -467,7 +467,7 @@ fn print(
     }
 }
 
-/// The classes and methods that an annotation leaves out; none if there are none.
+/// Counts the classes and methods that an annotation excludes. Returns `None` if it excludes nothing.
 fn by_annotation(analysed: &Analysed) -> Option<String> {
     let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
     let methods: u32 = classes.map(|class| class.excluded).sum();

@@ -101,7 +101,7 @@ pub(super) fn jump_target(code: &[u8], at: usize) -> Option<u16> {
 }
 
 /// The label to which the jump at `at` leads, which is `target` unless the jump is the return of an inlined subroutine;
-/// `begins` tells of each bci in front of `at` whether an instruction begins there.
+/// `begins` checks for a bci in front of `at` that an instruction begins there.
 pub(super) fn jump_label(code: &[u8], at: usize, target: u16, begins: impl Fn(u16) -> bool) -> u16 {
     let is_back = code.get(at) == Some(&opcode::GOTO_W) && usize::from(target) <= at;
     let call = target.checked_sub(CALL).filter(|_| is_back);
@@ -117,7 +117,7 @@ pub(super) fn jump_label(code: &[u8], at: usize, target: u16, begins: impl Fn(u1
     }
 }
 
-/// Bytes of `aconst_null` and `goto_w`, which stand in for a `jsr` whose subroutine is inlined.
+/// Bytes of `aconst_null` and `goto_w`, which replace a `jsr` when its subroutine is inlined.
 const CALL: u16 = 6;
 
 /// The label of the returns to `bci`, which are no jumps to `bci` for JaCoCo. It is the last byte of the call.

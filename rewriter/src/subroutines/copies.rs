@@ -9,9 +9,9 @@ use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::limits::MAX_CODE_LENGTH;
 
-/// Bytes of `aconst_null` and `goto_w`, which stand in for a `jsr`.
+/// Bytes of `aconst_null` and `goto_w`, which replace a `jsr`.
 const CALL: usize = 6;
-/// Bytes of a `goto_w`, which stands in for a `ret`.
+/// Bytes of a `goto_w`, which replaces a `ret`.
 const RETURN: usize = 5;
 
 /// A copy of a subroutine for one call; the first is the method itself.
@@ -19,7 +19,7 @@ const RETURN: usize = 5;
 struct Copy {
     /// The copy that has the call.
     parent: Option<usize>,
-    /// What the subroutine reaches, by its number in [`Reach`].
+    /// The number of the subroutine's set in [`Reach`].
     set: usize,
     /// The pieces that belong to it.
     pieces: Range<usize>,
@@ -48,7 +48,7 @@ pub(super) struct Copies<'r> {
 }
 
 impl<'r> Copies<'r> {
-    /// Copies until each call has one; none if a subroutine calls itself, or there is too much code.
+    /// Makes a copy for each call. Returns `None` if a subroutine calls itself, or the code gets too long.
     pub(super) fn make(body: &Body<'_>, reach: &'r Reach) -> Option<Self> {
         let mut all = Self {
             reach,
@@ -120,7 +120,7 @@ impl<'r> Copies<'r> {
         std::iter::successors(get(copy), move |copy| get(copy.parent?))
     }
 
-    /// The same by their numbers, of those that reach an instruction.
+    /// The numbers of those copies among them that reach an instruction.
     fn reaching(&self, copy: usize, number: usize) -> impl Iterator<Item = usize> {
         let parent = |copy: &usize| self.copies.get(*copy)?.parent;
         let all = std::iter::successors(Some(copy), parent);
@@ -348,7 +348,7 @@ impl Rows {
     }
 }
 
-/// Bytes of what stands in for an instruction at a place.
+/// Bytes of the replacement of an instruction at a place.
 fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
     match instruction.opcode {
         opcode::JSR | opcode::JSR_W => CALL,
@@ -377,7 +377,7 @@ fn write_wide(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<(
     Some(())
 }
 
-/// Writes a branch of 16 bits; none if its target is too far.
+/// Writes a branch of 16 bits. Returns `None` if its target is too far.
 fn write_short(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
     let distance = i16::try_from(distance(from, to)?).ok()?;
     out.push(opcode);

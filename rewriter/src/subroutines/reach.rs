@@ -1,4 +1,4 @@
-//! Which instructions a method and each of its subroutines reach.
+//! The instructions that a method and each of its subroutines reach.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -29,7 +29,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads the code; none if it is not well formed.
+    /// Reads the code. Returns `None` if it is malformed.
     pub(super) fn read(code: &Code<'_, 'a>) -> Option<Self> {
         let instructions: Vec<_> = code.instructions().collect::<Result<_, _>>().ok()?;
         let begins = instructions.iter().map(|found| u32::from(found.bci.0));
@@ -63,7 +63,7 @@ impl<'a> Body<'a> {
         (target < self.instructions.len()).then_some(target)
     }
 
-    /// Adds what may run after an instruction in the same subroutine; none if it leads out of the code.
+    /// Adds the instructions that may follow in the same subroutine. Returns `None` if a jump leaves the code.
     fn add_next(&self, number: usize, next: &mut Vec<usize>) -> Option<()> {
         let instruction = self.instructions.get(number)?;
         let found = instruction.opcode;
@@ -91,18 +91,18 @@ pub(super) fn is_branch(opcode: u8) -> bool {
 /// The instructions that a subroutine, or the method itself, reaches without a `jsr`.
 pub(super) type Reached = Vec<bool>;
 
-/// What the method and its subroutines reach.
+/// The reach of the method and of its subroutines.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// By the first instruction of each subroutine; the method itself is 0 among `sets`.
     subroutines: BTreeMap<usize, usize>,
     sets: Vec<Reached>,
-    /// Instructions that more than one of them reaches.
+    /// Instructions that belong to more than one set.
     shared: Vec<bool>,
 }
 
 impl Reach {
-    /// Follows the code; none if a path leads out of it.
+    /// Follows the code. Returns `None` if a path leaves it.
     pub(super) fn of(body: &Body<'_>) -> Option<Self> {
         let mut sets = vec![closure(body, 0)?];
         let mut subroutines = BTreeMap::new();
@@ -145,7 +145,7 @@ fn has(set: &[bool], number: usize) -> bool {
     set.get(number).copied().unwrap_or(false)
 }
 
-/// What is reached from an instruction, by handlers of what is reached, too.
+/// Collects the instructions that are reached from one, also through exception handlers.
 fn closure(body: &Body<'_>, first: usize) -> Option<Reached> {
     let mut reached = vec![false; body.instructions.len()];
     let mut open = vec![first];

@@ -83,12 +83,12 @@ fn inline(code: &[u8], tables: &Tables<'_>) -> Option<Found> {
     ))
 }
 
-/// What stands in for a call that leads so far behind its own end.
+/// The replacement of a call, with the distance from its end to its target.
 fn call(distance: u8) -> [u8; 6] {
     [ACONST_NULL, GOTO_W, 0, 0, 0, distance + 5]
 }
 
-/// What stands in for a return that leads so far back from its own begin.
+/// The replacement of a return, with the distance back from its begin.
 fn back(distance: u8) -> [u8; 5] {
     [GOTO_W, 0xff, 0xff, 0xff, distance.wrapping_neg()]
 }

@@ -29,7 +29,7 @@ const DOCUMENTS: [&str; 6] = [
 const OPENINGS: usize = 5;
 /// Most markers in 1,000 words.
 const MARKERS: usize = 5;
-/// Most words of a sentence: of half of them, and of nine out of ten.
+/// Most words of a sentence, at the median and at 90 %.
 const MEDIAN: usize = 18;
 const LONG: usize = 32;
 
@@ -38,7 +38,7 @@ const QUESTIONS: [&str; 9] = [
     "What", "Where", "Which", "How", "Whether", "Why", "Who", "When", "That",
 ];
 
-/// Words that stand in place of a noun of the field.
+/// Words that replace a noun of the field.
 const MARKER_WORDS: [&[&str]; 31] = [
     &["what"],
     &["told"],
@@ -214,7 +214,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// How often a marker is in a text.
+/// Counts the markers in a text.
 fn markers(text: &str) -> usize {
     let words: Vec<String> = words(text).map(str::to_lowercase).collect();
     let is_at = |at: usize, marker: &[&str]| {
