@@ -396,6 +396,11 @@ impl Material {
                 outputs.sonar.is_some(),
                 "SonarQube takes each file once; without --per-loader the loaders are united",
             ),
+            (
+                "--per-test",
+                outputs.per_test,
+                "what single tests executed is recorded for all loaders together",
+            ),
         ];
         match refused.iter().find(|(_, given, _)| *given) {
             None => Ok(()),
@@ -484,6 +489,9 @@ pub struct Outputs {
     /// Write JaCoCo's execution data to this file
     #[arg(long, value_name = "FILE", value_parser = place())]
     pub exec: Option<PathBuf>,
+    /// Name the tests that executed each line, in HTML, LCOV and JSON; of runs with the listener of tests (docs/coverage.md)
+    #[arg(long)]
+    pub per_test: bool,
     /// Name of the report [default: Code coverage]
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,

@@ -62,6 +62,7 @@ pub mod open_files;
 mod otlp;
 pub mod outputs;
 pub mod passing_folder;
+pub mod per_test;
 pub mod plan_text;
 pub mod plugin_compiler;
 pub mod plugin_project;

@@ -150,6 +150,20 @@ impl Outputs {
         }
     }
 
+    /// Refuses to name tests where no report has room for them; `is_html_written` is for commands that write HTML if no
+    /// report is asked for.
+    ///
+    /// # Errors
+    /// `H0606`.
+    pub fn check_per_test(&self, is_html_written: bool) -> Result<(), Problem> {
+        let has_room = self.html.is_some() || self.lcov.is_some() || self.json.is_some();
+        if !self.per_test || has_room || is_html_written && !self.any() {
+            return Ok(());
+        }
+        let problem = Problem::user("H0606", "--per-test needs a report that names tests");
+        Err(problem.with("expected", "--html, --lcov or --json"))
+    }
+
     /// Checks before a program runs whether what is asked for can be written.
     ///
     /// # Errors

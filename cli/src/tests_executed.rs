@@ -67,9 +67,14 @@ impl Executed {
         let recorded = ExecutionDataStore::read(&files, &mut damaged, warnings)?;
         damaged.any()?;
         if recorded.tests.iter().all(|test| test.tests.is_empty()) {
-            return Err(Problem::user("H0690", "no tests were told from one another")
-                .with("found", format!("{} of runs, and what was executed as a whole", counted(files.len(), "file")))
-                .with("help", "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it. Or say when a test begins and ends: `classhook test`"));
+            let (message, help) = untold();
+            let found = format!(
+                "{} of runs, and what was executed as a whole",
+                counted(files.len(), "file")
+            );
+            return Err(Problem::user("H0690", message)
+                .with("found", found)
+                .with("help", help));
         }
         let missing = recorded.unwritten();
         let missing: Vec<Warning> = missing
@@ -77,7 +82,7 @@ impl Executed {
             .collect();
         warnings.extend(missing);
         if recorded.tests_cut_off {
-            warnings.add(incomplete().with("found", "a run with more tests, or with tests that execute more, than is kept: of the later ones it is not known what they executed"));
+            warnings.add(cut_off());
         }
         let mut of_class: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, test) in recorded.tests.iter().enumerate() {
@@ -169,7 +174,7 @@ fn hits_of(test: Option<&TestHits>, class: usize) -> &[u32] {
 }
 
 /// As many flags, of which these are set; none if one is not among them.
-fn flags(set: &[u32], count: usize) -> Option<Vec<bool>> {
+pub fn flags<'n>(set: impl IntoIterator<Item = &'n u32>, count: usize) -> Option<Vec<bool>> {
     let mut flags = vec![false; count];
     for number in set {
         *flags.get_mut(*number as usize)? = true;
@@ -177,7 +182,24 @@ fn flags(set: &[u32], count: usize) -> Option<Vec<bool>> {
     Some(flags)
 }
 
-fn incomplete() -> Warning {
+/// Message and help if the snapshots name no test.
+#[must_use]
+pub fn untold() -> (&'static str, &'static str) {
+    (
+        "no tests were told from one another",
+        "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it. Or say when a test begins and ends: `classhook test`",
+    )
+}
+
+/// Warns that only the first tests of a run are known.
+#[must_use]
+pub fn cut_off() -> Warning {
+    incomplete().with("found", "a run with more tests, or with tests that execute more, than is kept: of the later ones it is not known what they executed")
+}
+
+/// Warns that something is missing of the tests.
+#[must_use]
+pub fn incomplete() -> Warning {
     Warning::new("H0692", "not everything is known of what tests executed").of_missing()
 }
 

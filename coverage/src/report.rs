@@ -19,6 +19,7 @@ pub mod lcov;
 pub mod markdown;
 mod markup;
 pub mod names;
+pub mod per_test;
 mod processors;
 pub mod sonar;
 pub mod table;
@@ -28,6 +29,7 @@ pub mod xml;
 mod fixture;
 
 use crate::model::{BundleCoverage, Changed, Counters, PackageCoverage};
+use per_test::PerTest;
 
 /// The circumstances of one run: who recorded, from when to when.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,6 +118,8 @@ pub struct Report<'a> {
     pub missing: &'a [String],
     /// The changed lines that the report is limited to.
     pub changed: Option<&'a Changed>,
+    /// The tests that executed the lines, for reports that name them.
+    pub per_test: Option<&'a PerTest<'a>>,
 }
 
 /// A bundle and its sources.
@@ -156,6 +160,7 @@ impl<'a> Report<'a> {
             sessions,
             missing: &[],
             changed: None,
+            per_test: None,
         }
     }
 

@@ -229,6 +229,7 @@ impl Coverage {
     /// Mistakes in what the report needs are reported before a long run, not after it.
     fn check_material(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
+        self.outputs.check_per_test(true)?;
         self.outputs.check_writable()?;
         if self.per_loader {
             self.material.check_per_loader(&self.outputs)?;

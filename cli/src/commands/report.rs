@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use coverage::model::BundleCoverage;
 use coverage::report::changed;
+use coverage::report::per_test::PerTest;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
 use observations::recorded::EXTENSION;
@@ -22,6 +23,7 @@ use crate::inputs::jacoco_agents::JacocoAgents;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::runs::{self, Found};
 use crate::inputs::sources::Sources;
+use crate::per_test::TestsOfReport;
 use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{FRAMES, ProfileOutputs};
@@ -54,6 +56,7 @@ Examples:
   classhook report out --module core=core/target/classes,core/src --module web=web/target/classes,web/src --html html
   classhook report out --flame-graph flame.svg --perfetto trace.json
   classhook report out --slow 200ms
+  classhook report out --per-test --sources src --html out/html --lcov out/lcov.info
   classhook report out --plugin allocations.wasm --results-csv tables
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
@@ -89,6 +92,7 @@ impl Report {
     /// If something cannot be read or written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
+        self.outputs.check_per_test(false)?;
         self.trace.check_stacks()?;
         let is_observed = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
         if !self.recorded.files.is_empty() && self.recorded.files.iter().all(is_observed) {
@@ -354,11 +358,18 @@ pub(super) fn make(
     let verdict = job.requirements.check(bundles, all, warnings);
     let exec = job.outputs.exec.as_ref();
     let exec = exec.map(|_| recorded.execution_data(warnings));
+    let limited = changed.map(|changed| changed.bundles.as_slice());
+    let tests = match job.outputs.per_test {
+        true => TestsOfReport::new(&recorded, all, limited, warnings),
+        false => None,
+    };
     warnings.print();
     let verdict = verdict?;
+    let per_test = tests.as_ref().map(|tests| PerTest::new(tests));
     let report = Whole {
         missing: &[damaged.missing(), &analysed.missing].concat(),
         changed,
+        per_test: per_test.as_ref(),
         ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job

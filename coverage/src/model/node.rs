@@ -411,6 +411,13 @@ impl ClassCoverage {
         self.counters.instruction.total() > 0
     }
 
+    /// Internal names of the classes of which this one executed inlined lines.
+    pub fn inlined_from(&self) -> impl Iterator<Item = &str> {
+        let executed = |fragment: &&Fragment| fragment.lines.values().any(|covered| *covered);
+        let fragments = self.fragments.iter().filter(executed);
+        fragments.map(|fragment| fragment.class.as_str())
+    }
+
     /// Internal name of the package, empty for the unnamed one.
     #[must_use]
     pub fn package(&self) -> &str {

@@ -8,6 +8,7 @@
 //! search. Of a group each module has such a folder, `mod-NAME`, beside the pages
 //! that list the modules. Whatever comes from classes or sources is escaped.
 
+mod executed_by;
 mod group;
 mod highlight;
 mod links;
@@ -22,9 +23,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use self::executed_by::ExecutedBy;
 use self::links::Links;
 use self::page::{Crumb, Head, Page, text};
 use self::rows::{Columns, Row};
+use super::per_test::PerTest;
 use super::table::percent;
 use super::{Module, Report, SourceLookup, append, names, processors};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
@@ -35,23 +38,26 @@ use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCov
 /// A file cannot be written.
 pub fn write(report: &Report<'_>, folder: &Path) -> io::Result<()> {
     if !report.is_group {
-        let mut modules = report.modules.iter();
-        return modules.try_for_each(|module| write_module(report, module, folder).map(drop));
+        let mut modules = report.modules.iter().enumerate();
+        return modules.try_for_each(|(number, module)| {
+            write_module(report, number, module, folder).map(drop)
+        });
     }
     let mut search = String::new();
     let folders = group::folders(report);
-    for (module, name) in report.modules.iter().zip(&folders) {
+    for (number, (module, name)) in report.modules.iter().zip(&folders).enumerate() {
         let inner = folder.join(name);
         std::fs::create_dir_all(&inner)?;
-        search += &write_module(report, module, &inner)?.search_data(&format!("{name}/"));
+        search += &write_module(report, number, module, &inner)?.search_data(&format!("{name}/"));
     }
     std::fs::write(folder.join("index.html"), group::index(report, &folders))?;
     write_shared(report, report.name, &search, folder)
 }
 
-/// Writes the pages of one bundle.
+/// Writes the pages of one bundle, that of the module with this number.
 fn write_module<'a>(
     report: &Report<'a>,
+    number: usize,
     module: &Module<'a>,
     folder: &Path,
 ) -> io::Result<Pages<'a>> {
@@ -65,6 +71,7 @@ fn write_module<'a>(
             module: report.is_group.then_some(&bundle.name),
             changed: report.changed,
         },
+        per_test: report.per_test.map(|per_test| (number, per_test)),
     };
     std::fs::write(folder.join("index.html"), pages.index())?;
     write_shared(report, &bundle.name, &pages.search_data(""), folder)?;
@@ -91,6 +98,8 @@ struct Pages<'a> {
     incomplete: Vec<&'a str>,
     /// The names of the report and of the module that the bundle is.
     head: Head<'a>,
+    /// The number of the module, and the tests that executed its lines.
+    per_test: Option<(usize, &'a PerTest<'a>)>,
 }
 
 impl Pages<'_> {
@@ -214,8 +223,25 @@ impl Pages<'_> {
             .filter(|file| file.counters.instruction.total() > 0)
         {
             let source = sources.source(&package.name, &file.name);
-            let page = self.source(package, file, source.as_deref());
-            std::fs::write(folder.join(self.links.source(package, &file.name)), page)?;
+            let link = self.links.source(package, &file.name);
+            let tests = self.per_test.map(|(module, per_test)| {
+                let lines = per_test.of_file(module, &package.name, &file.name);
+                ExecutedBy::new(per_test, lines, link)
+            });
+            let page = self.source(package, file, source.as_deref(), tests.as_ref());
+            std::fs::write(folder.join(link), page)?;
+            let mut path = self.crumbs(package, None);
+            path.pop();
+            path.extend([
+                Crumb::new(&names::package(&package.name), "index.html"),
+                Crumb::new(&file.name, link),
+                Crumb::here("Tests"),
+            ]);
+            let all = tests.as_ref();
+            let all = all.and_then(|tests| tests.all(self.head, &file.name, &path));
+            if let Some((name, page)) = all {
+                std::fs::write(folder.join(name), page)?;
+            }
         }
         Ok(())
     }
@@ -295,6 +321,7 @@ impl Pages<'_> {
         package: &PackageCoverage,
         file: &SourceFileCoverage,
         source: Option<&str>,
+        tests: Option<&ExecutedBy<'_>>,
     ) -> String {
         let mut page = Page::new(
             self.head,
@@ -317,7 +344,7 @@ impl Pages<'_> {
         for class in classes {
             self.section(&mut page.body, class, open);
         }
-        source::write(&mut page.body, package, file, source);
+        source::write(&mut page.body, package, file, source, tests);
         page.finish()
     }
 

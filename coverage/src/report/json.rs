@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use super::per_test::{OfFile, PerTest};
 use super::{Module, Report, Session, SourceLookup};
 use crate::model::{ClassCoverage, CounterKind, Counters, MethodCoverage};
 use crate::model::{PackageCoverage, SourceFileCoverage};
@@ -31,27 +32,52 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         out.write_all(quoted(sentence).as_bytes())
     })?;
     write!(out, "],\n\"counters\":{},", counters(&report.counters))?;
+    if let Some(per_test) = report.per_test {
+        write_tests(&mut out, per_test)?;
+    }
     if report.is_group {
         out.write_all(b"\n\"modules\":[")?;
-        list(&mut out, &report.modules, |out, module| {
-            let counters = counters(&module.bundle.counters);
-            write!(
-                out,
-                "\n{{\"name\":{},\"counters\":{counters},",
-                quoted(&module.bundle.name)
-            )?;
-            write_packages(out, module)?;
-            out.write_all(b"}")
-        })?;
+        list(
+            &mut out,
+            report.modules.iter().enumerate(),
+            |out, (number, module)| {
+                let counters = counters(&module.bundle.counters);
+                write!(
+                    out,
+                    "\n{{\"name\":{},\"counters\":{counters},",
+                    quoted(&module.bundle.name)
+                )?;
+                write_packages(out, module, &of_module(report, number))?;
+                out.write_all(b"}")
+            },
+        )?;
         out.write_all(b"]")?;
     } else {
-        report
-            .modules
-            .iter()
-            .try_for_each(|module| write_packages(&mut out, module))?;
+        let mut modules = report.modules.iter().enumerate();
+        modules.try_for_each(|(number, module)| {
+            write_packages(&mut out, module, &of_module(report, number))
+        })?;
     }
     out.write_all(b"}\n")?;
     out.flush()
+}
+
+/// Finds the tests of the lines of a source file in a module, if they are known.
+type FindTests<'a> = dyn Fn(&SourceFileCoverage) -> Option<&'a OfFile> + 'a;
+
+fn of_module<'a>(report: &Report<'a>, number: usize) -> Box<FindTests<'a>> {
+    let per_test = report.per_test;
+    Box::new(move |file| per_test?.of_file(number, &file.package, &file.name))
+}
+
+/// The names of the tests, by whose places in this list the lines name them.
+fn write_tests(out: &mut dyn Write, per_test: &PerTest<'_>) -> io::Result<()> {
+    out.write_all(b"\n\"tests\":[")?;
+    list(out, per_test.tests.tests(), |out, test| {
+        let (name, alone) = (quoted(&test.name), !test.is_together);
+        write!(out, "{{\"name\":{name},\"alone\":{alone}}}")
+    })?;
+    out.write_all(b"],")
 }
 
 fn write_session(out: &mut dyn Write, session: &Session) -> io::Result<()> {
@@ -65,10 +91,14 @@ fn write_session(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     )
 }
 
-fn write_packages(out: &mut dyn Write, module: &Module<'_>) -> io::Result<()> {
+fn write_packages(
+    out: &mut dyn Write,
+    module: &Module<'_>,
+    tests: &FindTests<'_>,
+) -> io::Result<()> {
     out.write_all(b"\n\"packages\":[")?;
     list(out, &module.bundle.packages, |out, package| {
-        write_package(out, package, module.sources)
+        write_package(out, package, module.sources, tests)
     })?;
     out.write_all(b"]")
 }
@@ -77,6 +107,7 @@ fn write_package(
     out: &mut dyn Write,
     package: &PackageCoverage,
     sources: &dyn SourceLookup,
+    tests: &FindTests<'_>,
 ) -> io::Result<()> {
     write!(
         out,
@@ -87,7 +118,7 @@ fn write_package(
     list(out, &package.classes, write_class)?;
     out.write_all(b"],\"sourceFiles\":[")?;
     list(out, &package.source_files, |out, file| {
-        write_file(out, file, sources)
+        write_file(out, file, sources, tests(file))
     })?;
     out.write_all(b"]}")
 }
@@ -129,6 +160,7 @@ fn write_file(
     out: &mut dyn Write,
     file: &SourceFileCoverage,
     sources: &dyn SourceLookup,
+    tests: Option<&OfFile>,
 ) -> io::Result<()> {
     let path = sources.path(&file.package, &file.name);
     write!(
@@ -145,10 +177,15 @@ fn write_file(
             "{{\"nr\":{number},\"mi\":{},\"ci\":{},\"mb\":{},\"cb\":{}",
             instructions.missed, instructions.covered, branches.missed, branches.covered
         )?;
-        match file.lines.begun(number) {
-            Some(_) => write!(out, ",\"times\":{}}}", file.lines.executions(number)),
-            None => out.write_all(b"}"),
+        if file.lines.begun(number).is_some() {
+            write!(out, ",\"times\":{}", file.lines.executions(number))?;
         }
+        if let Some(line) = tests.and_then(|tests| tests.get(&number)) {
+            let numbers: Vec<String> = line.tests.iter().map(u32::to_string).collect();
+            let (tests, outside) = (numbers.join(","), line.is_outside);
+            write!(out, ",\"tests\":[{tests}],\"outsideOfTests\":{outside}")?;
+        }
+        out.write_all(b"}")
     })?;
     out.write_all(b"]}")
 }
@@ -206,6 +243,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::changed::tests::changed;
+    use crate::report::per_test::tests::Withdrawals;
     use crate::report::{NoSources, fixture};
 
     #[test]
@@ -238,5 +276,25 @@ mod tests {
             quoted("a\"\\\n\u{1b}\u{202e}\u{e9}\u{1f600}"),
             "\"a\\\"\\\\\\u000a\\u001b\\u202e\u{e9}\\ud83d\\ude00\""
         );
+    }
+
+    #[test]
+    fn lines_name_their_tests_by_their_places_in_the_list() {
+        let (bundle, tests) = (fixture::bundle(), Withdrawals::new(4));
+        let per_test = PerTest::new(&tests);
+        let report = Report {
+            per_test: Some(&per_test),
+            ..Report::of_bundle(&bundle, &NoSources, &[])
+        };
+        let mut bytes = Vec::new();
+        write(&report, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        for part in [
+            "{\"name\":\"bank.AccountTest#withdraws<0001>\",\"alone\":false}",
+            "{\"nr\":5,\"mi\":0,\"ci\":3,\"mb\":0,\"cb\":0,\"tests\":[],\"outsideOfTests\":true}",
+            "\"tests\":[0,1,2],\"outsideOfTests\":false}",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

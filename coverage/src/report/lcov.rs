@@ -1,91 +1,236 @@
-//! The tracefile of LCOV: one section per source file.
+//! The tracefile of LCOV: a section for each source file, or for each test and file.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::decisions::Decisions;
+use super::per_test::{OfFile, PerTest};
 use super::{Report, SourceLookup, path_of};
-use crate::model::{Counter, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage};
+use crate::model::{
+    BundleCoverage, Counter, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
+};
 
 /// Writes the report; files are named as the sources have them, those that they do not know
 /// `package/File.java`, and what was executed counts as executed once where nothing was
 /// counted. Classes that name no source file are left out.
 ///
+/// With tests, each test has a section for each file that it executed in part. Every file has a section without a test's
+/// name, for the executions outside of tests. The sum over all sections is the coverage as a whole.
+///
 /// # Errors
 /// `out` cannot be written.
 pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let Some(per_test) = report.per_test else {
+        let all: Vec<_> = report.modules.iter().map(|module| module.bundle).collect();
+        return write_section(report, &all, &Section::WHOLE, out);
+    };
+    let outside = per_test.tests.outside();
+    let section = Section {
+        test: "",
+        outside_of: Some(per_test),
+    };
+    write_section(report, &outside.iter().collect::<Vec<_>>(), &section, out)?;
+    for (number, test) in per_test.tests.tests().iter().enumerate() {
+        let executed = per_test.tests.executed(number);
+        let section = Section {
+            test: &test_name(&test.name),
+            outside_of: None,
+        };
+        write_section(report, &executed.iter().collect::<Vec<_>>(), &section, out)?;
+    }
+    Ok(())
+}
+
+/// Whose the numbers of a section are.
+struct Section<'a> {
+    /// The name of the test, or nothing.
+    test: &'a str,
+    /// The tests whose executions do not count here, where all were counted.
+    outside_of: Option<&'a PerTest<'a>>,
+}
+
+impl Section<'_> {
+    /// Everything that was executed.
+    const WHOLE: Section<'static> = Section {
+        test: "",
+        outside_of: None,
+    };
+}
+
+/// Writes the files of these bundles, one for each module of the report.
+fn write_section(
+    report: &Report<'_>,
+    bundles: &[&BundleCoverage],
+    section: &Section<'_>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     let mut text = String::new();
-    for (module, package) in report.packages() {
-        for file in package
-            .source_files
-            .iter()
-            .filter(|file| file.lines.of_source().next().is_some())
-        {
-            write_file(package, file, module.sources, &mut text).map_err(io::Error::other)?;
+    for (number, (bundle, module)) in bundles.iter().zip(&report.modules).enumerate() {
+        for package in &bundle.packages {
+            let files = package.source_files.iter();
+            for file in files.filter(|file| file.lines.of_source().next().is_some()) {
+                let executions = section.outside_of.map(|per_test| {
+                    let tests = per_test.of_file(number, &file.package, &file.name);
+                    Outside::new(module.bundle, &file.package, &file.name, tests)
+                });
+                let file = File {
+                    package,
+                    file,
+                    test: section.test,
+                    outside: executions,
+                };
+                file.write(module.sources, &mut text)
+                    .map_err(io::Error::other)?;
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
         }
     }
-    out.write_all(text.as_bytes())
+    Ok(())
 }
 
-fn write_file(
-    package: &PackageCoverage,
-    file: &SourceFileCoverage,
-    sources: &dyn SourceLookup,
-    text: &mut String,
-) -> std::fmt::Result {
-    let path = path_of(sources, &file.package, &file.name);
-    writeln!(text, "TN:\nSF:{}", one_line(&path))?;
-    write_methods(package, file, text)?;
-    let decisions = Decisions::of(package, file);
-    for (number, line) in file.lines.of_source() {
-        write_branches(number, line, &decisions, text)?;
+/// Writes the name of a test with the letters, digits and underscores that LCOV allows: `com_acme_SumTest__adds`. If two
+/// names could become one, a hash of the name follows.
+fn test_name(name: &str) -> String {
+    let (class, method) = name.split_once('#').unwrap_or((name, ""));
+    let is_letter = |char: char| char.is_ascii_alphanumeric();
+    let is_plain = class
+        .split('.')
+        .all(|part| !part.is_empty() && part.chars().all(is_letter))
+        && method.chars().all(|char| is_letter(char) || char == '_')
+        && !method.starts_with('_')
+        && !name.ends_with('#');
+    let letters = name.replacen('#', "__", 1);
+    let letters = letters.replace(|char: char| !is_letter(char) && char != '_', "_");
+    match is_plain {
+        true => letters,
+        false => format!("{letters}_{:08x}", fnv(name)),
     }
-    let mut branch = Counter::EMPTY;
-    let of_lines = file.lines.of_source().map(|(_, line)| line.branches);
-    of_lines.for_each(|of_line| branch += of_line);
-    if branch.total() > 0 {
-        writeln!(text, "BRF:{}\nBRH:{}", branch.total(), branch.covered)?;
-    }
-    let lines: Vec<_> = file
-        .lines
-        .of_source()
-        .filter(|(_, line)| line.instructions.total() > 0)
-        .collect();
-    let executed = |line: &LineCoverage| line.instructions.covered > 0;
-    for (number, _) in &lines {
-        writeln!(text, "DA:{number},{}", file.lines.executions(*number))?;
-    }
-    let hit = lines.iter().filter(|(_, line)| executed(line)).count();
-    writeln!(text, "LF:{}\nLH:{hit}\nend_of_record", lines.len())
 }
 
-fn write_methods(
-    package: &PackageCoverage,
-    file: &SourceFileCoverage,
-    text: &mut String,
-) -> std::fmt::Result {
-    let classes = package
-        .classes
-        .iter()
-        .filter(|class| class.source_file.as_ref() == Some(&file.name));
-    let methods: Vec<(u32, String, &MethodCoverage)> = classes
-        .flat_map(|class| class.methods.iter().map(move |method| (class, method)))
-        .filter_map(|(class, method)| {
-            let name = format!("{}.{}{}", class.name, method.name, method.descriptor);
-            Some((method.first_source_line()?, one_line(&name), method))
-        })
-        .collect();
-    for (line, name, _) in &methods {
-        writeln!(text, "FN:{line},{name}")?;
+/// The FNV-1a hash of a text.
+fn fnv(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// All executions of a file, from which those of tests are taken.
+struct Outside<'a> {
+    package: Option<&'a PackageCoverage>,
+    file: Option<&'a SourceFileCoverage>,
+    tests: Option<&'a OfFile>,
+}
+
+impl<'a> Outside<'a> {
+    fn new(
+        bundle: &'a BundleCoverage,
+        package: &str,
+        file: &str,
+        tests: Option<&'a OfFile>,
+    ) -> Self {
+        let mut packages = bundle.packages.iter();
+        let package = packages.find(|found| found.name == package);
+        let mut files = package.into_iter().flat_map(|found| &found.source_files);
+        Self {
+            file: files.find(|found| found.name == file),
+            package,
+            tests,
+        }
     }
-    for (_, name, method) in &methods {
-        writeln!(text, "FNDA:{},{name}", method.executions())?;
+
+    /// Counts the tests that executed a line.
+    fn tests(&self, line: u32) -> u64 {
+        let line = self.tests.and_then(|tests| tests.get(&line));
+        line.map_or(0, |line| line.tests.len() as u64)
     }
-    let hit = methods
-        .iter()
-        .filter(|(.., method)| method.counters.method.covered > 0)
-        .count();
-    writeln!(text, "FNF:{}\nFNH:{hit}", methods.len())
+
+    fn of_line(&self, line: u32) -> u64 {
+        let all = self.file.map_or(0, |file| file.lines.executions(line));
+        all.saturating_sub(self.tests(line))
+    }
+
+    fn of_method(&self, class: &str, method: &MethodCoverage, line: u32) -> u64 {
+        let mut classes = self
+            .package
+            .into_iter()
+            .flat_map(|package| &package.classes);
+        let class = classes.find(|found| found.name == class);
+        let mut methods = class.into_iter().flat_map(|class| &class.methods);
+        let is_it = |found: &&MethodCoverage| {
+            (&found.name, &found.descriptor) == (&method.name, &method.descriptor)
+        };
+        let all = methods.find(is_it).map_or(0, MethodCoverage::executions);
+        all.saturating_sub(self.tests(line))
+    }
+}
+
+/// A source file in a section.
+struct File<'a> {
+    package: &'a PackageCoverage,
+    file: &'a SourceFileCoverage,
+    test: &'a str,
+    outside: Option<Outside<'a>>,
+}
+
+impl File<'_> {
+    fn write(&self, sources: &dyn SourceLookup, text: &mut String) -> std::fmt::Result {
+        let (package, file) = (self.package, self.file);
+        let path = path_of(sources, &file.package, &file.name);
+        writeln!(text, "TN:{}\nSF:{}", self.test, one_line(&path))?;
+        self.write_methods(text)?;
+        let decisions = Decisions::of(package, file);
+        for (number, line) in file.lines.of_source() {
+            write_branches(number, line, &decisions, text)?;
+        }
+        let mut branch = Counter::EMPTY;
+        let of_lines = file.lines.of_source().map(|(_, line)| line.branches);
+        of_lines.for_each(|of_line| branch += of_line);
+        if branch.total() > 0 {
+            writeln!(text, "BRF:{}\nBRH:{}", branch.total(), branch.covered)?;
+        }
+        let lines = file.lines.of_source();
+        let lines: Vec<_> = lines
+            .filter(|(_, line)| line.instructions.total() > 0)
+            .map(|(number, _)| (number, self.executions(number)))
+            .collect();
+        for (number, times) in &lines {
+            writeln!(text, "DA:{number},{times}")?;
+        }
+        let hit = lines.iter().filter(|(_, times)| *times > 0).count();
+        writeln!(text, "LF:{}\nLH:{hit}\nend_of_record", lines.len())
+    }
+
+    /// Counts the executions of a line.
+    fn executions(&self, line: u32) -> u64 {
+        let outside = self.outside.as_ref();
+        let outside = outside.map_or(0, |outside| outside.of_line(line));
+        self.file.lines.executions(line).max(outside)
+    }
+
+    fn write_methods(&self, text: &mut String) -> std::fmt::Result {
+        let classes = self.package.classes.iter();
+        let classes = classes.filter(|class| class.source_file.as_ref() == Some(&self.file.name));
+        let methods: Vec<(u32, String, u64)> = classes
+            .flat_map(|class| class.methods.iter().map(move |method| (class, method)))
+            .filter_map(|(class, method)| {
+                let name = format!("{}.{}{}", class.name, method.name, method.descriptor);
+                let line = method.first_source_line()?;
+                let outside = self.outside.as_ref();
+                let outside =
+                    outside.map_or(0, |outside| outside.of_method(&class.name, method, line));
+                Some((line, one_line(&name), method.executions().max(outside)))
+            })
+            .collect();
+        for (line, name, _) in &methods {
+            writeln!(text, "FN:{line},{name}")?;
+        }
+        for (_, name, times) in &methods {
+            writeln!(text, "FNDA:{times},{name}")?;
+        }
+        let hit = methods.iter().filter(|(.., times)| *times > 0).count();
+        writeln!(text, "FNF:{}\nFNH:{hit}", methods.len())
+    }
 }
 
 /// Each decision of the line is a block with its branches. Where only their number is known, as of lines that were
@@ -126,6 +271,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::{Branch, BundleBuilder, Outcome};
+    use crate::report::per_test::tests::Withdrawals;
     use crate::report::{NoSources, fixture};
 
     /// The branches of a program whose one decision took these.
@@ -180,5 +326,128 @@ mod tests {
         let bundle = fixture::bundle();
         write(&Report::of_bundle(&bundle, &NoSources, &[]), &mut bytes).unwrap();
         insta::assert_snapshot!(String::from_utf8(bytes).unwrap());
+    }
+
+    #[test]
+    fn each_test_has_a_section_and_their_sum_is_what_was_executed() {
+        let (bundle, tests) = (fixture::bundle(), Withdrawals::new(5));
+        let per_test = PerTest::new(&tests);
+        let report = Report {
+            per_test: Some(&per_test),
+            ..Report::of_bundle(&bundle, &NoSources, &[])
+        };
+        let mut bytes = Vec::new();
+        write(&report, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let sections: Vec<&str> = text.split_inclusive("end_of_record\n").collect();
+        assert_eq!(sections.len(), 6, "{text}");
+        for (section, parts) in [
+            (0, ["TN:\n", "DA:5,1\n", "DA:9,0\n", "DA:16,0\n"]),
+            (
+                1,
+                [
+                    "TN:bank_AccountTest__withdraws_0000__",
+                    "DA:5,0\n",
+                    "DA:9,1\n",
+                    "DA:12,1\n",
+                ],
+            ),
+            (
+                5,
+                [
+                    "TN:bank_AccountTest__withdraws_0004__",
+                    "DA:5,0\n",
+                    "DA:9,1\n",
+                    "DA:12,0\n",
+                ],
+            ),
+        ] {
+            let section = sections[section];
+            for part in parts {
+                assert!(section.contains(part), "{part}: {section}");
+            }
+        }
+        assert!(
+            sections[1].contains("FNDA:1,bank/Account.withdraw(J)Z\n"),
+            "{text}"
+        );
+        assert!(
+            sections[0].contains("FNDA:0,bank/Account.withdraw(J)Z\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_counted_is_the_sum_of_all_sections() {
+        let mut class = fixture::class(
+            "bank/Account",
+            Some("Account.java"),
+            vec![fixture::method(
+                "withdraw",
+                "(J)Z",
+                &[(0, 4, 1, 1, 9), (0, 5, 0, 2, 12)],
+            )],
+        );
+        class.count("withdraw", "(J)Z", 9, 12);
+        class.count_entries("withdraw", "(J)Z", 12);
+        let mut builder = BundleBuilder::default();
+        builder.add(class).unwrap();
+        let (bundle, tests) = (builder.build("x"), Withdrawals::new(5));
+        let per_test = PerTest::new(&tests);
+        let report = Report {
+            per_test: Some(&per_test),
+            ..Report::of_bundle(&bundle, &NoSources, &[])
+        };
+        let mut bytes = Vec::new();
+        write(&report, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let sum = |record: &str| -> u64 {
+            let lines = text.lines().filter(|line| line.starts_with(record));
+            let number = |line: &str| -> u64 {
+                let number = line.split([':', ',']).find_map(|part| part.parse().ok());
+                match record.starts_with("DA") {
+                    true => line.rsplit(',').next().unwrap().parse().unwrap(),
+                    false => number.unwrap(),
+                }
+            };
+            lines.map(number).sum()
+        };
+        assert_eq!(sum("DA:9,"), 12, "{text}");
+        assert_eq!(sum("DA:12,"), 3, "{text}");
+        assert!(
+            text.contains("FNDA:7,bank/Account.withdraw(J)Z\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn names_of_tests_have_the_letters_that_lcov_allows_and_differ() {
+        assert_eq!(
+            test_name("com.acme.SumTest#adds_two"),
+            "com_acme_SumTest__adds_two"
+        );
+        assert_eq!(test_name("com.acme.SumTest"), "com_acme_SumTest");
+        let names = [
+            "com.acme.SumTest#adds",
+            "com.acme.SumTest__adds",
+            "com.acme.Sum$Test#adds",
+            "com.acme.Sum_Test#adds",
+            "com.acme.SumTest#_adds",
+            "com.acme.SumTest#",
+            "GET /a?b=1",
+            "GET /a?b-1",
+            "\u{1f600}",
+        ];
+        let mut known: Vec<String> = names.iter().map(|name| test_name(name)).collect();
+        for name in &known {
+            assert!(
+                name.chars()
+                    .all(|char| char.is_ascii_alphanumeric() || char == '_'),
+                "{name}"
+            );
+        }
+        known.sort_unstable();
+        known.dedup();
+        assert_eq!(known.len(), names.len());
     }
 }

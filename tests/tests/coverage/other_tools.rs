@@ -101,3 +101,49 @@ fn genhtml_and_pycobertura_find_the_sources_of_all_modules() {
     let table = std::fs::read_to_string(folder.join("table.html")).expect("a page of pycobertura");
     assert!(table.contains("return -1;"), "{table}");
 }
+
+#[test]
+fn genhtml_names_the_tests_of_each_line() {
+    let genhtml = target("lcov/usr/bin/genhtml");
+    if !genhtml.is_file() {
+        eprintln!("no genhtml here: `cargo xtask corpus` fetches it");
+        return;
+    }
+    let folder = scratch();
+    let folder = folder.path();
+    let tested = super::single_tests::junit(folder);
+    let words = [
+        "report",
+        "out",
+        "--per-test",
+        "--lcov",
+        "lcov.info",
+        "--sources",
+    ];
+    let ours = Java::program(classhook()).folder(folder).arguments(&words);
+    ours.argument(tested).run().assert_success();
+    let run = run(
+        &genhtml,
+        folder,
+        &["lcov.info", "--show-details", "-o", "pages"],
+    );
+    assert!(
+        !run.stderr.to_lowercase().contains("warning"),
+        "{}",
+        run.report()
+    );
+    let mut pages = vec![folder.join("pages")];
+    let mut named = false;
+    while let Some(place) = pages.pop() {
+        for entry in std::fs::read_dir(place).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                pages.push(path);
+            } else {
+                let page = std::fs::read_to_string(path).unwrap_or_default();
+                named |= page.contains("com_acme_SumTest__adds");
+            }
+        }
+    }
+    assert!(named, "{}", run.report());
+}

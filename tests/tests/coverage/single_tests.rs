@@ -71,6 +71,12 @@ fn tested(folder: &Path, framework: &Framework, tests: Option<&str>) {
     assert_eq!(warnings, 0, "{}", run.report());
 }
 
+/// Runs the tests of JUnit with the listener; gives the folder with the sources of the program.
+pub(super) fn junit(folder: &Path) -> PathBuf {
+    tested(folder, &JUNIT, None);
+    test_file("java/junit/main")
+}
+
 fn git(repository: &Path, words: &[&str]) {
     let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
     let mut git = Command::new("git");
@@ -205,6 +211,62 @@ fn each_test_of_junit_is_told_by_line_and_by_change() {
     for part in ["H0692", "data.json", "New.java"] {
         run.assert_stderr(part);
     }
+}
+
+/// The records of LCOV about the lines of `Sum.java` in the section of a test.
+fn lines_of(tracefile: &str, test: &str) -> Vec<String> {
+    let begin = format!("TN:{test}\nSF:");
+    let mut sections = tracefile.split_inclusive("end_of_record\n");
+    let is_it = |section: &&str| section.starts_with(&begin) && section.contains("Sum.java\n");
+    let section = sections.find(is_it).unwrap_or_default();
+    let lines = section.lines().filter(|line| line.starts_with("DA:"));
+    lines.map(|line| line[3..].to_owned()).collect()
+}
+
+#[test]
+fn reports_name_the_tests_of_each_line() {
+    let folder = scratch();
+    let sources = junit(folder.path());
+    let run = Java::program(workspace::classhook())
+        .arguments(&[
+            "report",
+            "out",
+            "--per-test",
+            "--html",
+            "html",
+            "--lcov",
+            "lcov.info",
+            "--sources",
+        ])
+        .argument(&sources)
+        .folder(folder.path())
+        .run();
+    run.assert_success();
+    let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).expect(file);
+    let tracefile = read("lcov.info");
+    let sum = |test| lines_of(&tracefile, test);
+    let adds = sum("com_acme_SumTest__adds");
+    assert!(
+        adds.contains(&"7,1".to_owned()) && adds.contains(&"14,0".to_owned()),
+        "{tracefile}"
+    );
+    let zero = sum("com_acme_ZeroTest__zero");
+    assert!(
+        zero.contains(&"12,1".to_owned()) && zero.contains(&"7,0".to_owned()),
+        "{tracefile}"
+    );
+    assert!(sum("").contains(&"18,0".to_owned()), "{tracefile}");
+    assert!(
+        tracefile.contains("TN:com_acme_SumTest\n"),
+        "what its tests share: {tracefile}"
+    );
+    let page = read("html/pkg/com.acme/src-Sum.java.html");
+    let named = "2 tests</summary><ul><li>com.acme.SumTest#adds<li>com.acme.SumTest#addsAgain</ul></details><code>";
+    let line = page
+        .lines()
+        .find(|line| line.contains("id=L7 "))
+        .unwrap_or_default();
+    assert!(line.contains(named) || page.contains(named), "{page}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::executed_by::ExecutedBy;
 use super::highlight::Highlighter;
 use super::page::text;
 use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCoverage, Status};
@@ -14,11 +15,12 @@ pub(super) fn write(
     package: &PackageCoverage,
     file: &SourceFileCoverage,
     source: Option<&str>,
+    tests: Option<&ExecutedBy<'_>>,
 ) {
     let decisions = Decisions::of(package, file);
     match source {
-        Some(source) => with_text(body, file, &decisions, source),
-        None => without_text(body, package, file, &decisions),
+        Some(source) => with_text(body, file, &decisions, source, tests),
+        None => without_text(body, package, file, &decisions, tests),
     }
 }
 
@@ -32,6 +34,7 @@ fn with_text(
     file: &SourceFileCoverage,
     decisions: &Decisions<'_>,
     source: &str,
+    tests: Option<&ExecutedBy<'_>>,
 ) {
     let length = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
     if let Some(last) = file.lines.last().filter(|&last| last > length) {
@@ -51,6 +54,9 @@ fn with_text(
             .filter(|line| line.status() != Status::Empty);
         let branches = coverage.and_then(|line| branches(number, line.branches, decisions));
         gutter(body, number, coverage, branches, times(&file.lines, number));
+        if let Some(tests) = tests {
+            tests.write(body, number);
+        }
         body.push_str("<code>");
         highlighter.line(line, body);
         body.push_str("</code></div>");
@@ -142,6 +148,7 @@ fn without_text(
     package: &PackageCoverage,
     file: &SourceFileCoverage,
     decisions: &Decisions<'_>,
+    tests: Option<&ExecutedBy<'_>>,
 ) {
     let path = if package.name.is_empty() {
         file.name.clone()
@@ -180,6 +187,9 @@ fn without_text(
             push_all(body, [" title=\"", &text(&words), "\""]);
         }
         push_all(body, [">", digits, mark, "</a>"]);
+        if let Some(tests) = tests {
+            tests.write(body, number);
+        }
     }
     body.push_str("</ol>\n");
 }

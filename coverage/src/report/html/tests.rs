@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::*;
 use crate::model::{Branch, BundleBuilder, Counter, Outcome};
 use crate::report::changed::tests::changed;
+use crate::report::per_test::PerTest;
+use crate::report::per_test::tests::Withdrawals;
 use crate::report::{NoSources, fixture};
 
 const ACCOUNT: &str = "package bank;\n\n/** An account. */\nclass Account {\n    Account(String owner) {\n    }\n\n    \
@@ -570,4 +572,43 @@ fn strings_of_the_script_hold_any_name() {
         r#""\u003c/script\u003e\u00e9\u0022\u005c\ud83d\ude00'""#
     );
     assert_eq!(script_string(""), r#""""#);
+}
+
+#[test]
+fn lines_name_some_of_their_tests_and_a_page_all_of_them() {
+    let (bundle, tests) = (fixture::bundle(), Withdrawals::new(1_000));
+    let per_test = PerTest::new(&tests);
+    for sources in [&Text(ACCOUNT) as &dyn SourceLookup, &NoSources] {
+        let report = Report {
+            per_test: Some(&per_test),
+            ..Report::of_bundle(&bundle, sources, &[])
+        };
+        let files = pages(&report);
+        let page = &files["pkg/bank/src-Account.java.html"];
+        let named = "<li>bank.AccountTest#withdraws&lt;";
+        assert_eq!(page.matches(named).count(), 10 + 3, "{page}");
+        for part in [
+            "<summary aria-label=\"Line 9: 1,000 tests\">1,000 tests</summary><ul><li>bank.AccountTest#withdraws&lt;0000&gt;",
+            "<li><a href=\"tests-Account.java.html#L9\">and 990 more</a></ul></details>",
+            "<summary aria-label=\"Line 12: 3 tests\">3 tests</summary>",
+            "<li>bank.AccountTest#withdraws&lt;0001&gt; <small>or a test at the same time</small>",
+            "<span class=tests>no test</span>",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(
+            !page.contains("style=") && !page.contains("onclick"),
+            "{page}"
+        );
+        let all = &files["pkg/bank/tests-Account.java.html"];
+        assert_eq!(all.matches(named).count(), 1_000);
+        assert!(
+            all.contains("<h2>Line <span id=L9>9</span>: 1,000 tests</h2>"),
+            "{all}"
+        );
+        assert!(
+            all.contains("<a href=\"src-Account.java.html\">Account.java</a>"),
+            "{all}"
+        );
+    }
 }

@@ -1,0 +1,116 @@
+//! The tests of each line of a source file: some of them beside the line, all of them on a page of their own.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::page::{Crumb, Head, Page, count, text};
+use crate::report::per_test::{OfFile, OfLine, PerTest};
+
+/// This many tests are named beside a line.
+const SHOWN: usize = 10;
+
+/// The tests of a source file.
+pub(super) struct ExecutedBy<'a> {
+    per_test: &'a PerTest<'a>,
+    lines: Option<&'a OfFile>,
+    /// The tests of lines that have more than are shown, with the numbers of these lines.
+    long: BTreeMap<&'a OfLine, Vec<u32>>,
+    /// The page that names all tests of these lines.
+    page: String,
+}
+
+impl<'a> ExecutedBy<'a> {
+    /// The tests of the lines of a file, whose own page is `source`.
+    pub(super) fn new(per_test: &'a PerTest<'a>, lines: Option<&'a OfFile>, source: &str) -> Self {
+        let mut long = BTreeMap::<&OfLine, Vec<u32>>::new();
+        let all = lines.into_iter().flatten();
+        for (number, tests) in all.filter(|(_, line)| line.tests.len() > SHOWN) {
+            long.entry(tests).or_default().push(*number);
+        }
+        Self {
+            per_test,
+            lines,
+            long,
+            page: page_beside(source),
+        }
+    }
+
+    /// Writes the tests beside a line.
+    pub(super) fn write(&self, body: &mut String, line: u32) {
+        let found = self.lines.and_then(|lines| lines.get(&line));
+        let Some(tests) = found else {
+            body.push_str("<span class=tests></span>");
+            return;
+        };
+        if tests.tests.is_empty() {
+            body.push_str("<span class=tests>no test</span>");
+            return;
+        }
+        let number = count(tests.tests.len(), "test", "tests");
+        let _ = write!(
+            body,
+            "<details class=tests><summary aria-label=\"Line {line}: {number}\">{number}</summary><ul>"
+        );
+        tests
+            .tests
+            .iter()
+            .take(SHOWN)
+            .for_each(|test| self.item(body, *test));
+        let more = tests.tests.len().saturating_sub(SHOWN);
+        if more > 0 {
+            let more = count(more, "more", "more");
+            let _ = write!(body, "<li><a href=\"{}#L{line}\">and {more}</a>", self.page);
+        }
+        outside(body, tests);
+        body.push_str("</ul></details>");
+    }
+
+    /// The name of the page with all tests, and the page; none where each line has few.
+    pub(super) fn all(&self, head: Head<'_>, file: &str, path: &[Crumb]) -> Option<(&str, String)> {
+        if self.long.is_empty() {
+            return None;
+        }
+        let title = format!("Tests of {file}");
+        let mut page = Page::new(head, &title, "../../", path);
+        for (tests, lines) in &self.long {
+            self.section(&mut page.body, tests, lines);
+        }
+        Some((&self.page, page.finish()))
+    }
+
+    /// The tests that executed all of these lines.
+    fn section(&self, body: &mut String, tests: &OfLine, lines: &[u32]) {
+        body.push_str("<section class=tests><h2>");
+        body.push_str(if lines.len() == 1 { "Line" } else { "Lines" });
+        for (place, line) in lines.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let _ = write!(body, "{comma} <span id=L{line}>{line}</span>");
+        }
+        let number = count(tests.tests.len(), "test", "tests");
+        let _ = write!(body, ": {number}</h2><ul>");
+        tests.tests.iter().for_each(|test| self.item(body, *test));
+        outside(body, tests);
+        body.push_str("</ul></section>\n");
+    }
+
+    fn item(&self, body: &mut String, number: u32) {
+        let Some(test) = self.per_test.test(number) else {
+            return;
+        };
+        let _ = write!(body, "<li>{}", text(&test.name));
+        if test.is_together {
+            body.push_str(" <small>or a test at the same time</small>");
+        }
+    }
+}
+
+fn outside(body: &mut String, tests: &OfLine) {
+    if tests.is_outside {
+        body.push_str("<li><small>and outside of tests</small>");
+    }
+}
+
+/// `tests-Sum.java.html` for `src-Sum.java.html`.
+fn page_beside(source: &str) -> String {
+    format!("tests-{}", source.strip_prefix("src-").unwrap_or(source))
+}

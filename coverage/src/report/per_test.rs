@@ -1,0 +1,193 @@
+//! Which tests executed which lines.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use super::processors;
+use crate::model::BundleCoverage;
+
+/// A test that was told from others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Test {
+    /// Its name: `com.acme.SumTest#adds`, or the class for what its tests share.
+    pub name: String,
+    /// Other tests ran at the same time, so that some of its lines may be theirs alone.
+    pub is_together: bool,
+}
+
+/// What each of several tests executed of the classes of a report.
+///
+/// A bundle here holds, for one module of the report, all classes of those source files of which something was executed.
+pub trait Tests: Sync {
+    /// The tests, in the order of their names.
+    fn tests(&self) -> &[Test];
+
+    /// What the test with this number executed: a bundle for each module.
+    fn executed(&self, number: usize) -> Vec<BundleCoverage>;
+
+    /// What was executed outside of tests: a bundle for each module, with all source files of the report.
+    fn outside(&self) -> Vec<BundleCoverage>;
+}
+
+/// The tests that executed a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OfLine {
+    /// Their numbers, rising.
+    pub tests: Vec<u32>,
+    /// Whether the line was executed outside of tests, too.
+    pub is_outside: bool,
+}
+
+/// The tests of the lines of a source file.
+pub type OfFile = BTreeMap<u32, OfLine>;
+
+/// The source files of a module, by package and name.
+type OfModule = HashMap<(String, String), OfFile>;
+
+/// The tests of a report, by test and by line.
+pub struct PerTest<'a> {
+    /// What each of them executed.
+    pub tests: &'a dyn Tests,
+    modules: Vec<OfModule>,
+}
+
+impl<'a> PerTest<'a> {
+    /// Asks for what each test executed, and keeps the tests of each line.
+    #[must_use]
+    pub fn new(tests: &'a dyn Tests) -> Self {
+        let modules = Mutex::new(Vec::<OfModule>::new());
+        let add = |bundles: Vec<BundleCoverage>, add: &dyn Fn(&mut OfLine)| {
+            let mut modules = modules.lock().unwrap_or_else(PoisonError::into_inner);
+            for (number, bundle) in bundles.iter().enumerate() {
+                if modules.len() <= number {
+                    modules.push(OfModule::new());
+                }
+                add_executed(&mut modules[number], bundle, add);
+            }
+        };
+        add(tests.outside(), &|line| line.is_outside = true);
+        let result = processors::share(tests.tests().len(), &|number| {
+            let test = u32::try_from(number).unwrap_or(u32::MAX);
+            add(tests.executed(number), &|line| line.tests.push(test));
+            Ok(())
+        });
+        debug_assert!(result.is_ok(), "no part fails");
+        let mut modules = modules.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let files = modules.iter_mut().flat_map(HashMap::values_mut);
+        let lines = files.flat_map(BTreeMap::values_mut);
+        lines.for_each(|line| line.tests.sort_unstable());
+        Self { tests, modules }
+    }
+
+    /// The test with this number.
+    #[must_use]
+    pub fn test(&self, number: u32) -> Option<&'a Test> {
+        self.tests.tests().get(number as usize)
+    }
+
+    /// The tests of a source file in a module, which is given by its number.
+    #[must_use]
+    pub fn of_file(&self, module: usize, package: &str, file: &str) -> Option<&OfFile> {
+        let files = self.modules.get(module)?;
+        files.get(&(package.to_owned(), file.to_owned()))
+    }
+}
+
+impl std::fmt::Debug for PerTest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PerTest")
+            .field("modules", &self.modules)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Changes what is known of each line that a bundle has as executed.
+fn add_executed(files: &mut OfModule, bundle: &BundleCoverage, change: &dyn Fn(&mut OfLine)) {
+    let packages = bundle.packages.iter();
+    for file in packages.flat_map(|package| &package.source_files) {
+        let name = (file.package.clone(), file.name.clone());
+        let lines = files.entry(name).or_default();
+        let executed = file.lines.of_source();
+        for (number, _) in executed.filter(|(_, line)| line.instructions.covered > 0) {
+            change(lines.entry(number).or_default());
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::model::{BundleBuilder, MethodCoverage};
+    use crate::report::fixture;
+
+    /// Tests of the account: all of them withdraw, the first three successfully, and the constructor ran outside of tests.
+    pub(crate) struct Withdrawals(pub(crate) Vec<Test>);
+
+    impl Withdrawals {
+        pub(crate) fn new(count: usize) -> Self {
+            let test = |number| Test {
+                name: format!("bank.AccountTest#withdraws<{number:04}>"),
+                is_together: number == 1,
+            };
+            Self((0..count).map(test).collect())
+        }
+    }
+
+    fn bundles(methods: Vec<MethodCoverage>) -> Vec<BundleCoverage> {
+        let class = fixture::class("bank/Account", Some("Account.java"), methods);
+        let mut builder = BundleBuilder::default();
+        builder.add(class).unwrap();
+        vec![builder.build("The <bank>")]
+    }
+
+    fn constructor(covered: u32) -> MethodCoverage {
+        let missed = 1 - covered;
+        let rows = &[
+            (3 * missed, 3 * covered, 0, 0, 5),
+            (missed, covered, 0, 0, 6),
+        ];
+        fixture::method("<init>", "(Ljava/lang/String;)V", rows)
+    }
+
+    impl Tests for Withdrawals {
+        fn tests(&self) -> &[Test] {
+            &self.0
+        }
+
+        fn executed(&self, number: usize) -> Vec<BundleCoverage> {
+            let last = u32::from(number < 3);
+            let rows = &[
+                (0, 4, 1, 1, 9),
+                (3, 0, 0, 0, 10),
+                (5 - 5 * last, 5 * last, 2 - 2 * last, 2 * last, 12),
+            ];
+            let withdraw = fixture::method("withdraw", "(J)Z", rows);
+            bundles(vec![constructor(0), withdraw])
+        }
+
+        fn outside(&self) -> Vec<BundleCoverage> {
+            let rows = &[(4, 0, 2, 0, 9), (3, 0, 0, 0, 10), (5, 0, 2, 0, 12)];
+            let withdraw = fixture::method("withdraw", "(J)Z", rows);
+            let close = fixture::method("close", "()V", &[(6, 0, 4, 0, 16), (1, 0, 0, 0, 17)]);
+            bundles(vec![constructor(1), withdraw, close])
+        }
+    }
+
+    #[test]
+    fn lines_know_the_tests_that_executed_them() {
+        let tests = Withdrawals::new(40);
+        let per_test = PerTest::new(&tests);
+        let lines = per_test.of_file(0, "bank", "Account.java").unwrap();
+        let of = |line: u32| {
+            lines
+                .get(&line)
+                .map(|line| (line.tests.len(), line.is_outside))
+        };
+        assert_eq!(of(5), Some((0, true)));
+        assert_eq!(of(9), Some((40, false)));
+        assert_eq!(of(10), None);
+        assert_eq!(lines[&12].tests, [0, 1, 2]);
+        assert_eq!(per_test.of_file(1, "bank", "Account.java"), None);
+        assert!(per_test.test(1).unwrap().is_together && per_test.test(40).is_none());
+    }
+}
