@@ -22,6 +22,8 @@ pub(crate) struct Spliced {
     pub(crate) partly: Vec<(MethodIndex, String)>,
     /// Those of the skipped ones that fewer or shorter probes may fit into.
     oversized: Vec<MethodIndex>,
+    /// A branch of some method became its inverse, which shorter probes may spare it.
+    inverted: bool,
     /// Longer now than HotSpot compiles, and by how much.
     pub(crate) huge: Vec<(MethodIndex, String)>,
     /// How long the self-check took.
@@ -53,6 +55,7 @@ impl Spliced {
             skipped: all(self.skipped),
             partly: all(self.partly),
             huge: all(self.huge),
+            inverted: self.inverted,
             check_time: self.check_time,
             spent: self.spent,
         }
@@ -262,7 +265,7 @@ fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Op
     from.methods().find(same).map(|found| found.index())
 }
 
-/// Splices with the probe code that is quickest; with shorter code, where a method would be too long.
+/// Splices with the probe code that is quickest; with shorter code, where a method would be too long, or a branch of it.
 fn splice(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -272,7 +275,9 @@ fn splice(
 ) -> Result<Spliced, Trouble> {
     let spliced = splice_with(class, plan, storage, buffers, out)?;
     match *storage {
-        ProbeStorage::SharedArray { owner, field } if !spliced.oversized.is_empty() => {
+        ProbeStorage::SharedArray { owner, field }
+            if spliced.inverted || !spliced.oversized.is_empty() =>
+        {
             let shorter = ProbeStorage::SharedMethods {
                 owner,
                 field,
@@ -321,8 +326,12 @@ fn splice_with(
     let oversized = oversized.filter(|(_, reason)| is_oversized(reason));
     let oversized = oversized.map(|(method, _)| *method).collect();
     let skipped = report.skipped.into_iter();
+    let mut warnings = report.warnings.iter();
+    let inverted =
+        warnings.any(|warning| matches!(warning, rewriter::Warning::InvertedBranch { .. }));
     Ok(Spliced {
         oversized,
+        inverted,
         partly: Vec::new(),
         skipped: skipped
             .map(|(method, reason)| (method, reason.to_string()))

@@ -390,6 +390,18 @@ pub fn is_conditional(opcode: u8) -> bool {
     matches!(opcode, IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL)
 }
 
+/// The conditional branch that jumps where this one falls through; others stay as they are.
+#[must_use]
+#[inline]
+pub fn inverse(opcode: u8) -> u8 {
+    match opcode {
+        // They come in pairs, of which the first has an odd number.
+        IFEQ..=IF_ACMPNE => ((opcode + 1) ^ 1) - 1,
+        IFNULL | IFNONNULL => opcode ^ 1,
+        _ => opcode,
+    }
+}
+
 /// True for the six instructions that return to the caller.
 #[must_use]
 #[inline]
@@ -415,6 +427,23 @@ pub fn falls_through(opcode: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn conditional_branches_have_an_inverse() {
+        for (one, other) in [
+            (IFEQ, IFNE),
+            (IFLT, IFGE),
+            (IFGT, IFLE),
+            (IF_ICMPEQ, IF_ICMPNE),
+            (IF_ICMPLT, IF_ICMPGE),
+            (IF_ICMPGT, IF_ICMPLE),
+            (IF_ACMPEQ, IF_ACMPNE),
+            (IFNULL, IFNONNULL),
+        ] {
+            assert_eq!((inverse(one), inverse(other)), (other, one));
+        }
+        assert_eq!(inverse(GOTO), GOTO);
+    }
 
     /// A selection of table 6.5, and the ends of its runs.
     #[test]

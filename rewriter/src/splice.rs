@@ -23,7 +23,7 @@ pub use report::{SpliceError, SpliceReport, Warning};
 pub(crate) use analysis::Analysis;
 pub(crate) use changes::Changes;
 pub(crate) use class_array::{Added, head, tail};
-pub(crate) use layout::TRAMPOLINE_MARK;
+pub(crate) use layout::{INVERTED, TRAMPOLINE_MARK};
 pub(crate) use order::{by_method, edit_index, order_by_method};
 pub(crate) use positions::Positions;
 pub(crate) use probe::ProbeWriter;

@@ -50,7 +50,7 @@ pub enum SkipReason {
         /// The jump's target.
         bci: Bci,
     },
-    /// A conditional branch cannot reach its target, and no place for a trampoline is near.
+    /// A conditional branch cannot reach its target, no place for a trampoline is near, and nothing follows it.
     #[error(
         "the branch at bci {bci} cannot reach its target, and there is no place for a trampoline near it"
     )]
@@ -98,9 +98,9 @@ pub enum SkipReason {
     /// Too many local variables.
     #[error("the method would need more than 65535 local variables")]
     TooManyLocals,
-    /// A snippet needs a frame where the types are not known.
+    /// A snippet or an inverted branch needs a frame where the types are not known.
     #[error(
-        "the types at bci {bci} cannot be followed, and a snippet needs a stack map frame there"
+        "the types at bci {bci} cannot be followed, and the inserted code needs a stack map frame there"
     )]
     UnknownTypes {
         /// Where.

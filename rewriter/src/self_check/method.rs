@@ -170,7 +170,7 @@ impl Pair<'_, '_> {
             plan: self.plan,
             edits: self.edits,
         };
-        let retyped = self.special.then_some(&retyped);
+        let (all, retyped) = (&retyped, self.special.then_some(&retyped));
         let unwind = match retyped.is_some_and(Retyped::unwinds) {
             false => None,
             true => {
@@ -197,7 +197,10 @@ impl Pair<'_, '_> {
         if !same_handlers(rows, before.bytes(), (&covered, unwind.unwrap_or(0)), walk) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
-        let retyped = retyped.filter(|retyped| retyped.needs_frames());
+        let retyped = match walk.inverted() {
+            [] => retyped.filter(|retyped| retyped.needs_frames()),
+            _ => Some(all).filter(|retyped| retyped.framed()),
+        };
         self.attributes(before, after, retyped, walk, (frames, code_tables))
     }
 

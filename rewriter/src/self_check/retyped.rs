@@ -79,7 +79,7 @@ impl<'t> Retyped<'_, 't> {
     }
 
     /// Whether the verifier reads frames of this method.
-    fn framed(&self) -> bool {
+    pub(super) fn framed(&self) -> bool {
         let version = self.original.major_version();
         let there = || version >= FRAMES_SINCE && Self::table(self.before).is_some();
         version >= FRAMES_REQUIRED_SINCE || there()
@@ -199,6 +199,7 @@ impl<'t> Retyped<'_, 't> {
         if self.branching() {
             self.inserted(walk, &mut frames, handler.as_ref())?;
         }
+        self.inverted(walk, &mut frames)?;
         match frames.added.iter().find(|frame| !frame.wanted) {
             Some(AddedFrame { position, .. }) => {
                 Err(Mismatch::new("no further stack map frame", 0, *position))
@@ -326,6 +327,38 @@ impl<'t> Retyped<'_, 't> {
         let frame = frame.ok_or(Mismatch::new(expected, 0, position))?;
         frame.wanted = true;
         Ok(Some(frame.types.clone()))
+    }
+
+    /// Behind an inverted branch holds what held when it did not jump.
+    fn inverted(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
+        let mut left = walk.inverted().iter().copied().peekable();
+        if left.peek().is_none() {
+            return Ok(());
+        }
+        let mut types = Machine::default();
+        self.follow(|point, machine| {
+            let Some((bci, position)) = left.next_if(|(bci, _)| (*bci, BEHIND) == point) else {
+                return Ok(());
+            };
+            // The original's frame there has been compared, and that of a snippet followed.
+            let known = frames.moved.binary_search(&position).is_ok();
+            if known || frames.added(position).is_some_and(|frame| frame.wanted) {
+                return Ok(());
+            }
+            types.clone_from(machine);
+            moved(&mut types, walk).ok_or(unknown(bci))?;
+            let frame = frames
+                .added(position)
+                .filter(|frame| frame.types.is(&types));
+            let expected = "a stack map frame of what holds behind the inverted branch";
+            let wrong = Mismatch::new(expected, bci, position);
+            frame.ok_or(wrong)?.wanted = true;
+            Ok(())
+        })?;
+        match left.next() {
+            Some((bci, _)) => Err(unknown(bci)),
+            None => Ok(()),
+        }
     }
 
     /// Follows the code that was inserted, from what holds where it stands.

@@ -8,7 +8,7 @@ use crate::self_check::expected::{Expected, Kind, Special, bci_of, is_in_front_o
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::snippet::{Host, end_of};
 use crate::snippet::Snippet;
-use crate::splice::{Changes, Positions, ProbeWriter, TRAMPOLINE_MARK, edit_index};
+use crate::splice::{Changes, INVERTED, Positions, ProbeWriter, TRAMPOLINE_MARK, edit_index};
 use jvms::opcode;
 
 /// A trampoline found in the new code.
@@ -72,6 +72,8 @@ pub(crate) struct Walk {
     offsets: Vec<u32>,
     /// Where the handler of `Unwind` was found.
     unwind: Option<u32>,
+    /// Branches that were found inverted: bci, and the position behind.
+    inverted: Vec<(u32, u32)>,
 }
 
 /// The two code arrays and what should lie between them.
@@ -122,6 +124,10 @@ impl Walk {
         first.is_none_or(|first| Some(first.position) >= end)
     }
 
+    pub(crate) fn inverted(&self) -> &[(u32, u32)] {
+        &self.inverted
+    }
+
     pub(crate) fn placed(&self) -> &[FoundSnippet] {
         &self.placed
     }
@@ -154,6 +160,7 @@ impl Walk {
         self.trampolines.clear();
         self.placed.clear();
         self.offsets.clear();
+        self.inverted.clear();
     }
 
     /// Expects the edits in front of the code.
@@ -251,6 +258,11 @@ impl Walk {
                 self.specials.push(new as u32);
                 match here.kind {
                     Kind::Replaced(length) => self.replaced(work, old, new, length)?,
+                    Kind::Jump(_) if is_inverted(work, old, new) => {
+                        let behind = (new as u32).plus(INVERTED);
+                        self.inverted.push((old as u32, behind));
+                        (3, INVERTED as usize)
+                    }
                     Kind::Jump(_) | Kind::Switch => instruction(work, old, new)?,
                 }
             } else {
@@ -409,8 +421,13 @@ impl Walk {
                 Kind::Replaced(_) => {}
                 Kind::Switch => self.switch(work, bci, from)?,
                 Kind::Jump(target) => {
-                    let to = distance(work.new, from as usize)
-                        .and_then(|distance| from.checked_add_signed(distance))
+                    let inverted = self.inverted.binary_search_by_key(&bci, |found| found.0);
+                    let jump = match inverted {
+                        Ok(_) => from.plus(3),
+                        Err(_) => from,
+                    };
+                    let to = distance(work.new, jump as usize)
+                        .and_then(|distance| jump.checked_add_signed(distance))
                         .ok_or_else(|| Mismatch::new("a jump", bci, from))?;
                     self.edge(work, (bci, target), from, to)?;
                 }
@@ -543,6 +560,16 @@ pub(super) fn instruction(
     } else {
         Err(wrong())
     }
+}
+
+/// Whether the conditional branch at `old` has become its inverse around a `goto_w`.
+fn is_inverted(work: &Work<'_>, old: usize, new: usize) -> bool {
+    let opcode = work.old.get(old).copied();
+    let opcode = opcode.filter(|opcode| opcode::is_conditional(*opcode));
+    let found = work.new.get(new..new.plus(4));
+    opcode.is_some_and(|opcode| {
+        found == Some(&[opcode::inverse(opcode), 0, INVERTED as u8, opcode::GOTO_W])
+    })
 }
 
 fn is_short_branch(opcode: u8) -> bool {

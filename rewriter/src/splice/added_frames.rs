@@ -1,5 +1,6 @@
 //! Stack map frames that were not there: at labels of snippets, behind those
-//! that do not fall through, at trampolines, and at the handler of `Unwind`.
+//! that do not fall through, at trampolines, behind inverted branches, and at the
+//! handler of `Unwind`.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +49,8 @@ pub(super) struct Placement<'o> {
     pub(crate) placed: Vec<Placed<'o>>,
     /// Trampolines: position and target.
     pub(crate) trampolines: Vec<(u32, u32)>,
+    /// Inverted branches: bci, and the position behind.
+    pub(crate) inverted: Vec<(u32, u32)>,
     /// Where the handler of `Unwind` begins.
     pub(crate) unwind: Option<u32>,
 }
@@ -87,6 +90,7 @@ pub(super) fn extras<'t>(
             made.surrounding(found, changes, placed)?;
         }
     }
+    made.behind(&placement.inverted)?;
     let extras = made.all.into_iter();
     Ok(extras
         .map(|(position, (locals, stack))| Extra {
@@ -172,6 +176,21 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Behind an inverted branch holds what held when it did not jump.
+    fn behind(&mut self, inverted: &[(u32, u32)]) -> Result<(), SkipReason> {
+        for (bci, position) in inverted {
+            let point = ProgramPoint::After(*bci);
+            let analysis = self.analysis;
+            let known = analysis.behind.as_ref().and_then(|known| known.get(point));
+            let types = known.ok_or(unknown(point))?;
+            // A snippet that begins there with a label has said it.
+            if !self.all.contains_key(position) {
+                self.add(*position, &types.locals, &types.stack, None)?;
+            }
+        }
+        Ok(())
     }
 
     fn inserted(&mut self, inserted: &Inserted<'t>, placed: &Placed<'_>) -> Result<(), SkipReason> {

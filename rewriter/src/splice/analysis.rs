@@ -59,6 +59,8 @@ pub(crate) struct Analysis<'t> {
     pub(crate) covered: Vec<(u32, u32)>,
     /// Bcis of the instructions that are changed themselves.
     pub(crate) changed: Vec<u32>,
+    /// The types behind inverted branches, if there are any and the verifier reads frames.
+    pub(crate) behind: Option<PointTypes<'t>>,
 }
 
 /// True when `edit` needs an [`Analysis`].
@@ -165,7 +167,24 @@ impl<'t> Analysis<'t> {
             surroundings,
             points,
             covered,
+            behind: None,
         })
+    }
+
+    /// Finds the types behind the branches at these bcis, which rise.
+    pub(crate) fn follow_behind(
+        &mut self,
+        class: &ClassFile<'t>,
+        code: &Code<'_, 't>,
+        branches: &[u32],
+    ) -> Result<(), SkipReason> {
+        if self.context.framed {
+            let asked = branches.iter().map(|bci| ProgramPoint::After(*bci));
+            let asked: Vec<_> = asked.collect();
+            let known = PointTypes::known(class, &self.context, &asked, code.handler_bytes())?;
+            self.behind = Some(known);
+        }
+        Ok(())
     }
 
     /// True when the method needs frames that were not there.
@@ -174,7 +193,7 @@ impl<'t> Analysis<'t> {
             !found.typed.falls_through || found.typed.labels.iter().any(Option::is_some)
         };
         let code = !self.surroundings.is_empty() || self.inserted.iter().any(branching);
-        self.context.framed && (!self.covered.is_empty() || code)
+        self.context.framed && (!self.covered.is_empty() || self.behind.is_some() || code)
     }
 }
 

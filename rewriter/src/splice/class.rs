@@ -160,11 +160,11 @@ fn rewrite(
             buffers,
         };
         match work.write(index, out) {
-            Ok(warning) => {
+            Ok(warnings) => {
                 copied = record.end as usize;
                 report.rewritten = report.rewritten.plus(1);
                 report.edits = report.edits.plus(group.len() as u32);
-                report.warnings.extend(warning);
+                report.warnings.extend(warnings.into_iter().flatten());
             }
             Err(reason) => {
                 out.truncate(start);

@@ -6,7 +6,7 @@ use crate::class::switch_layout;
 use crate::cursor::i32_at;
 use crate::plan::Edit;
 use crate::splice::inserts::Inserts;
-use crate::splice::layout::{Gap, Jump, JumpKind, Layout, TRAMPOLINE_MARK, Trampoline};
+use crate::splice::layout::{Gap, INVERTED, Jump, JumpKind, Layout, TRAMPOLINE_MARK, Trampoline};
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
 use jvms::opcode;
@@ -32,7 +32,7 @@ impl Emitter<'_> {
         for jump in &self.layout.jumps {
             if !matches!(
                 jump.kind,
-                JumpKind::Switch | JumpKind::Widened | JumpKind::Replaced
+                JumpKind::Switch | JumpKind::Widened | JumpKind::Inverted | JumpKind::Replaced
             ) {
                 continue;
             }
@@ -91,7 +91,10 @@ impl Emitter<'_> {
         let mut gaps = self.layout.gaps.iter().peekable();
         let mut at_gap = (u32::MAX, 0);
         for jump in &self.layout.jumps {
-            if matches!(jump.kind, JumpKind::Widened | JumpKind::Replaced) {
+            if matches!(
+                jump.kind,
+                JumpKind::Widened | JumpKind::Inverted | JumpKind::Replaced
+            ) {
                 continue;
             }
             while let Some(gap) = gaps.next_if(|gap| gap.bci <= jump.bci) {
@@ -117,7 +120,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes a switch, a widened jump or what takes an instruction's place at
+    /// Writes a switch, a widened or inverted jump, or what takes an instruction's place at
     /// `from`; returns the bci behind it.
     fn resized(&self, jump: &Jump, from: u32, out: &mut Vec<u8>) -> u32 {
         let at = jump.bci as usize;
@@ -128,6 +131,14 @@ impl Emitter<'_> {
         }
         if jump.kind == JumpKind::Switch {
             return self.switch(jump.bci, from, opcode, out);
+        }
+        if jump.kind == JumpKind::Inverted {
+            let to = self.layout.destination(jump.bci, jump.target).known();
+            out.push(opcode::inverse(opcode));
+            out.extend_from_slice(&(INVERTED as u16).to_be_bytes());
+            out.push(opcode::GOTO_W);
+            out.extend_from_slice(&distance(from.plus(3), to).to_be_bytes());
+            return jump.bci.plus(3);
         }
         let to = self.layout.label(jump.target).known();
         out.push(opcode.plus(TO_WIDE));

@@ -7,4 +7,4 @@ mod model;
 mod reach;
 mod settle;
 
-pub(crate) use model::{Gap, Jump, JumpKind, Layout, TRAMPOLINE_MARK, Trampoline};
+pub(crate) use model::{Gap, INVERTED, Jump, JumpKind, Layout, TRAMPOLINE_MARK, Trampoline};

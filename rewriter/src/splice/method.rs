@@ -60,7 +60,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         &mut self,
         index: MethodIndex,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Warning>, SkipReason> {
+    ) -> Result<[Option<Warning>; 2], SkipReason> {
         if self.record.code == 0 {
             return Err(SkipReason::NoCode);
         }
@@ -131,6 +131,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             edges,
             out,
         )?;
+        let analysis = self.behind_inverted(&view, index, analysis)?;
         let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
             Some(analysis) => Some((analysis, self.extras(analysis, &changes)?)),
             None => None,
@@ -144,7 +145,41 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         write_at(out, length_at, &length.to_be_bytes());
         let end = contents.plus(self.record.code_length as usize);
         copy(bytes, end, self.record.end as usize, out);
-        Ok(huge(index, layout.code.1, total))
+        Ok([huge(index, layout.code.1, total), self.inverted(index)])
+    }
+
+    /// What the user should know where a branch of the method was inverted.
+    fn inverted(&self, method: MethodIndex) -> Option<Warning> {
+        let far = self.buffers.layout.total > i16::MAX as u32;
+        let mut inverted = self.buffers.layout.inverted();
+        (far && inverted.next().is_some()).then_some(Warning::InvertedBranch { method })
+    }
+
+    /// Adds what holds behind each inverted branch, where the verifier reads frames.
+    fn behind_inverted<'t>(
+        &self,
+        view: &Code<'_, 'a>,
+        index: MethodIndex,
+        analysis: Option<Analysis<'t>>,
+    ) -> Result<Option<Analysis<'t>>, SkipReason>
+    where
+        's: 't,
+        'a: 't,
+    {
+        if self.buffers.layout.total <= i16::MAX as u32 {
+            return Ok(analysis);
+        }
+        let inverted = self.buffers.layout.inverted();
+        let inverted: Vec<u32> = inverted.map(|(bci, _)| bci).collect();
+        if inverted.is_empty() {
+            return Ok(analysis);
+        }
+        let mut analysis = match analysis {
+            Some(analysis) => analysis,
+            None => Analysis::of(self.class, index, view, self.plan, self.order)?,
+        };
+        analysis.follow_behind(self.class, view, &inverted)?;
+        Ok(Some(analysis))
     }
 
     /// Types the method's snippets and makes their code; none where there is
@@ -214,6 +249,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let placement = Placement {
             placed,
             trampolines: trampolines.collect(),
+            inverted: match analysis.behind {
+                Some(_) => layout.inverted().collect(),
+                None => Vec::new(),
+            },
             unwind: (!analysis.covered.is_empty()).then_some(layout.unwind),
         };
         extras(self.class, analysis, changes, &placement, layout)

@@ -40,6 +40,14 @@ pub enum Warning {
         /// Length of its code now.
         after: u32,
     },
+    /// A conditional branch spans more than 32 KB now.
+    #[error(
+        "a branch of method {method} does not reach any more, and became its inverse around a `goto_w`"
+    )]
+    InvertedBranch {
+        /// The method.
+        method: MethodIndex,
+    },
 }
 
 /// Why a plan cannot be applied at all.

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rewriter::{
     Action, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
-    ProbeStorage, Scratch, SkipReason, check_splice, splice,
+    ProbeStorage, Scratch, SkipReason, Warning, check_splice, splice,
 };
 
 use crate::exercise;
@@ -195,7 +195,7 @@ proptest! {
         let skipped = check(&code, &plan, &decisions);
         let may_skip = matches!(
             skipped,
-            None | Some(SkipReason::OutOfReach { .. } | SkipReason::MethodTooLarge { .. })
+            None | Some(SkipReason::MethodTooLarge { .. })
         );
         prop_assert!(may_skip, "{:?}", skipped);
     }
@@ -244,19 +244,73 @@ fn conditional_branch_pushed_out_of_reach_takes_a_trampoline() {
 }
 
 #[test]
-fn branch_without_room_for_a_trampoline_leaves_its_method_alone() {
-    let code = assemble(&[Op::If(2), Op::Nops(32_700), Op::Return]);
-    let mut plan = EditPlan::new();
-    for probe in 0..20 {
-        let site = InsertionPoint {
-            method: MethodIndex(0),
-            location: Location::Before(Bci(3 + probe)),
+fn branch_without_room_for_a_trampoline_becomes_its_inverse_around_a_wide_jump() {
+    // Forward, backward, and both with probes on each way.
+    let programs = [
+        vec![Op::If(2), Op::Nops(32_700), Op::Return],
+        vec![Op::Nops(32_700), Op::If(0), Op::Return],
+        vec![
+            Op::If(4),
+            Op::Nops(16_370),
+            Op::If(0),
+            Op::Nops(16_370),
+            Op::Return,
+        ],
+    ];
+    for program in programs {
+        let code = assemble(&program);
+        let mut plan = EditPlan::new();
+        let mut hit = |location| {
+            let probe = plan.edits().len() as u32;
+            let method = MethodIndex(0);
+            plan.hit(InsertionPoint { method, location }, probe)
+                .unwrap();
         };
-        plan.hit(site, u32::from(probe)).unwrap();
+        for bci in 0..20 {
+            hit(Location::Before(Bci(4 + bci)));
+        }
+        for _ in 0..2 {
+            for decisions in [&[0, 0, 0, 0][..], &[1, 0, 0, 0], &[0, 1, 0, 0], &[1, 1, 1]] {
+                assert_eq!(check(&code, &plan, decisions), None);
+            }
+            let bytes = class(&code);
+            let class = ClassFile::read(&bytes).unwrap();
+            let mut out = Vec::new();
+            let report = splice(&class, &plan, &STORAGE, &mut Scratch::default(), &mut out);
+            let method = MethodIndex(0);
+            let inverted = Warning::InvertedBranch { method };
+            assert!(report.unwrap().warnings.contains(&inverted));
+            // Once more, with probes on the ways of each branch.
+            let body = class.method(method).unwrap().code().unwrap().unwrap();
+            let mut branches = body.instructions().map(Result::unwrap);
+            while let Some(found) = branches.find(|found| found.opcode == jvms::opcode::IFEQ) {
+                let (source, target) = (found.bci, found.branch_target().unwrap());
+                for location in [
+                    Location::FallThrough(source),
+                    Location::Jump { source, target },
+                ] {
+                    let probe = plan.edits().len() as u32;
+                    plan.hit(InsertionPoint { method, location }, probe)
+                        .unwrap();
+                }
+            }
+        }
     }
+}
+
+#[test]
+fn branch_that_nothing_follows_is_not_inverted() {
+    let code = assemble(&[Op::Return, Op::Nops(32_760), Op::If(0)]);
+    let site = InsertionPoint {
+        method: MethodIndex(0),
+        location: Location::Before(Bci(1)),
+    };
+    let mut plan = EditPlan::new();
+    plan.hit(site, 0).unwrap();
+    let bci = Bci(32_761);
     assert_eq!(
-        check(&code, &plan, &[1]),
-        Some(SkipReason::OutOfReach { bci: Bci(0) })
+        check(&code, &plan, &[0]),
+        Some(SkipReason::OutOfReach { bci })
     );
 }
 

@@ -185,9 +185,10 @@ pub fn run(code: &[u8], decisions: &[u8], limit: usize) -> Vec<Step> {
             }
             op::GOTO => (3, Some((at as i32 + i32::from(short())) as usize)),
             op::GOTO_W => (5, Some((at as i32 + distance(code, at + 1)) as usize)),
-            op::IFEQ => match decisions.next() {
+            // The program has `ifeq` alone, so its inverse jumps where that falls through.
+            op::IFEQ | op::IFNE => match decisions.next() {
                 None => break,
-                Some(decision) if decision % 2 == 1 => {
+                Some(decision) if (decision % 2 == 1) == (code[at] == op::IFEQ) => {
                     (3, Some((at as i32 + i32::from(short())) as usize))
                 }
                 Some(_) => (3, None),

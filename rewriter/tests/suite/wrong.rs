@@ -3,10 +3,12 @@
 
 use jvms::opcode as op;
 use rewriter::{
-    Attribute, CheckScratch, ClassFile, EditPlan, Method, PoolIndex, Scratch, check_splice, splice,
+    Attribute, Bci, CheckScratch, ClassFile, EditPlan, Location, Method, MethodIndex, PoolIndex,
+    Scratch, check_splice, splice,
 };
 
-use crate::fixtures::{ALL, SHAPES, STORAGE};
+use crate::fixtures::{ALL, SHAPES, STORAGE, hits};
+use crate::program::class_with;
 use crate::{busy, edited, exercise, snippets};
 
 const TOP: u8 = 0;
@@ -231,6 +233,45 @@ fn wrong_frames_of_code_around_instructions_are_refused() {
         count += refused(bytes, &plan);
     }
     assert!(count > 300, "{count}");
+}
+
+/// A class of version 52 whose only method branches over 32,700 bytes, with a value
+/// below the condition and one in a local variable; and hits that make them more.
+fn far_branch() -> (Vec<u8>, EditPlan) {
+    let head = [op::ICONST_1, op::ISTORE_1, op::ICONST_2, op::ICONST_0];
+    let mut code = head.to_vec();
+    let target = 4 + 3 + 32_700 + 2_u16;
+    code.extend([op::IFEQ, ((target - 4) >> 8) as u8, (target - 4) as u8]);
+    code.resize(usize::from(target) - 2, op::NOP);
+    code.extend([op::POP, op::RETURN, op::POP, op::RETURN]);
+    let [high, low] = target.to_be_bytes();
+    // A full frame: no type and an int in the local variables, an int on the stack.
+    let frame = [255, high, low, 0, 2, TOP, 1, 0, 1, 1];
+    let table = [&[0, 1][..], &frame].concat();
+    let attribute = [&[0, 1, 0, 8, 0, 0, 0, table.len() as u8][..], &table].concat();
+    let bytes = class_with(52, &code, &[], &["StackMapTable"], &attribute);
+    let places: Vec<_> = (0..20).map(|at| Location::Before(Bci(7 + at))).collect();
+    let places = [places, vec![Location::FallThrough(Bci(4))]].concat();
+    (bytes, hits(MethodIndex(0), &places))
+}
+
+#[test]
+fn wrong_frames_and_distances_of_inverted_branches_are_refused() {
+    let (bytes, plan) = far_branch();
+    assert!(refused(&bytes, &plan) > 20);
+    let class = ClassFile::read(&bytes).unwrap();
+    let mut out = Vec::new();
+    let report = splice(&class, &plan, &STORAGE, &mut Scratch::default(), &mut out);
+    assert_eq!(report.unwrap().rewritten, 1);
+    let after = ClassFile::read(&out).unwrap();
+    let (start, code) = code_of(&after, "m");
+    assert_eq!(code[4..8], [op::IFNE, 0, 8, op::GOTO_W]);
+    for at in start + 4..start + 12 {
+        let mut wrong = out.clone();
+        wrong[at] ^= 1;
+        let mut scratch = CheckScratch::default();
+        assert!(check_splice(&class, &plan, &STORAGE, &wrong, &mut scratch).is_err());
+    }
 }
 
 /// Where the code of the method named so stands in the class, and its code.

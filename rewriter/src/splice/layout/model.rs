@@ -32,6 +32,8 @@ pub(crate) enum JumpKind {
     Wide,
     /// `if…`.
     Conditional,
+    /// The same, to become its inverse around a `goto_w` to where it went.
+    Inverted,
     Switch,
     /// No jump, but an instruction that something else takes the place of.
     Replaced,
@@ -78,6 +80,9 @@ impl Trampoline {
     }
 }
 
+/// Bytes of an inverted branch with its `goto_w`.
+pub(crate) const INVERTED: u32 = 8;
+
 /// Set in a position in front of which something is inserted: it has a [`Gap`].
 pub(super) const GAP: u32 = 1 << 31;
 
@@ -89,7 +94,7 @@ pub(crate) struct Layout {
     /// By bci, see [`begins`].
     pub(super) starts: Vec<u8>,
     pub(crate) jumps: Vec<Jump>,
-    /// Indices of switches, widened jumps and changed instructions in `jumps`.
+    /// Indices of switches, widened and inverted jumps, and changed instructions in `jumps`.
     pub(super) resized: Vec<u32>,
     /// Edits in the main line: `bci << 32 | rank << 24 | index`.
     pub(crate) keys: Vec<u64>,
@@ -212,6 +217,16 @@ impl Layout {
         );
     }
 
+    /// The inverted branches: the bci of each, and where what is behind it begins now.
+    pub(crate) fn inverted(&self) -> impl Iterator<Item = (u32, u32)> {
+        let inverted = self.jumps.iter();
+        let inverted = inverted.filter(|jump| jump.kind == JumpKind::Inverted);
+        inverted.map(|jump| {
+            let behind = self.instruction(jump.bci).known().plus(INVERTED);
+            (jump.bci, behind)
+        })
+    }
+
     /// Where the edge from `source` to `target` goes now.
     #[inline]
     pub(crate) fn destination(&self, source: u32, target: u32) -> Option<u32> {
@@ -244,7 +259,7 @@ impl Layout {
         let grows = |kind| {
             matches!(
                 kind,
-                JumpKind::Switch | JumpKind::Widened | JumpKind::Replaced
+                JumpKind::Switch | JumpKind::Widened | JumpKind::Inverted | JumpKind::Replaced
             )
         };
         let indices = self

@@ -1,4 +1,4 @@
-//! Jumps that no longer reach: widening, and trampolines near by.
+//! Jumps that no longer reach: widening, trampolines near by, and inverted branches.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::decode as instruction_length;
@@ -11,7 +11,7 @@ use jvms::opcode;
 
 /// After so many passes everything that can be widened is.
 const PATIENT_PASSES: u32 = 16;
-/// No method needs more.
+/// After so many passes what does not reach is inverted.
 const MOST_PASSES: u32 = 64;
 /// More trampolines near their branches, or exception ranges, than these are not
 /// worth the time of looking for room.
@@ -25,7 +25,7 @@ fn fits(from: u32, to: u32) -> bool {
 }
 
 impl Layout {
-    /// Widens or trampolines what does not reach; true when something changed.
+    /// Widens, trampolines or inverts what does not reach; true when something changed.
     pub(super) fn reach(
         &mut self,
         code: &[u8],
@@ -52,16 +52,19 @@ impl Layout {
                 JumpKind::Conditional => {
                     let to = self.destination(jump.bci, jump.target).known();
                     if !fits(from, to) {
-                        if pass >= MOST_PASSES {
-                            return Err(SkipReason::OutOfReach {
-                                bci: Bci(jump.bci as u16),
-                            });
+                        let near = pass < MOST_PASSES
+                            && self.rehome(code, handlers, jump.bci, jump.target);
+                        if !near {
+                            self.invert(index)?;
                         }
-                        self.rehome(code, handlers, jump.bci, jump.target)?;
                         changed = true;
                     }
                 }
-                JumpKind::Widened | JumpKind::Wide | JumpKind::Switch | JumpKind::Replaced => {}
+                JumpKind::Widened
+                | JumpKind::Inverted
+                | JumpKind::Wide
+                | JumpKind::Switch
+                | JumpKind::Replaced => {}
             }
         }
         changed |= self.widen_trampolines(all);
@@ -90,25 +93,32 @@ impl Layout {
         changed
     }
 
-    /// Moves the trampoline of a conditional branch near it, or makes one.
-    fn rehome(
-        &mut self,
-        code: &[u8],
-        handlers: &[u8],
-        source: u32,
-        target: u32,
-    ) -> Result<(), SkipReason> {
-        let out_of_reach = SkipReason::OutOfReach {
-            bci: Bci(source as u16),
-        };
+    /// Makes a conditional branch its inverse around a `goto_w`. What is behind it must
+    /// exist, as it needs a stack map frame.
+    fn invert(&mut self, index: usize) -> Result<(), SkipReason> {
+        let end = self.length;
+        match self.jumps.get_mut(index) {
+            Some(jump) if jump.bci.plus(jump.length) < end => {
+                jump.kind = JumpKind::Inverted;
+                Ok(())
+            }
+            jump => Err(SkipReason::OutOfReach {
+                bci: Bci(jump.map_or(0, |jump| jump.bci) as u16),
+            }),
+        }
+    }
+
+    /// Moves the trampoline of a conditional branch near it, or makes one; false where
+    /// there is no place for it.
+    fn rehome(&mut self, code: &[u8], handlers: &[u8], source: u32, target: u32) -> bool {
         let end = self.length;
         self.rehomed = self.rehomed.plus(1);
         if self.rehomed > MOST_REHOMED || handlers.len() > MOST_RANGES.times(8) {
-            return Err(out_of_reach);
+            return false;
         }
-        let home = self
-            .home_near(code, handlers, source)
-            .ok_or(out_of_reach.clone())?;
+        let Some(home) = self.home_near(code, handlers, source) else {
+            return false;
+        };
         let key = (source, target);
         let index = match self
             .trampolines
@@ -121,14 +131,11 @@ impl Layout {
                 index
             }
         };
-        let trampoline = self
-            .trampolines
-            .get_mut(index)
-            .ok_or(out_of_reach.clone())?;
-        if trampoline.branching {
-            // Its own jumps could not be told from its end.
-            return Err(out_of_reach);
-        }
+        let trampoline = self.trampolines.get_mut(index);
+        // The own jumps of one that branches could not be told from its end.
+        let Some(trampoline) = trampoline.filter(|found| !found.branching) else {
+            return false;
+        };
         let old = (trampoline.home, trampoline.size(end));
         trampoline.home = home;
         trampoline.wide = true;
@@ -143,7 +150,7 @@ impl Layout {
         {
             gap.home = gap.home.plus(size);
         }
-        Ok(())
+        true
     }
 
     /// The gap at `bci`, made if there is none.

@@ -3,7 +3,7 @@
 use crate::arithmetic::{Exact, distance, moved};
 use crate::limits::MAX_CODE_LENGTH;
 use crate::plan::SkipReason;
-use crate::splice::layout::model::{GAP, Jump, JumpKind, Layout, Trampoline};
+use crate::splice::layout::model::{GAP, INVERTED, Jump, JumpKind, Layout, Trampoline};
 use jvms::opcode;
 
 /// Positions the trampolines at `home` one after another; returns where they end.
@@ -23,12 +23,13 @@ pub(super) fn place_trampolines(
     at
 }
 
-/// By how much a switch, widened jump or changed instruction that now starts
-/// at `start` grows; it may also shrink.
+/// By how much a switch, widened or inverted jump, or changed instruction that now
+/// starts at `start` grows; it may also shrink.
 fn growth(jump: &Jump, start: u32) -> i32 {
     match jump.kind {
         JumpKind::Switch => distance(start & 3, jump.bci & 3),
         JumpKind::Widened => 2,
+        JumpKind::Inverted => distance(jump.length, INVERTED),
         JumpKind::Replaced => distance(jump.length, jump.target),
         _ => 0,
     }
