@@ -1,19 +1,18 @@
 //! Computes the counters of a whole program from files of runs and class files.
 
 mod generated;
+pub mod unmeasured;
 mod versions;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::resume_unwind;
 use std::sync::mpsc;
 use std::thread;
 
 use class_description::{Arena, describe_as};
-use coverage::analysis::{analyze, analyze_with_lines, unmeasured};
+use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
-use coverage::model::{
-    BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage, MethodCoverage,
-};
+use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
 use host::class_array;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
@@ -31,6 +30,7 @@ use crate::show::name;
 use crate::unmatched;
 use crate::warnings::{Warning, Warnings};
 use generated::is_generated;
+use unmeasured::Unmeasured;
 use versions::{Carried, CarriedTotal};
 
 /// From this many classes on, progress is shown.
@@ -51,6 +51,8 @@ pub struct Analysed {
     pub carried: CarriedTotal,
     /// What the counters lack: a sentence for each class file that cannot be read or analysed.
     pub missing: Vec<String>,
+    /// The classes and methods without probes that the counters leave out.
+    pub unmeasured: HashSet<probes::Failure>,
     /// Whether any class file was at hand, with code or without.
     pub any_class_file: bool,
 }
@@ -100,6 +102,7 @@ pub fn analyse_all(
         any_class_file: !analysis.known.is_empty(),
         carried: analysis.carried,
         missing: analysis.missing,
+        unmeasured: analysis.unmeasured.into_left_out(),
         bundles,
     })
 }
@@ -118,6 +121,7 @@ pub fn analyse_loaders(
 ) -> Result<Analysed, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
     let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
+    let mut unmeasured = HashSet::new();
     let (mut any_class_file, mut generated) = (false, HashSet::new());
     let mut excluded = HashSet::new();
     for (name, of_loader) in recorded.by_loader()? {
@@ -135,6 +139,7 @@ pub fn analyse_loaders(
         generated.extend(analysis.generated.drain());
         excluded.extend(analysis.excluded.drain());
         unselected.append(&mut analysis.unselected);
+        unmeasured.extend(std::mem::take(&mut analysis.unmeasured).into_left_out());
         missing.append(&mut analysis.missing);
         any_class_file |= !analysis.known.is_empty();
         if analysis.any {
@@ -153,6 +158,7 @@ pub fn analyse_loaders(
         excluded: excluded.len(),
         carried: CarriedTotal::default(),
         missing,
+        unmeasured,
         any_class_file,
     })
 }
@@ -202,15 +208,15 @@ struct Analysis<'r> {
     other_versions: HashSet<u64>,
     /// Class files of which other versions ran, until all places are read: a later one may have the version that ran.
     not_matching: Vec<(Warning, ClassCoverage)>,
-    /// Methods that had no probes, by the internal name of their class.
-    left_alone: HashMap<&'r str, Vec<&'r probes::Failure>>,
+    /// What had no probes.
+    unmeasured: Unmeasured<'r>,
     progress: ProgressBar,
 }
 
 /// What became of one class.
 enum Outcome {
-    /// Its counters, and what they leave out.
-    Analysed(Box<ClassCoverage>, Option<Warning>),
+    /// Its counters, and what they leave out: a warning, and a sentence for the report.
+    Analysed(Box<ClassCoverage>, Option<(Warning, String)>),
     /// Not selected: its name.
     NotSelected(String),
     /// Generated at run time: its id.
@@ -233,13 +239,8 @@ impl<'r> Analysis<'r> {
         filter: &'r Filter,
         warnings: &'r mut Warnings,
     ) -> Self {
-        let mut left_alone: HashMap<_, Vec<_>> = HashMap::new();
-        for failure in recorded.left_alone() {
-            let methods = left_alone.entry(failure.class.as_str()).or_default();
-            methods.push(failure);
-        }
         Self {
-            left_alone,
+            unmeasured: Unmeasured::of(recorded),
             recorded,
             filter,
             manner: Manner::default(),
@@ -366,10 +367,11 @@ impl<'r> Analysis<'r> {
 
     fn take(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Analysed(class, warning) => {
-                warning
-                    .into_iter()
-                    .for_each(|warning| self.warnings.add(warning));
+            Outcome::Analysed(class, left_out) => {
+                if let Some((warning, told)) = left_out {
+                    self.warnings.add(warning);
+                    self.missing.push(escape::line(&told).to_string());
+                }
                 self.add(*class);
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
@@ -431,32 +433,10 @@ impl<'r> Analysis<'r> {
             .add(warning.with("help", "--strict-inputs makes this an error"));
     }
 
-    /// Takes methods without probes out of a class, whose execution nobody could see, and names them.
-    fn leave_out_unmeasured(&mut self, class: &mut ClassCoverage) {
-        let Some(failures) = self.left_alone.get(class.name.as_str()) else {
-            return;
-        };
-        for failure in failures {
-            let is_it = |method: &MethodCoverage| {
-                let descriptor = failure.method.strip_prefix(&method.name);
-                let was_executed = method.counters.instruction.covered > 0;
-                descriptor == Some(&method.descriptor) && !was_executed
-            };
-            if class.remove_methods(is_it) {
-                let name = format!("{}.{}", binary(&class.name), failure.method);
-                let told = format!(
-                    "the method {name}, which is not measured: {}",
-                    failure.message
-                );
-                self.missing.push(escape::line(&told).to_string());
-            }
-        }
-    }
-
     fn add(&mut self, mut class: ClassCoverage) {
         self.any = true;
-        if !class.no_match {
-            self.leave_out_unmeasured(&mut class);
+        if !class.no_match && !self.unmeasured.leave_out(&mut class) {
+            return;
         }
         // What was counted in another version of the class is not about this one.
         let counts = self.recorded.counts.get(&class.name);
@@ -667,9 +647,9 @@ fn analyse<'p>(
     outcome
 }
 
-/// Methods that have no probes are not in the report; a warning says so.
-fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
-    let mut methods = unmeasured(class);
+/// Methods that can have no probes are not in the report; a warning and a sentence say so.
+fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
+    let mut methods = coverage::analysis::unmeasured(class);
     let (first, _) = methods.next()?;
     let count = methods.count() + 1;
     let message = format!(
@@ -677,13 +657,21 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<Warning> {
         class.name,
         counted(count, "method")
     );
-    let warning =
-        Warning::new("H0623", message).with("found", format!("{}{}", first.name, first.descriptor));
-    Some(warning.with(
-        "cause",
-        "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each",
-    ))
+    let method = format!("{}{}", first.name, first.descriptor);
+    let others = match count {
+        1 => String::new(),
+        _ => format!(" and {} of its class", counted(count - 1, "more method")),
+    };
+    let told = format!(
+        "the method {}.{method}{others}, not measured: {SUBROUTINES}",
+        binary(class.name)
+    );
+    let warning = Warning::new("H0623", message).with("found", method);
+    Some((warning.with("cause", SUBROUTINES).of_missing(), told))
 }
+
+/// Why a method can have no probes.
+const SUBROUTINES: &str = "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each";
 
 /// Checks whether JaCoCo's agent changed one of the recorded classes with these ids.
 fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {

@@ -329,14 +329,19 @@ fn coverage_ends_as_the_command_did() {
 }
 
 #[test]
-fn strict_run_in_which_a_class_failed_ends_with_3() {
-    let ran = coverage(&Place::new(), &["--on-error", "strict"], "jvm; jvm failing");
+fn run_in_which_a_class_failed_names_it_and_ends_with_3() {
+    let ran = coverage(&Place::new(), &[], "jvm; jvm failing");
     assert_eq!(ran.code, Some(3), "{}", ran.error);
     ran.says(&["warning[H0625]: bank/Bad"]);
-    assert_eq!(
-        coverage(&Place::new(), &[], "jvm; jvm failing").code,
-        Some(0)
-    );
+    let named = "incomplete: the class bank.Bad, which is not measured: ";
+    assert!(ran.out.contains(named), "{}", ran.out);
+
+    let others = ["--select", "bank.*;!bank.Bad"];
+    let ran = coverage(&Place::new(), &others, "jvm; jvm failing");
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    let strict = [&others[..], &["--on-error", "strict"]].concat();
+    let ran = coverage(&Place::new(), &strict, "jvm; jvm failing");
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
 }
 
 #[test]

@@ -14,11 +14,11 @@ use observations::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
-use crate::analysis::{self, Analysed, Manner};
+use crate::analysis::{self, Analysed, Manner, unmeasured};
 use crate::args::{Material, Outputs, Part, Recorded};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LEFT_ALONE, LINES, PLUGIN};
+use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::jacoco_agents::JacocoAgents;
 use crate::inputs::run_files::{self, Kind};
 use crate::inputs::runs::{self, Found};
@@ -37,6 +37,9 @@ use crate::slow::SlowOptions;
 use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
+
+/// So many of the things that a report lacks are named below its table.
+const NAMED: usize = 20;
 
 const AFTER_HELP: &str = "\
 A snapshot holds the classes that were loaded, so nothing else is needed to report them.
@@ -346,7 +349,7 @@ pub(super) fn make(
         _ => analysis::analyse_all(&parts, &recorded, job.filter, manner, warnings),
     }?;
     let all = analysed.bundles.as_slice();
-    warn_of_failures(&recorded, all, job.material, warnings);
+    let unmeasured = tell_unmeasured(job, &recorded, &analysed, warnings);
     let began = recorded.last_began();
     let measured =
         changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, began, warnings));
@@ -367,7 +370,7 @@ pub(super) fn make(
     let verdict = verdict?;
     let per_test = tests.as_ref().map(|tests| PerTest::new(tests));
     let report = Whole {
-        missing: &[damaged.missing(), &analysed.missing].concat(),
+        missing: &[damaged.missing(), &analysed.missing, &unmeasured].concat(),
         changed,
         per_test: per_test.as_ref(),
         ..as_report(title, job, bundles, &sources, &recorded)
@@ -438,8 +441,12 @@ fn print(
             None => (),
         }
         if job.summary {
-            for missing in report.incomplete() {
+            let mut missing = report.incomplete();
+            for missing in missing.by_ref().take(NAMED) {
                 writeln!(out, "incomplete: {missing}")?;
+            }
+            if let more @ 1.. = missing.count() {
+                writeln!(out, "incomplete: {more} more, which --json and --html name")?;
             }
         }
         if !job.summary && changed.is_none() && is_empty(report) {
@@ -572,19 +579,27 @@ fn not_in(places: &[String], count: usize) -> String {
     format!("{count} recorded classes are not reported: they are not in {first}{more}")
 }
 
-/// Warns of the classes that ran without probes; if places say what is reported, only of those that are.
-fn warn_of_failures(
+/// Says which classes and methods of the report ran without probes; a sentence for each.
+fn tell_unmeasured(
+    job: &Job<'_>,
     recorded: &ExecutionDataStore,
-    bundles: &[BundleCoverage],
-    material: &Material,
+    analysed: &Analysed,
     warnings: &mut Warnings,
-) {
-    let classes = bundles.iter().flat_map(BundleCoverage::classes);
+) -> Vec<String> {
+    let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
     let reported: HashSet<&str> = classes.map(|class| class.name.as_str()).collect();
-    let failures = recorded.failures.iter();
-    let of_report = failures
-        .filter(|failure| !material.has_classes() || reported.contains(failure.class.as_str()));
-    warnings.extend(of_report.map(unchanged));
+    let is_reported = |class: &str| reported.contains(class);
+    // Places say what is reported, and what was found there is known.
+    let is_wanted = |class: &str| {
+        !job.material.has_classes() && (job.filter.is_everything() || job.filter.wants_name(class))
+    };
+    unmeasured::tell(
+        recorded,
+        &analysed.unmeasured,
+        is_reported,
+        is_wanted,
+        warnings,
+    )
 }
 
 /// As wide as the terminal, and coloured there.
@@ -595,23 +610,4 @@ fn layout() -> Layout {
         colours: terminal::colours(),
         ..plain
     }
-}
-
-fn unchanged(failure: &probes::Failure) -> Warning {
-    if failure.code == LEFT_ALONE {
-        let (class, method) = (&failure.class, &failure.method);
-        let message = format!("{class}.{method} ran without probes and is not in the report");
-        return Warning::new("H0625", message).with("cause", failure.message.clone());
-    }
-    let message = format!(
-        "{} ran without probes: it was loaded unchanged after a failure ({})",
-        failure.class, failure.code
-    );
-    let warning = Warning::new("H0625", message);
-    let warning = if failure.method.is_empty() {
-        warning
-    } else {
-        warning.with("at", failure.method.clone())
-    };
-    warning.with("cause", failure.message.clone())
 }

@@ -243,12 +243,6 @@ impl ExecutionDataStore {
         }
     }
 
-    /// The methods without probes of classes that were instrumented otherwise.
-    pub fn left_alone(&self) -> impl Iterator<Item = &probes::Failure> {
-        let failures = self.failures.iter();
-        failures.filter(|failure| failure.code == LEFT_ALONE && !failure.method.is_empty())
-    }
-
     /// Adds merged snapshots; a JVM in which no class was measured, as a build tool's own, is no session.
     fn add_merged(&mut self, merged: Merged, noted: &Noted, warnings: &mut Warnings) {
         let Merged {

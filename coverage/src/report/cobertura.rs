@@ -40,6 +40,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         ("timestamp", &timestamp),
     ];
     xml.element("coverage", &attributes, |xml| {
+        xml.incomplete(report.incomplete());
         xml.element("sources", &[], |xml| {
             let mut modules = report.modules.iter();
             let folder = modules.find_map(|module| module.sources.folder());

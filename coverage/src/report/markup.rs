@@ -92,6 +92,13 @@ impl<W: Write> Markup<W> {
         append::filled(pieces, numbers, &mut self.text);
     }
 
+    /// A comment for each sentence of what the report lacks, as no element of these formats says it.
+    pub(super) fn incomplete<'s>(&mut self, sentences: impl Iterator<Item = &'s str>) {
+        for sentence in sentences {
+            push_all(&mut self.text, ["<!-- ", &incomplete(sentence), " -->"]);
+        }
+    }
+
     /// Text.
     pub(super) fn text(&mut self, text: &str) {
         escape_into(text, &mut self.text);
@@ -127,6 +134,11 @@ impl<W: Write> Markup<W> {
     fn key(&mut self, key: &str) {
         push_all(&mut self.text, [" ", key, "=\""]);
     }
+}
+
+/// A sentence of what a report lacks, as it may stand in a comment of XML: without two hyphens in a row.
+pub(super) fn incomplete(sentence: &str) -> String {
+    format!("incomplete: {}", escape(sentence).replace("--", "-&#45;"))
 }
 
 /// Escapes for XML 1.0 and HTML alike; characters that XML 1.0 cannot hold become

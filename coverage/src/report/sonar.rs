@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::markup::escape;
+use super::markup::{escape, incomplete};
 use super::{Report, SourceLookup, path_of};
 use crate::model::SourceFileCoverage;
 
@@ -14,6 +14,9 @@ use crate::model::SourceFileCoverage;
 /// `out` cannot be written.
 pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut text = String::from("<coverage version=\"1\">\n");
+    for sentence in report.incomplete() {
+        writeln!(text, "  <!-- {} -->", incomplete(sentence)).map_err(io::Error::other)?;
+    }
     for (module, package) in report.packages() {
         let files = package.source_files.iter();
         for file in files.filter(|file| file.lines.of_source().next().is_some()) {

@@ -15,13 +15,15 @@ const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.d
 /// Counters without items and lines without instructions are left out; classes
 /// and source files without any are listed. This is what JaCoCo 0.8.15 writes,
 /// except that packages, classes and source files are in the order of their
-/// names, which JaCoCo leaves to a hash table.
+/// names, which JaCoCo leaves to a hash table. What the report lacks is named in
+/// comments.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut xml = Markup::new(out, Some("yes"), DOCTYPE);
     xml.element("report", &[("name", report.name)], |xml| {
+        xml.incomplete(report.incomplete());
         for session in Session::sorted(report.sessions) {
             let (start, dump) = (session.start_ms.to_string(), session.dump_ms.to_string());
             xml.empty(

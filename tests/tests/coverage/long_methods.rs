@@ -35,6 +35,34 @@ fn compiled(jdk: &Jdk, folder: &Path, calls: usize) -> PathBuf {
     );
     let source = folder.join("Long.java");
     std::fs::write(&source, text).expect("written");
+    javac::compile(
+        jdk,
+        &[&source],
+        folder,
+        &["-g", "--release", "8", "-Xlint:-options"],
+    )
+}
+
+/// A class with a method of more than 60 KB and 3,500 conditions, which has no room for probes.
+fn dense(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let body = "        a = b ? 1 : 2;\n".repeat(3_500);
+    let text = format!(
+        "public class Long {{
+    static int a;
+    static boolean b;
+    static void put(int k) {{ a += k; }}
+    static void fill() {{
+{body}    }}
+    public static void main(String[] arguments) {{
+        fill();
+        put(3);
+        System.out.println(a);
+    }}
+}}
+"
+    );
+    let source = folder.join("Long.java");
+    std::fs::write(&source, text).expect("written");
     javac::compile(jdk, &[&source], folder, &["-g"])
 }
 
@@ -47,6 +75,13 @@ fn covered(jdk: &Jdk, folder: &Path, classes: &Path, options: &[&str]) -> Run {
     let words = [&first[..], options, &last].concat();
     let run = Java::program(classhook()).folder(folder).arguments(&words);
     run.run()
+}
+
+/// Runs a command of ours with these words.
+fn run_command(folder: &Path, words: &str) -> Run {
+    let words: Vec<&str> = words.split(' ').collect();
+    let command = Java::program(classhook()).folder(folder).arguments(&words);
+    command.run()
 }
 
 /// The counters of a method in JaCoCo's XML.
@@ -81,6 +116,69 @@ fn branch_over_two_thousand_calls_is_measured() {
     }
 }
 
+/// A branch with many kinds of types where it falls through, an object without its constructor call among them.
+fn rich(jdk: &Jdk, folder: &Path) -> PathBuf {
+    let calls: String = (0..5_000).fold(String::new(), |mut text, number| {
+        writeln!(text, "                put({number});").expect("a string");
+        text
+    });
+    let text = format!(
+        "public class Long {{
+    static int sum;
+    static void put(int k) {{ sum += k; }}
+    static Object fill(String text, long number, int[] some) {{
+        int[][] table = {{some}};
+        String[] words = {{text}};
+        return new StringBuilder(number > 0 ? switch (words.length) {{
+            default -> {{
+{calls}                yield words[0];
+            }}
+        }} : \"none\").append(table[0][0]);
+    }}
+    public static void main(String[] arguments) {{
+        System.out.println(fill(\"a\", 1, new int[] {{7}}) + \" \" + fill(\"a\", 0, new int[] {{8}}) + sum);
+    }}
+}}
+"
+    );
+    let source = folder.join("Long.java");
+    std::fs::write(&source, text).expect("written");
+    javac::compile(jdk, &[&source], folder, &["-g", "--release", "17"])
+}
+
+#[test]
+fn branch_over_more_than_the_shorter_probes_leave_is_measured() {
+    let full = jdks::release(17).expect("the JDK that the tests need");
+    let folder = scratch();
+    let folder = folder.path();
+    let classes = compiled(&full, folder, 5_000);
+    let newer = jdks::all().iter().cloned();
+    for jdk in jdks::eight().into_iter().chain(newer) {
+        let run = covered(&jdk, folder, &classes, &["--xml", "all.xml"]);
+        run.assert_success();
+        assert!(run.stdout.starts_with("12497500\n"), "{}", run.report());
+        assert!(!run.stderr.contains("H0411"), "{}", run.report());
+        assert_measured(&folder.join("all.xml"), 5_003);
+    }
+}
+
+#[test]
+fn branch_with_any_types_behind_it_may_span_more_than_32_kilobytes() {
+    let full = jdks::release(17).expect("the JDK that the tests need");
+    let folder = scratch();
+    let folder = folder.path();
+    let classes = rich(&full, folder);
+    for jdk in jdks::all().iter().filter(|jdk| jdk.feature >= 17) {
+        let run = covered(jdk, folder, &classes, &["--xml", "all.xml"]);
+        run.assert_success();
+        let printed = "a7 none812497500\n";
+        assert!(run.stdout.starts_with(printed), "{}", run.report());
+        let found = counters(&folder.join("all.xml"), "fill").expect("the method");
+        let whole = "type=\"BRANCH\" missed=\"0\" covered=\"2\"";
+        assert!(found.contains(whole), "{found}");
+    }
+}
+
 #[test]
 fn probes_of_lines_are_left_out_where_they_would_cost_the_method() {
     for jdk in jdks::main_in_turn("long methods with lines") {
@@ -103,11 +201,11 @@ fn method_that_cannot_have_probes_is_not_measured_instead_of_missed() {
     for jdk in jdks::main_in_turn("methods without probes") {
         let folder = scratch();
         let folder = folder.path();
-        let classes = compiled(&jdk, folder, 5_000);
+        let classes = dense(&jdk, folder);
         let run = covered(&jdk, folder, &classes, &["--output", "out"]);
-        run.assert_success();
-        assert!(run.stdout.starts_with("12497500\n"), "{}", run.report());
-        let named = "the method Long.fill()V, which is not measured: the branch at bci 3";
+        assert_eq!(run.status.code(), Some(3), "{}", run.report());
+        assert!(run.stdout.starts_with("5\n"), "{}", run.report());
+        let named = "the method Long.fill()V, which is not measured: the method would grow to ";
         assert!(
             run.stdout.contains(&format!("incomplete: {named}")),
             "{}",
@@ -119,19 +217,27 @@ fn method_that_cannot_have_probes_is_not_measured_instead_of_missed() {
             run.report()
         );
 
-        let words = "report out --html html --json all.json --xml all.xml --markdown all.md";
-        let words: Vec<&str> = words.split(' ').collect();
-        let report = Java::program(classhook()).folder(folder).arguments(&words);
-        report.run().assert_success();
-        for file in ["html/index.html", "all.json", "all.md"] {
+        let files = [
+            "html/index.html",
+            "all.json",
+            "all.md",
+            "all.xml",
+            "cobertura.xml",
+            "sonar.xml",
+        ];
+        let words = "report out --html html --json all.json --markdown all.md --xml all.xml --cobertura cobertura.xml --sonar sonar.xml";
+        let report = run_command(folder, words);
+        assert_eq!(report.status.code(), Some(3), "{}", report.report());
+        for file in files {
             let text = std::fs::read_to_string(folder.join(file)).expect("a report");
             assert!(text.contains("Long.fill()V"), "{file}: {text}");
         }
         assert_eq!(counters(&folder.join("all.xml"), "fill"), None);
         assert!(counters(&folder.join("all.xml"), "put").is_some());
 
-        let strict = ["--on-error", "strict", "--output", "strict"];
-        let run = covered(&jdk, folder, &classes, &strict);
-        assert_eq!(run.status.code(), Some(3), "{}", run.report());
+        let check = run_command(folder, "check out --fail-under line=1");
+        assert_eq!(check.status.code(), Some(3), "{}", check.report());
+        let without = run_command(folder, "report out --select !Long");
+        assert!(!without.stderr.contains("H0625"), "{}", without.report());
     }
 }

@@ -1,0 +1,125 @@
+//! Classes and methods that ran without probes, so that nobody saw what of them was executed.
+
+use std::collections::{HashMap, HashSet};
+
+use coverage::model::{ClassCoverage, MethodCoverage};
+use jvms::names::binary;
+use probes::Failure;
+
+use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE};
+use crate::warnings::{Warning, Warnings};
+
+/// What the runs say of classes and methods without probes, and what of it no counter holds.
+#[derive(Debug, Default)]
+pub struct Unmeasured<'r> {
+    /// By the internal name of their class.
+    methods: HashMap<&'r str, Vec<&'r Failure>>,
+    classes: HashMap<&'r str, &'r Failure>,
+    left_out: HashSet<Failure>,
+}
+
+impl<'r> Unmeasured<'r> {
+    /// Those of these runs.
+    #[must_use]
+    pub fn of(recorded: &'r ExecutionDataStore) -> Self {
+        let mut found = Self::default();
+        for failure in &recorded.failures {
+            let class = failure.class.as_str();
+            if failure.code != LEFT_ALONE {
+                found.classes.insert(class, failure);
+            } else if !failure.method.is_empty() {
+                found.methods.entry(class).or_default().push(failure);
+            }
+        }
+        found
+    }
+
+    /// Takes what was not measured out of a class; false if that is the whole class. What another JVM executed stays.
+    pub fn leave_out(&mut self, class: &mut ClassCoverage) -> bool {
+        let is_executed = class.counters.instruction.covered > 0;
+        let failure = self.classes.get(class.name.as_str());
+        if let Some(failure) = failure.filter(|_| !is_executed) {
+            self.left_out.insert((*failure).clone());
+            return false;
+        }
+        let methods = self.methods.get(class.name.as_str());
+        for failure in methods.into_iter().flatten() {
+            let is_it = |method: &MethodCoverage| {
+                let descriptor = failure.method.strip_prefix(&method.name);
+                let was_executed = method.counters.instruction.covered > 0;
+                descriptor == Some(&method.descriptor) && !was_executed
+            };
+            if class.remove_methods(is_it) {
+                self.left_out.insert((*failure).clone());
+            }
+        }
+        true
+    }
+
+    /// What was taken out.
+    #[must_use]
+    pub fn into_left_out(self) -> HashSet<Failure> {
+        self.left_out
+    }
+}
+
+/// Warns of the classes and methods of a report that ran without probes; a sentence for each, which the report gets.
+/// `is_reported` says whether counters of a class are in the report, `is_wanted` whether it is about such a class.
+pub fn tell(
+    recorded: &ExecutionDataStore,
+    left_out: &HashSet<Failure>,
+    is_reported: impl Fn(&str) -> bool,
+    is_wanted: impl Fn(&str) -> bool,
+    warnings: &mut Warnings,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    for failure in &recorded.failures {
+        let is_left_out = left_out.contains(failure);
+        let is_counted = !is_left_out && is_reported(&failure.class);
+        if is_left_out || is_counted || is_wanted(&failure.class) {
+            warnings.add(warning(failure));
+            told.push(escape::line(&sentence(failure, is_counted)).to_string());
+        }
+    }
+    told.sort_unstable();
+    told.dedup(); // of several JVMs
+    told
+}
+
+fn sentence(failure: &Failure, is_counted: bool) -> String {
+    let class = binary(&failure.class);
+    let subject = match failure.code == LEFT_ALONE {
+        true => format!("the method {class}.{}", failure.method),
+        false => format!("the class {class}"),
+    };
+    let what = match is_counted {
+        true => "which some JVM ran without probes",
+        false => "which is not measured",
+    };
+    format!("{subject}, {what}: {}", failure.message)
+}
+
+fn warning(failure: &Failure) -> Warning {
+    let Failure { class, method, .. } = failure;
+    let help = format!(
+        "to report without it, leave its class out: --select '!{}'",
+        binary(class)
+    );
+    let (message, place) = if failure.code == LEFT_ALONE {
+        let message = format!("{class}.{method} ran without probes and is not in the report");
+        (message, None)
+    } else {
+        let code = &failure.code;
+        let message =
+            format!("{class} ran without probes: it was loaded unchanged after a failure ({code})");
+        (message, Some(method).filter(|method| !method.is_empty()))
+    };
+    let warning = Warning::new("H0625", message).of_missing();
+    let warning = match place {
+        Some(method) => warning.with("at", method.clone()),
+        None => warning,
+    };
+    warning
+        .with("cause", failure.message.clone())
+        .with("help", help)
+}
