@@ -65,7 +65,7 @@ fn class_in_which_jacoco_has_other_probes_is_left_out_of_its_file() {
         "--exec".into(),
         exec.clone().into(),
     ]);
-    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
     let said = "warning[H0623]: the .exec file lacks 1 class\n  found    old.Called, for example";
     assert!(ran.error.contains(said), "{}", ran.error);
     let exec = fs::read(exec).unwrap();

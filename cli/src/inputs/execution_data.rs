@@ -578,10 +578,8 @@ fn not_for_jacoco(left_out: &[&str]) -> Option<Warning> {
             "cause",
             "methods whose subroutines (jsr, ret) cannot be inlined have no probes, and JaCoCo's tools stop at such a class",
         );
-    Some(warning.with(
-        "help",
-        "other reports have the other methods of these classes",
-    ))
+    let help = "other reports have the other methods of these classes";
+    Some(warning.with("help", help).of_missing())
 }
 
 /// Adds what was hit elsewhere.
