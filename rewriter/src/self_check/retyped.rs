@@ -329,7 +329,7 @@ impl<'t> Retyped<'_, 't> {
         Ok(Some(frame.types.clone()))
     }
 
-    /// Behind an inverted branch holds what held when it did not jump.
+    /// Expects the types behind an inverted branch that the branch leaves when it does not jump.
     fn inverted(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
         let mut left = walk.inverted().iter().copied().peekable();
         if left.peek().is_none() {

@@ -562,7 +562,7 @@ pub(super) fn instruction(
     }
 }
 
-/// Whether the conditional branch at `old` has become its inverse around a `goto_w`.
+/// Checks that the conditional branch at `old` is its inverse around a `goto_w` now.
 fn is_inverted(work: &Work<'_>, old: usize, new: usize) -> bool {
     let opcode = work.old.get(old).copied();
     let opcode = opcode.filter(|opcode| opcode::is_conditional(*opcode));

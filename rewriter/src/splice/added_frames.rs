@@ -178,7 +178,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         }
     }
 
-    /// Behind an inverted branch holds what held when it did not jump.
+    /// The types behind an inverted branch are those that it leaves when it does not jump.
     fn behind(&mut self, inverted: &[(u32, u32)]) -> Result<(), SkipReason> {
         for (bci, position) in inverted {
             let point = ProgramPoint::After(*bci);

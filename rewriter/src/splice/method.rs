@@ -148,14 +148,14 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         Ok([huge(index, layout.code.1, total), self.inverted(index)])
     }
 
-    /// What the user should know where a branch of the method was inverted.
+    /// Warns of a branch of the method that was inverted.
     fn inverted(&self, method: MethodIndex) -> Option<Warning> {
         let far = self.buffers.layout.total > i16::MAX as u32;
         let mut inverted = self.buffers.layout.inverted();
         (far && inverted.next().is_some()).then_some(Warning::InvertedBranch { method })
     }
 
-    /// Adds what holds behind each inverted branch, where the verifier reads frames.
+    /// Adds the types behind each inverted branch, where the verifier reads frames.
     fn behind_inverted<'t>(
         &self,
         view: &Code<'_, 'a>,

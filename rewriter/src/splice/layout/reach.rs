@@ -11,7 +11,7 @@ use jvms::opcode;
 
 /// After so many passes everything that can be widened is.
 const PATIENT_PASSES: u32 = 16;
-/// After so many passes what does not reach is inverted.
+/// After so many passes a branch that does not reach is inverted.
 const MOST_PASSES: u32 = 64;
 /// More trampolines near their branches, or exception ranges, than these are not
 /// worth the time of looking for room.
