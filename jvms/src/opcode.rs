@@ -396,7 +396,8 @@ pub fn is_conditional(opcode: u8) -> bool {
 pub fn inverse(opcode: u8) -> u8 {
     match opcode {
         // They come in pairs, of which the first has an odd number.
-        IFEQ..=IF_ACMPNE => ((opcode + 1) ^ 1) - 1,
+        IFEQ..=IF_ACMPNE if opcode & 1 == 1 => opcode.wrapping_add(1),
+        IFEQ..=IF_ACMPNE => opcode.wrapping_sub(1),
         IFNULL | IFNONNULL => opcode ^ 1,
         _ => opcode,
     }
