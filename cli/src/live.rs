@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use probes::events::Trace;
 use trace::numbers::seconds;
 use trace::prometheus;
+use trace::rolling::Rolling;
 use trace::stream::Stream;
 use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
@@ -25,6 +26,7 @@ use jvms::now_ms;
 use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
 use crate::problem::Problem;
+use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::slow::{SlowOptions, SlowTrees};
 use crate::stdout::is_stdout;
@@ -86,6 +88,8 @@ pub struct Streamed {
     pub lines: StreamedLines,
     /// What became of spans and metrics, if these were sent.
     pub delivery: Option<Delivery>,
+    /// Tasks that could not be followed.
+    pub lost_tasks: u64,
     /// Why not all of it was shown; the rest was.
     pub failed: Vec<Problem>,
 }
@@ -130,6 +134,7 @@ impl Live {
                     (None, Some(_)) => StreamedLines::CutShort,
                     (None, None) => StreamedLines::No,
                 },
+                lost_tasks: shown.lost_tasks,
                 failed: shown.failed,
             }
         });
@@ -178,6 +183,8 @@ struct Shown {
     begun: Instant,
     /// Why the metrics could not be written the last time.
     without_metrics: Option<Problem>,
+    /// Tasks that could not be followed, of the output that lost most.
+    lost_tasks: u64,
     /// What could not be shown, and is not tried any more.
     failed: Vec<Problem>,
 }
@@ -200,6 +207,7 @@ impl Shown {
             show,
             begun: Instant::now(),
             without_metrics: None,
+            lost_tasks: 0,
             failed: Vec::new(),
         })
     }
@@ -213,8 +221,13 @@ impl Shown {
                 self.interval(true);
                 let traces = self.jvms.all().map(|jvm| jvm.trace());
                 let ended = self.lines.as_mut().map(|lines| lines.end(traces));
+                self.lost_tasks = self
+                    .lost_tasks
+                    .max(self.lines.as_mut().map_or(0, Lines::lost_tasks));
                 self.keep_lines(ended);
                 let trees = self.slow.as_mut().map(|slow| slow.end(self.jvms.all()));
+                let lost = self.slow.as_ref().map_or(0, SlowTrees::lost_tasks);
+                self.lost_tasks = self.lost_tasks.max(lost);
                 self.keep_trees(trees);
                 let metrics = self.without_metrics.take().map(Problem::partly);
                 self.failed.extend(metrics);
@@ -243,7 +256,9 @@ impl Shown {
     /// Sends the rest of what is to be sent; what became of it all.
     fn deliver(&mut self) -> Option<Delivery> {
         let export = self.export.take()?;
-        Some(export.end(self.jvms.all()))
+        let (delivery, lost) = export.end(self.jvms.all());
+        self.lost_tasks = self.lost_tasks.max(lost);
+        Some(delivery)
     }
 
     /// Whether there is more to read at once.
@@ -261,6 +276,7 @@ impl Shown {
                 (None, _) | (Some(_), Happening::Begun | Happening::Moment(..)) => {}
                 (Some(slow), Happening::Call(call, is_virtual)) => slow.call(jvm, call, is_virtual),
                 (Some(slow), Happening::Wait(wait)) => slow.wait(jvm, wait),
+                (Some(slow), Happening::Step(step)) => slow.step(jvm, step),
                 (Some(slow), Happening::Reset) => slow.reset(jvm),
             }
             match (export.as_mut(), happening) {
@@ -270,6 +286,7 @@ impl Shown {
                 (Some(export), Happening::Call(call, is_virtual)) => {
                     export.call(jvm, call, is_virtual);
                 }
+                (Some(export), Happening::Step(step)) => export.step(jvm, step),
                 (Some(export), Happening::Reset) => export.reset(jvm, trace),
             }
         })?;
@@ -278,6 +295,8 @@ impl Shown {
         }
         let trees = self.slow.as_mut().map(|slow| slow.turn(self.jvms.all()));
         self.keep_trees(trees);
+        let settled = self.lines.as_mut().map(|lines| lines.turn(self.jvms.all()));
+        self.keep_lines(settled);
         let written = self.lines.as_mut().map(Lines::flush);
         self.keep_lines(written);
         Ok(more)
@@ -379,6 +398,8 @@ struct Lines {
     path: PathBuf,
     out: Box<dyn Write + Send>,
     streams: Vec<Stream>,
+    /// The JVMs with tasks.
+    tasks: SettlingJvms<()>,
     compact: bool,
     /// Lines that wait to be written.
     waiting: Vec<u8>,
@@ -399,6 +420,7 @@ impl Lines {
             path: path.to_owned(),
             out,
             streams: Vec::new(),
+            tasks: SettlingJvms::default(),
             compact,
             waiting: Vec::new(),
             closed: false,
@@ -422,6 +444,11 @@ impl Lines {
             Happening::Begun => stream.begin(trace, out),
             Happening::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
             Happening::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
+            Happening::Step(step) => {
+                stream.step(step);
+                self.tasks.heard(jvm, || ());
+                Ok(())
+            }
             Happening::Wait(_) => Ok(()), // the lines are of calls and of events of plugins
             Happening::Reset => stream.reset(trace, out),
         };
@@ -458,10 +485,28 @@ impl Lines {
         })
     }
 
-    /// Writes the last line of each JVM.
+    /// Adds the lines of tasks whose submissions are known, now and then.
+    fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+        let turn = self.tasks.turn(all).zip(&mut self.streams);
+        for (((), trace, settled), stream) in turn {
+            if let Err(error) = stream.settle(trace, settled, &mut self.waiting) {
+                self.failed = Some(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tasks that could not be followed.
+    fn lost_tasks(&mut self) -> u64 {
+        self.streams.iter_mut().map(Stream::take_lost_tasks).sum()
+    }
+
+    /// Writes the last lines of each JVM.
     fn end<'t>(&mut self, traces: impl Iterator<Item = &'t Trace>) -> Result<(), Problem> {
-        for (stream, trace) in self.streams.iter().zip(traces) {
-            if let Err(error) = stream.end(trace, &mut self.waiting) {
+        for (stream, trace) in self.streams.iter_mut().zip(traces) {
+            let settled = stream.settle(trace, u64::MAX, &mut self.waiting);
+            let ended = settled.and_then(|()| stream.end(trace, &mut self.waiting));
+            if let Err(error) = ended {
                 self.failed = Some(error);
             }
         }

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use probes::events::{Call, Trace};
+use probes::events::{Call, TaskStep, Trace};
 use prost::Message;
 use trace::otlp::{Service, Spans, metrics};
 use trace::rolling::Rolling;
@@ -41,6 +41,7 @@ pub struct Export {
     target: Target,
     sender: Sender,
     jvms: SettlingJvms<OfJvm>,
+    lost_tasks: u64,
 }
 
 #[derive(Debug)]
@@ -74,6 +75,7 @@ impl Export {
             sender: Sender::start(&target)?,
             target,
             jvms: SettlingJvms::default(),
+            lost_tasks: 0,
         })
     }
 
@@ -91,6 +93,11 @@ impl Export {
     /// Takes a call that ended or was seen open, and whether its thread is virtual.
     pub fn call(&mut self, number: usize, call: &Call, is_virtual: bool) {
         self.jvm(number).trees.take(call, is_virtual);
+    }
+
+    /// Takes a step of a task.
+    pub fn step(&mut self, number: usize, step: &TaskStep) {
+        self.jvm(number).trees.step(step);
     }
 
     /// A JVM has forgotten everything so far.
@@ -123,9 +130,9 @@ impl Export {
         }
     }
 
-    /// Sends the rest, when everything is recorded; what became of it all.
+    /// Sends the rest, when everything is recorded; what became of it all, and how many tasks could not be followed.
     #[must_use]
-    pub fn end<'r>(mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Delivery {
+    pub fn end<'r>(mut self, all: impl Iterator<Item = &'r mut Rolling>) -> (Delivery, u64) {
         self.sender.begin_to_end();
         for (jvm, rolling) in self.jvms.iter_mut().zip(all) {
             jvm.trees.finish();
@@ -137,8 +144,9 @@ impl Export {
                 }
             }
             self.sender.late(jvm.trees.placed() as u64);
+            self.lost_tasks += jvm.trees.take_lost_tasks();
         }
-        self.sender.finish()
+        (self.sender.finish(), self.lost_tasks)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
-use probes::events::{Call, Trace, Wait};
+use probes::events::{Call, TaskStep, Trace, Wait};
 use trace::names::Names;
 use trace::recording::{Ended, Recording};
 use trace::rolling::Rolling;
@@ -75,6 +75,7 @@ impl SlowOptions {
                 match ended {
                     Ended::Call(call, is_virtual) => calls.call(call, is_virtual),
                     Ended::Wait(wait) => calls.wait(wait),
+                    Ended::Step(step) => calls.step(&step),
                 }
                 count += 1;
                 if count.is_multiple_of(STEP) {
@@ -90,6 +91,7 @@ impl SlowOptions {
             read.map_err(|error| Problem::ours("H0624", error.to_string()))?;
             calls.finish();
             printer.print(&recording.trace, calls.take())?;
+            recording.lose_tasks(calls.take_lost_tasks());
         }
         printer.tell();
         Ok(())
@@ -160,6 +162,7 @@ impl Printer {
 pub struct SlowTrees {
     printer: Printer,
     jvms: SettlingJvms<SlowCalls>,
+    lost_tasks: u64,
 }
 
 impl SlowTrees {
@@ -169,6 +172,7 @@ impl SlowTrees {
         Some(Self {
             printer: Printer::of(options, beside)?,
             jvms: SettlingJvms::default(),
+            lost_tasks: 0,
         })
     }
 
@@ -186,6 +190,17 @@ impl SlowTrees {
     /// Takes a wait or a collection.
     pub fn wait(&mut self, number: usize, wait: &Wait) {
         self.calls(number).wait(wait.clone());
+    }
+
+    /// Takes a step of a task.
+    pub fn step(&mut self, number: usize, step: &TaskStep) {
+        self.calls(number).step(step);
+    }
+
+    /// Tasks that could not be followed.
+    #[must_use]
+    pub fn lost_tasks(&self) -> u64 {
+        self.lost_tasks
     }
 
     /// A JVM has forgotten everything so far.
@@ -206,6 +221,7 @@ impl SlowTrees {
     pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
         for (calls, trace, settled) in self.jvms.turn(all) {
             calls.settle(settled);
+            self.lost_tasks += calls.take_lost_tasks();
             self.printer.print(trace, calls.take())?;
         }
         Ok(())
@@ -218,6 +234,7 @@ impl SlowTrees {
     pub fn end<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
         for (calls, rolling) in self.jvms.iter_mut().zip(all) {
             calls.finish();
+            self.lost_tasks += calls.take_lost_tasks();
             self.printer.print(rolling.trace(), calls.take())?;
         }
         self.printer.tell();

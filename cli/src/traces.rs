@@ -34,7 +34,8 @@ use crate::writable;
 
 pub use completeness::without_calls as refuse_without_calls;
 pub use completeness::{
-    StreamedLines, are_finished, has_calls, is_complete, is_streamed, not_finished,
+    StreamedLines, are_finished, follows_all, has_calls, is_complete, is_following, is_streamed,
+    not_finished,
 };
 use completeness::{has_calls_or_events, without_calls};
 
@@ -328,6 +329,8 @@ impl TraceOutputs {
         failed.extend(self.expect_tables(&tables).err());
         failed.extend(self.tell(&summary, &tables, &written).err());
         failed.extend(is_complete(&summary).err());
+        let lost_tasks = recordings.iter().map(Recording::lost_tasks).sum();
+        failed.extend(follows_all(lost_tasks).err());
         let traces: Vec<&Trace> = traces(recordings).collect();
         failed.extend(sought::were_found(&traces).err());
         show::all_but_last(failed)

@@ -235,7 +235,7 @@ impl Printer {
             Happening::Call(call, _) => call.outcome != Outcome::Open,
             // Other plugins have events of their own.
             Happening::Moment(moment, _) => self.layout.of_places && is_of_watch(trace, moment),
-            Happening::Begun | Happening::Wait(_) | Happening::Reset => false,
+            Happening::Begun | Happening::Wait(_) | Happening::Step(_) | Happening::Reset => false,
         };
         if self.closed || !is_shown {
             return;
@@ -251,7 +251,7 @@ impl Printer {
                 Happening::Moment(moment, is_virtual) => {
                     watched::moment_json(trace, moment, is_virtual)
                 }
-                Happening::Begun | Happening::Wait(_) | Happening::Reset => return,
+                _ => return,
             };
             escape::json(&format!("{object}\n")).into_owned()
         } else {
@@ -261,7 +261,7 @@ impl Printer {
                 Happening::Moment(moment, is_virtual) => {
                     watched::moment_lines(trace, moment, is_virtual, show)
                 }
-                Happening::Begun | Happening::Wait(_) | Happening::Reset => return,
+                _ => return,
             };
             escape::lines(&lines).into_owned()
         };

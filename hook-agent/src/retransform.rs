@@ -16,7 +16,7 @@ use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::originals::{self, Files};
 use crate::{collected, probe_arrays};
-use host::CodeLocation;
+use host::{CodeLocation, Loader};
 use rewriter::named_fields;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -296,10 +296,7 @@ pub(crate) fn is_wanted(
     if !wants(class, CodeLocation::Unread) {
         return false;
     }
-    if !jvm.jvmti.is_prepared_and_modifiable(&class.class) {
-        if jvm.jvmti.is_unprepared(&class.class) {
-            agent.unprepared.add(&class.name);
-        }
+    if !jvm.jvmti.is_prepared_and_modifiable(&class.class) && !is_linked_now(agent, jvm, class) {
         return false;
     }
     let Some(plugins) = agent.plugins.current() else {
@@ -323,6 +320,21 @@ pub(crate) fn is_wanted(
                 pipeline.wants_of_source(&class.name, &class.loader, location, &source)
             })
         })
+}
+
+/// Links a class of the JDK that is not yet, so that its first call is recorded as well. Any other class is noted as
+/// unprepared: to link it could load classes of the program.
+fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> bool {
+    if !jvm.jvmti.is_unprepared(&class.class) {
+        return false;
+    }
+    let is_linked = class.loader == Loader::Boot
+        && live::link(jvm, &class.class).is_ok()
+        && jvm.jvmti.is_prepared_and_modifiable(&class.class);
+    if !is_linked {
+        agent.unprepared.add(&class.name);
+    }
+    is_linked
 }
 
 /// Where a loaded class came from; the path only if it is `asked` for.

@@ -76,13 +76,25 @@ pub struct Plugin {
 
 /// The fields of whose writes alone the bundled plugin `trace` records events, if it does.
 fn writes_of(config: &PluginConfig) -> Option<Vec<FieldPattern>> {
-    let is_trace = matches!(&config.source, PluginSource::Bundled(name) if name == "trace");
     let fields = config.config.get("fields")?.as_array()?;
     let patterns = fields
         .iter()
         .map(|field| FieldPattern::parse(field.as_str()?));
     let patterns: Vec<FieldPattern> = patterns.collect::<Option<_>>()?;
-    (is_trace && !patterns.is_empty()).then_some(patterns)
+    (is_trace(config) && !patterns.is_empty()).then_some(patterns)
+}
+
+fn is_trace(config: &PluginConfig) -> bool {
+    matches!(&config.source, PluginSource::Bundled(name) if name == "trace")
+}
+
+/// Checks whether a selector names a class in which the bundled plugin `trace` follows tasks. No user has named it, and no
+/// program needs to load it.
+fn is_of_tasks(config: &PluginConfig, selector: &str) -> bool {
+    let follows = config.config.get("follow").and_then(|it| it.as_bool()) == Some(true);
+    let methods = config.config.get("methods").and_then(|it| it.as_array());
+    let mut methods = methods.into_iter().flatten().filter_map(|it| it.as_str());
+    is_trace(config) && follows && !methods.any(|method| method.starts_with(selector))
 }
 
 /// Classes that a plugin named, and whether one was seen.
@@ -169,7 +181,10 @@ impl Plugin {
             settings,
             user,
             own,
-            named: selectors.iter().filter_map(|it| Named::new(it)).collect(),
+            named: (selectors.iter())
+                .filter(|selector| !is_of_tasks(config, selector))
+                .filter_map(|selector| Named::new(selector))
+                .collect(),
             boot: granted("boot"),
             pool: Mutex::new(Pool {
                 idle: vec![first],

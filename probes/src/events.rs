@@ -24,7 +24,8 @@
 //! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
 //! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
 //! passed), 4 a virtual thread, 8 the thrown class is named, 16 an event
-//! ([`Moment`]) that takes no time. An event of a place with [`EventInfo::waits`] is a [`Wait`].
+//! ([`Moment`]) that takes no time. An event of a place with [`EventInfo::waits`] is a [`Wait`],
+//! one of a row of the table [`TASKS`] a [`TaskStep`].
 //!
 //! A capture is: type byte, which value (the argument's index; 255 is the returned value; with 128 added to the type
 //! byte, the place in [`SpanInfo::shown`]), then for `Z B C S I J F D`
@@ -43,6 +44,7 @@ mod pass;
 mod read;
 mod single;
 pub(crate) mod stored_value;
+mod task;
 mod value;
 mod wait;
 mod write;
@@ -59,6 +61,7 @@ pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use pass::EventFile;
 pub use read::{Event, EventKind, Trace};
 pub use single::{SingleCalls, SpanCalls};
+pub use task::{Step, TASKS, Task, TaskStep, is_of_tasks};
 pub use value::{Capture, Content, Opened, StackFrame, Value, Which};
 pub use wait::Wait;
 pub use write::EventWriter;

@@ -19,6 +19,7 @@ mod sessions;
 mod size_limit;
 mod slow;
 mod spans;
+mod tasks;
 mod top;
 mod watch;
 mod writes;

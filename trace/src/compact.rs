@@ -7,10 +7,11 @@ use probes::events::{Call, Outcome, SpanInfo, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::{Map, json};
 
-use crate::json_lines::{Jvm, moment_line, put};
+use crate::json_lines::{Jvm, Submission, moment_line, put, submission};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
 use crate::recording::{Happening, Recording};
+use crate::tasks::Callers;
 use crate::values::{captured, parameters, shown_json, stack, to_json};
 
 /// A line of a call.
@@ -18,6 +19,9 @@ use crate::values::{captured, parameters, shown_json, stack, to_json};
 pub(crate) struct Line {
     /// Span, thread, calls around it if that is known, begin, duration.
     c: (u32, u64, Option<usize>, u64, u64),
+    /// The submission of the task whose outermost call it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submitted: Option<Submission>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     arguments: Map<String, serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,17 +47,23 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
     for recording in recordings {
         let trace = &recording.trace;
         put(&Jvm::of(trace), out)?;
-        let mut explained = Explained::default();
+        let (mut explained, mut callers) = (Explained::default(), Callers::default());
         recording.each_happening(false, &mut |happening| match happening {
             Happening::Entry(placed) => {
                 let (call, depth) = (placed.call, placed.depth);
                 explained.span(trace, call, out)?;
                 explained.thread(trace, call, placed.is_virtual, out)?;
-                put(&line(trace, call, Some(depth)), out)
+                let submitted = submission(&mut callers, call);
+                put(&line(trace, call, Some(depth), submitted), out)
             }
             Happening::End(_) => Ok(()),
             Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+            Happening::Step(step) => {
+                callers.step(step);
+                Ok(())
+            }
         })?;
+        recording.lose_tasks(callers.take_dropped());
     }
     Ok(())
 }
@@ -122,7 +132,12 @@ fn thread(trace: &Trace, id: u64, is_virtual: bool) -> serde_json::Value {
     json!({"thread": id, "name": thread_name(&thread.name, thread.is_virtual, id)})
 }
 
-pub(crate) fn line(trace: &Trace, call: &Call, depth: Option<usize>) -> Line {
+pub(crate) fn line(
+    trace: &Trace,
+    call: &Call,
+    depth: Option<usize>,
+    submitted: Option<Submission>,
+) -> Line {
     let (arguments, returned) = captured(call);
     let thrown = match &call.outcome {
         Outcome::Threw(name) => Some(name.as_deref().map_or_else(|| "?".to_owned(), class)),
@@ -131,6 +146,7 @@ pub(crate) fn line(trace: &Trace, call: &Call, depth: Option<usize>) -> Line {
     let duration = call.end - call.start;
     Line {
         c: (call.span, call.thread, depth, call.start, duration),
+        submitted,
         arguments: (arguments.into_iter())
             .map(|(index, value)| (index.to_string(), to_json(value)))
             .collect(),

@@ -12,6 +12,7 @@ use crate::names::class;
 use crate::perfetto::thread_name;
 use crate::recording::{Happening, Placed, Recording};
 use crate::summary::Gap;
+use crate::tasks::{CallId, Caller, Callers, Submitted};
 use crate::values::{captured, parameters, shown_json, stack, to_json, values};
 
 /// The first line of each JVM.
@@ -57,6 +58,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    submitted: Option<Submission>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Map<String, serde_json::Value>>,
@@ -70,6 +73,53 @@ struct Line<'a> {
     shown: Map<String, serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stack: Option<serde_json::Value>,
+}
+
+/// The place where the task was handed over to which something belongs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Submission {
+    nanos: u64,
+    thread: u64,
+    /// The entry of the innermost call there, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<u64>,
+    /// Its thread, if it is another one: a task without calls handed the task over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller_thread: Option<u64>,
+}
+
+impl Submission {
+    /// Of a submission by a call that is known.
+    pub fn of(submitted: &Submitted<CallId>) -> Self {
+        let by = submitted.by;
+        Self {
+            caller: Some(by.start),
+            caller_thread: Some(by.thread).filter(|thread| *thread != submitted.thread),
+            ..Self::at(submitted.thread, submitted.nanos)
+        }
+    }
+
+    /// Of a submission by something that is not known.
+    pub fn at(thread: u64, nanos: u64) -> Self {
+        Self {
+            nanos,
+            thread,
+            caller: None,
+            caller_thread: None,
+        }
+    }
+}
+
+/// Finds the caller of the call that is entered; those of tasks alone are returned.
+pub(crate) fn submission(callers: &mut Callers<CallId>, call: &Call) -> Option<Submission> {
+    let mut found = None;
+    callers.enter(call, |caller| {
+        if let Some(Caller::Task(submitted)) = caller {
+            found = Some(Submission::of(submitted));
+        }
+        CallId::of(call)
+    });
+    found
 }
 
 /// One line per event that a plugin asked for.
@@ -98,11 +148,20 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
     for recording in recordings {
         let trace = &recording.trace;
         put(&Jvm::of(trace), out)?;
+        let mut callers = Callers::default();
         recording.each_happening(true, &mut |happening| match happening {
-            Happening::Entry(placed) => line(trace, placed, EventKind::Enter, out),
-            Happening::End(placed) => line(trace, placed, EventKind::Exit, out),
+            Happening::Entry(placed) => {
+                let submitted = submission(&mut callers, placed.call);
+                line(trace, placed, EventKind::Enter, submitted, out)
+            }
+            Happening::End(placed) => line(trace, placed, EventKind::Exit, None, out),
             Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+            Happening::Step(step) => {
+                callers.step(step);
+                Ok(())
+            }
         })?;
+        recording.lose_tasks(callers.take_dropped());
     }
     Ok(())
 }
@@ -111,10 +170,12 @@ fn line(
     trace: &Trace,
     placed: Placed<'_>,
     kind: EventKind,
+    submitted: Option<Submission>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let side = Side {
         kind,
+        submitted,
         depth: Some(placed.depth),
         is_virtual: placed.is_virtual,
     };
@@ -126,6 +187,8 @@ pub(crate) struct Side {
     pub kind: EventKind,
     /// Traced calls around it, if that is known.
     pub depth: Option<usize>,
+    /// The submission of the task whose outermost call it is.
+    pub submitted: Option<Submission>,
     /// Whether its thread is virtual, if the trace does not say.
     pub is_virtual: bool,
 }
@@ -172,6 +235,7 @@ pub(crate) fn line_of(
             method: &span.method,
             descriptor: &span.descriptor,
             depth: side.depth,
+            submitted: side.submitted,
             parameters: arguments.as_ref().and_then(|_| parameters(span)),
             arguments,
             duration: (!enter).then(|| call.end - call.start),

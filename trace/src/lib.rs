@@ -15,6 +15,7 @@
 //! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
 //! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
 //! | [`slow`] | the tree of each slow call, with waits and collections |
+//! | [`tasks`] | the calls that submitted what other threads run |
 //! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
 //!
 //! Sums are a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
@@ -47,6 +48,7 @@ pub mod stacks;
 pub mod stream;
 pub mod summary;
 pub mod table;
+pub mod tasks;
 pub mod trees;
 mod values;
 pub mod watched;

@@ -1,6 +1,7 @@
 //! Chrome's trace format: a time line of every call, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds, and an instant (`ph` = `i`) per event;
+//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds, an instant (`ph` = `i`) per event, and an arrow
+//! (`ph` = `s` and `f`) per outermost call of a task;
 //! processes and threads have names.
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,8 +12,9 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
-use crate::recording::Recording;
+use crate::recording::{Happening, Recording};
 use crate::summary::Gap;
+use crate::tasks::{Caller, Callers};
 use crate::values::{captured, parameter, shown, stack, values};
 
 /// Unnamed threads of which it is known that they were described, at most.
@@ -47,6 +49,22 @@ struct Instant<'a> {
     args: Map<String, serde_json::Value>,
 }
 
+/// An arrow from the call that submitted a task to a call of that task, or its head.
+#[derive(Serialize)]
+struct Flow {
+    name: &'static str,
+    cat: &'static str,
+    /// `s` where it begins, `f` where it ends.
+    ph: &'static str,
+    /// It ends at the call around its time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'static str>,
+    id: u64,
+    ts: f64,
+    pid: u32,
+    tid: u64,
+}
+
 /// Writes the traces; of several JVMs the clocks are set by their start, to the millisecond.
 ///
 /// # Errors
@@ -56,6 +74,7 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
     let names = Names::of(traces());
     let begin = traces().map(|trace| trace.meta.start_ms).min().unwrap_or(0);
     let mut events = Events { out, first: true };
+    let mut arrows = 0;
     events
         .out
         .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
@@ -89,8 +108,54 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
             unnamed.describe(trace, (moment.thread, is_virtual), &mut events)?;
             instant(trace, moment, offset, &mut events)
         })?;
+        arrows = flows(recording, offset, arrows, &mut events)?;
     }
     events.out.write_all(b"\n]}\n")
+}
+
+/// Writes arrows from submissions of tasks to their outermost calls, numbered from a number on. Returns the next number.
+fn flows<W: Write + ?Sized>(
+    recording: &Recording,
+    offset: u64,
+    mut arrows: u64,
+    events: &mut Events<'_, W>,
+) -> io::Result<u64> {
+    if recording.trace.tasks.is_empty() {
+        return Ok(arrows);
+    }
+    let mut callers: Callers<()> = Callers::default();
+    recording.each_happening(false, &mut |happening| {
+        let mut submitted = None;
+        match happening {
+            Happening::Entry(placed) => callers.enter(placed.call, |caller| {
+                if let Some(Caller::Task(place)) = caller {
+                    let call = placed.call;
+                    submitted = Some([(place.thread, place.nanos), (call.thread, call.start)]);
+                }
+            }),
+            Happening::Step(step) => callers.step(step),
+            Happening::End(_) | Happening::Moment(..) => {}
+        }
+        let Some(ends) = submitted else {
+            return Ok(());
+        };
+        arrows += 1;
+        for (ph, (tid, nanos)) in ["s", "f"].into_iter().zip(ends) {
+            events.put(&Flow {
+                name: "task",
+                cat: "task",
+                ph,
+                bp: (ph == "f").then_some("e"),
+                id: arrows,
+                ts: micros(nanos + offset),
+                pid: recording.trace.meta.pid,
+                tid,
+            })?;
+        }
+        Ok(())
+    })?;
+    recording.lose_tasks(callers.take_dropped());
+    Ok(arrows)
 }
 
 struct Events<'w, W: ?Sized> {

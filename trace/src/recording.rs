@@ -6,11 +6,12 @@ pub(crate) mod sort;
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use probes::error::SnapshotError;
 use probes::events::{
-    Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, Trace, Wait,
+    Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, TaskStep, Trace, Wait,
 };
 
 use by_time::{MOMENT, Sides};
@@ -28,6 +29,8 @@ pub struct Recording {
     file: Arc<EventFile>,
     scratch: Scratch,
     sorted: OnceLock<Singles>,
+    /// Tasks that an output could not follow.
+    lost_tasks: AtomicU64,
 }
 
 /// Single calls and events in the order of outputs.
@@ -37,8 +40,8 @@ struct Singles {
     calls: Sorted,
     /// By time and thread.
     moments: Sorted,
-    /// Waits by their end and thread.
-    waits: Sorted,
+    /// Waits, by their end, and steps of tasks, by time and thread.
+    aside: Sorted,
 }
 
 impl Singles {
@@ -78,6 +81,8 @@ pub enum Happening<'a> {
     End(Placed<'a>),
     /// An event, and whether its thread is virtual.
     Moment(&'a Moment, bool),
+    /// A step of a task.
+    Step(&'a TaskStep),
 }
 
 /// An event of a thread that ended.
@@ -88,6 +93,8 @@ pub enum Ended<'a> {
     Call(&'a Call, bool),
     /// A wait or a collection.
     Wait(Wait),
+    /// A step of a task.
+    Step(TaskStep),
 }
 
 impl Recording {
@@ -102,6 +109,7 @@ impl Recording {
             file: Arc::new(file),
             scratch: scratch.clone(),
             sorted: OnceLock::new(),
+            lost_tasks: AtomicU64::new(0),
         })
     }
 
@@ -109,6 +117,17 @@ impl Recording {
     pub fn retain(&mut self, is_wanted: impl Fn(&SpanInfo) -> bool) {
         self.trace.retain(is_wanted);
         self.sorted = OnceLock::new();
+    }
+
+    /// Notes how many tasks an output could not follow.
+    pub fn lose_tasks(&self, count: u64) {
+        self.lost_tasks.fetch_max(count, Ordering::Relaxed);
+    }
+
+    /// The number of tasks that some output could not follow, because too many waited at once.
+    #[must_use]
+    pub fn lost_tasks(&self) -> u64 {
+        self.lost_tasks.load(Ordering::Relaxed)
     }
 
     /// The file, which restores what was stored of it.
@@ -130,12 +149,12 @@ impl Recording {
     }
 
     fn sort(&self) -> io::Result<Singles> {
-        let [mut calls, mut moments, mut waits] = [(); 3].map(|()| Sorter::new(&self.scratch));
+        let [mut calls, mut moments, mut aside] = [(); 3].map(|()| Sorter::new(&self.scratch));
         self.file.calls(&mut |stored: Option<StoredCall<'_>>| {
             let Some(stored) = stored else {
                 calls.clear();
                 moments.clear();
-                waits.clear();
+                aside.clear();
                 return Ok(());
             };
             let (thread, start) = (stored.thread, stored.start);
@@ -143,8 +162,8 @@ impl Recording {
                 true if self.trace.places.contains_key(&stored.span) => {
                     moments.push([start, thread, 0], |out| stored.write(out))
                 }
-                true if self.trace.waits.contains_key(&stored.span) => {
-                    waits.push([start, thread, 0], |out| stored.write(out))
+                true if self.is_aside(stored.span) => {
+                    aside.push([start, thread, 0], |out| stored.write(out))
                 }
                 // A call seen open may be written again when it ends: the later record counts.
                 false if self.trace.spans.contains_key(&stored.span) => {
@@ -157,8 +176,13 @@ impl Recording {
         Ok(Singles {
             calls: calls.finish()?,
             moments: moments.finish()?,
-            waits: waits.finish()?,
+            aside: aside.finish()?,
         })
+    }
+
+    /// Checks whether the events of a place are waits or steps of tasks.
+    fn is_aside(&self, place: u32) -> bool {
+        self.trace.waits.contains_key(&place) || self.trace.tasks.contains_key(&place)
     }
 
     /// Hands over each call once, by thread and start.
@@ -207,18 +231,10 @@ impl Recording {
     pub(crate) fn each_stored_moment(&self, take: &mut TakeStored<'_>) -> io::Result<()> {
         self.sorted()?
             .moments
-            .each(&mut |[nanos, thread, _], stored| {
-                let place = sort::varint(stored, &mut 0).unwrap_or_default();
-                take(
-                    nanos,
-                    thread,
-                    u32::try_from(place).unwrap_or(u32::MAX),
-                    stored,
-                )
-            })
+            .each(&mut |[nanos, thread, _], stored| take(nanos, thread, place_of(stored), stored))
     }
 
-    /// Hands over entries, if `with_ends` ends of calls, and events, in the order of time.
+    /// Hands over entries, if `with_ends` ends of calls, events, and steps of tasks, in the order of time.
     ///
     /// # Errors
     /// If they cannot be read or sorted, and those of `take`.
@@ -240,17 +256,35 @@ impl Recording {
                 out.extend_from_slice(stored)
             })
         })?;
+        if !self.trace.tasks.is_empty() {
+            singles
+                .aside
+                .each(&mut |[nanos, thread, _], stored| match self
+                    .trace
+                    .tasks
+                    .contains_key(&place_of(stored))
+                {
+                    false => Ok(()),
+                    true => sorter.push([nanos, thread | MOMENT, 0], |out| {
+                        out.extend_from_slice(stored);
+                    }),
+                })?;
+        }
         sorter.finish()?.each(&mut |[nanos, thread, _], bytes| {
             if thread & MOMENT != 0 {
                 let (moment, is_virtual) =
                     restored_moment(&self.file, thread & !MOMENT, nanos, bytes)?;
-                return take(Happening::Moment(&moment, is_virtual));
+                let Some(place) = self.trace.tasks.get(&moment.place) else {
+                    return take(Happening::Moment(&moment, is_virtual));
+                };
+                let step = TaskStep::of(&moment, is_virtual, place);
+                return step.map_or(Ok(()), |step| take(Happening::Step(&step)));
             }
             self.take_side(thread, bytes, take)
         })
     }
 
-    /// Hands over calls and waits in the order of their ends, each with its time.
+    /// Hands over calls, waits and steps of tasks in the order of their ends, each with its time.
     ///
     /// # Errors
     /// If they cannot be read or sorted, and those of `take`.
@@ -275,7 +309,7 @@ impl Recording {
                 out.extend_from_slice(stored);
             })
         })?;
-        singles.waits.each(&mut |[nanos, thread, _], stored| {
+        singles.aside.each(&mut |[nanos, thread, _], stored| {
             sorter.push([nanos, thread | MOMENT, 0], |out| {
                 out.extend_from_slice(stored);
             })
@@ -290,6 +324,10 @@ impl Recording {
             }
             let thread = thread & !MOMENT;
             let (moment, is_virtual) = restored_moment(&self.file, thread, time, stored)?;
+            if let Some(place) = self.trace.tasks.get(&moment.place) {
+                let step = TaskStep::of(&moment, is_virtual, place);
+                return step.map_or(Ok(()), |step| take(time, Ended::Step(step)));
+            }
             let place = self.trace.waits.get(&moment.place);
             let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
             wait.map_or(Ok(()), |wait| take(time, Ended::Wait(wait)))
@@ -318,6 +356,12 @@ impl Recording {
             _ => Happening::End(placed),
         })
     }
+}
+
+/// The place of an event that was stored.
+fn place_of(stored: &[u8]) -> u32 {
+    let place = varint(stored, &mut 0).unwrap_or_default();
+    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 fn restored_call(

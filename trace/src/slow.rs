@@ -8,10 +8,12 @@ mod node;
 
 use std::collections::{HashMap, VecDeque};
 
-use probes::events::{Call, Outcome, Wait, WaitKind};
+use probes::events::{Call, Outcome, TaskStep, Wait, WaitKind};
+
+use crate::tasks::{Change, Runs, Steps, Submitted, Tasks};
 
 pub use lines::lines;
-use node::Node;
+use node::{Node, Submission};
 
 /// A caller that is open so long after the begin of a call has been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
@@ -37,6 +39,10 @@ pub struct SlowCalls {
     found: Vec<SlowCall>,
     /// Nodes of all threads outside of calls, about.
     waiting: usize,
+    /// Steps of tasks before which not all calls are known.
+    steps: Steps,
+    /// Tasks with the spans of the calls that submitted them.
+    tasks: Tasks<Origin>,
 }
 
 /// The calls of a thread.
@@ -45,7 +51,20 @@ struct Thread {
     is_virtual: bool,
     /// Calls and waits that lie in no call that is known, by start.
     outermost: Vec<Node>,
+    /// Runs of tasks that a call submitted.
+    runs: Runs<Origin>,
 }
+
+/// A call that submitted a task.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    span: u32,
+    /// True if its thread is virtual.
+    is_virtual: bool,
+}
+
+/// The calls of a thread that have no caller on it, by start, and their submissions.
+type Settled = Vec<(Node, Option<Submitted<Origin>>)>;
 
 /// A slow call with everything in it that has a line.
 #[derive(Debug)]
@@ -54,6 +73,8 @@ pub struct SlowCall {
     pub thread: u64,
     /// Whether the thread is virtual.
     pub is_virtual: bool,
+    /// The submission of the task that it belongs to: the span of the call, if the tree of that does not show it.
+    submitted: Option<Submitted<Origin>>,
     /// The call, with the collections that began or ended within it.
     root: Node,
     /// Whether earlier collections are forgotten.
@@ -71,6 +92,8 @@ impl SlowCalls {
             forgotten: 0,
             found: Vec::new(),
             waiting: 0,
+            steps: Steps::default(),
+            tasks: Tasks::default(),
         }
     }
 
@@ -103,6 +126,16 @@ impl SlowCalls {
         }
     }
 
+    /// Adds a step of a task.
+    pub fn step(&mut self, step: &TaskStep) {
+        self.steps.take(step);
+    }
+
+    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    pub fn take_lost_tasks(&mut self) -> u64 {
+        self.steps.take_dropped() + self.tasks.take_dropped()
+    }
+
     /// Finds the slow calls that are known as outermost, and whose waits are known: `now` is a time in nanoseconds since the
     /// trace began, and all that ended before it was added.
     pub fn settle(&mut self, now: u64) {
@@ -115,7 +148,7 @@ impl SlowCalls {
         let first = self.found.len();
         for (id, mut thread) in std::mem::take(&mut self.threads) {
             for node in std::mem::take(&mut thread.outermost) {
-                self.add_slow(id, thread.is_virtual, node);
+                self.add_slow(id, thread.is_virtual, node, None);
             }
         }
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
@@ -157,7 +190,7 @@ impl SlowCalls {
         let (least, slow) = (self.least(), self.at_least);
         for (id, mut thread) in std::mem::take(&mut self.threads) {
             for node in node::fold_oldest(&mut thread.outermost, least, slow) {
-                self.add_slow(id, thread.is_virtual, node);
+                self.add_slow(id, thread.is_virtual, node, None);
             }
             self.threads.insert(id, thread);
         }
@@ -173,30 +206,118 @@ impl SlowCalls {
 
     /// Finds the slow calls that began before `seen` and ended before `ended`.
     fn settle_before(&mut self, seen: u64, ended: u64) {
+        self.follow(seen.min(ended));
         let least = self.least();
         let first = self.found.len();
-        for (id, mut thread) in std::mem::take(&mut self.threads) {
+        let mut settled: HashMap<u64, Settled> = HashMap::new();
+        for (id, thread) in &mut self.threads {
+            let mut runs = thread.runs.walk();
             let mut kept = Vec::new();
             for mut node in std::mem::take(&mut thread.outermost) {
                 if node.is_open() {
                     node.fold_ended(seen, least);
                 } else if node.start() < seen && node.end() < ended {
-                    self.add_slow(id, thread.is_virtual, node);
+                    let run = runs.at(node.start()).last();
+                    let submitted = run.map(|run| run.submitted);
+                    settled.entry(*id).or_default().push((node, submitted));
                     continue;
                 }
                 kept.push(node);
             }
             thread.outermost = kept;
-            if !thread.outermost.is_empty() {
-                self.threads.insert(id, thread);
+            thread.runs.forget_before(seen.min(ended));
+        }
+        self.attach(&mut settled, least);
+        for (id, calls) in settled {
+            let is_virtual = self.threads.get(&id).is_some_and(|it| it.is_virtual);
+            for (node, submitted) in calls {
+                self.add_slow(id, is_virtual, node, submitted);
             }
         }
+        self.threads
+            .retain(|_, thread| !(thread.outermost.is_empty() && thread.runs.is_empty()));
         self.waiting = self.size();
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
     }
 
+    /// Links the runs of tasks that began before a time with the calls that submitted them.
+    fn follow(&mut self, settled: u64) {
+        for step in self.steps.before(settled) {
+            let calls = self.threads.get(&step.thread);
+            let level = calls.map_or(&[][..], |thread| &thread.outermost);
+            let change = self.tasks.take(&step, |tasks| {
+                let (thread, nanos) = (step.thread, step.nanos);
+                let innermost = node::innermost(level, nanos);
+                let run = tasks.around(thread, innermost.map(|(start, _)| start));
+                let is_virtual = step.is_virtual;
+                let by = |(_, span)| Submitted {
+                    thread,
+                    nanos,
+                    by: Origin { span, is_virtual },
+                };
+                run.map_or_else(|| innermost.map(by), |run| run.submitted)
+            });
+            let thread = self.threads.entry(step.thread).or_default();
+            thread.is_virtual |= step.is_virtual;
+            match change {
+                Some(Change::Begun(run)) => thread.runs.begin(run),
+                Some(Change::Ended(run)) => thread.runs.end(&run, step.nanos),
+                None => {}
+            }
+        }
+    }
+
+    /// Puts the calls of tasks below the calls that submitted them, if these are known still.
+    fn attach(&mut self, settled: &mut HashMap<u64, Settled>, least: u64) {
+        let of_tasks = settled.iter().flat_map(|(id, calls)| {
+            let of_tasks = calls
+                .iter()
+                .filter_map(|(node, by)| Some((node.start(), *id, (*by)?)));
+            of_tasks.collect::<Vec<_>>()
+        });
+        let mut of_tasks: Vec<_> = of_tasks.collect();
+        // A call that a task's call submitted began later than that.
+        of_tasks.sort_by_key(|(start, ..)| std::cmp::Reverse(*start));
+        for (start, id, submitted) in of_tasks {
+            let Some(calls) = settled.get_mut(&id) else {
+                continue;
+            };
+            let at = calls.partition_point(|(node, _)| node.start() < start);
+            let (mut node, _) = calls.remove(at);
+            node.submitted = Some(Box::new(Submission {
+                thread: id,
+                is_virtual: self.threads.get(&id).is_some_and(|it| it.is_virtual),
+                nanos: submitted.nanos,
+            }));
+            let (from, nanos) = (submitted.thread, submitted.nanos);
+            let calls = settled.get_mut(&from).and_then(|calls| {
+                let around = calls.partition_point(|(node, _)| node.start() <= nanos);
+                calls.get_mut(around.checked_sub(1)?)
+            });
+            let mut rest = match calls {
+                Some((call, _)) => node::attach(std::slice::from_mut(call), node, nanos, least),
+                None => Some(node),
+            };
+            if let Some(thread) = self.threads.get_mut(&from)
+                && let Some(node) = rest.take()
+            {
+                rest = node::attach(&mut thread.outermost, node, nanos, least);
+            }
+            if let (Some(mut node), Some(calls)) = (rest, settled.get_mut(&id)) {
+                node.submitted = None;
+                calls.insert(at, (node, Some(submitted)));
+            }
+        }
+    }
+
     /// Adds a call to those found if it is slow.
-    fn add_slow(&mut self, thread: u64, is_virtual: bool, root: Node) {
+    fn add_slow(
+        &mut self,
+        thread: u64,
+        is_virtual: bool,
+        root: Node,
+        submitted: Option<Submitted<Origin>>,
+    ) {
         if root.span().is_none() || root.nanos() < self.at_least {
             return;
         }
@@ -206,6 +327,7 @@ impl SlowCalls {
         self.found.push(SlowCall {
             thread,
             is_virtual,
+            submitted,
             root: node::reduced(root, within.cloned()),
             lacks_collections: start < self.forgotten,
         });

@@ -165,6 +165,12 @@ impl Stacks {
         *own = own.saturating_add(number);
     }
 
+    /// Takes from a node's own number.
+    fn take(&mut self, node: u32, side: Side, number: u64) {
+        let own = &mut self.nodes[node as usize].own[side as usize];
+        *own = own.saturating_sub(number);
+    }
+
     /// Scales the numbers of [`Side::Before`] so that both sides have the same sum.
     pub fn normalize(&mut self) {
         let sum = |side: usize| {

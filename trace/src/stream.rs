@@ -7,13 +7,15 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use probes::events::{Call, EventKind, Lost, Moment, Outcome, Trace};
+use probes::events::{Call, EventKind, Lost, Moment, Outcome, TaskStep, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::compact::{self, Explained};
-use crate::json_lines::{Jvm, Side, line_of, moment_line, put};
+use crate::json_lines::{Jvm, Side, Submission, line_of, moment_line, put};
+use crate::perfetto::thread_name;
 use crate::summary::Gap;
+use crate::tasks::{Change, Steps, Submitted, Tasks};
 
 /// The lines of one JVM.
 #[derive(Debug, Default)]
@@ -23,8 +25,23 @@ pub struct Stream {
     explained: Explained,
     /// Thread and begin of each call whose entry is written and whose end is not.
     open: HashSet<(u64, u64)>,
+    /// Steps of tasks, until all that happened before them is known.
+    steps: Steps,
+    tasks: Tasks<()>,
     /// Calls and events that have lines.
     calls: u64,
+}
+
+/// The line of a run of a task.
+#[derive(Serialize)]
+struct TaskLine<'a> {
+    event: &'static str,
+    /// The time of its begin.
+    nanos: u64,
+    pid: u32,
+    thread: u64,
+    thread_name: &'a str,
+    submitted: Submission,
 }
 
 /// The last line.
@@ -89,11 +106,12 @@ impl Stream {
             if trace.threads.contains_key(&call.thread) {
                 self.explained.thread(trace, call, is_virtual, out)?;
             }
-            return put(&compact::line(trace, call, None), out);
+            return put(&compact::line(trace, call, None, None), out);
         }
         let side = |kind| Side {
             kind,
             depth: None,
+            submitted: None,
             is_virtual,
         };
         if !was_open {
@@ -117,9 +135,50 @@ impl Stream {
         moment_line(trace, moment, is_virtual, out)
     }
 
+    /// Takes a step of a task.
+    pub fn step(&mut self, step: &TaskStep) {
+        self.steps.take(step);
+    }
+
+    /// Writes a line for each run of a task that began before a time, up to which everything was taken: where the task
+    /// was submitted.
+    pub fn settle(&mut self, trace: &Trace, nanos: u64, out: &mut impl Write) -> io::Result<()> {
+        for step in self.steps.before(nanos) {
+            let (thread, nanos) = (step.thread, step.nanos);
+            let by = ();
+            let submitted = Submitted { thread, nanos, by };
+            let Some(Change::Begun(run)) = self.tasks.take(&step, |_| Some(submitted)) else {
+                continue;
+            };
+            if let Some(submitted) = &run.submitted {
+                let unnamed = ThreadInfo {
+                    is_virtual: step.is_virtual,
+                    ..ThreadInfo::default()
+                };
+                let info = trace.threads.get(&thread).unwrap_or(&unnamed);
+                let line = TaskLine {
+                    event: "task",
+                    nanos,
+                    pid: trace.meta.pid,
+                    thread,
+                    thread_name: &thread_name(&info.name, info.is_virtual, thread),
+                    submitted: Submission::at(submitted.thread, submitted.nanos),
+                };
+                put(&line, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    pub fn take_lost_tasks(&mut self) -> u64 {
+        self.steps.take_dropped() + self.tasks.take_dropped()
+    }
+
     /// Writes that all lines so far are to be forgotten.
     pub fn reset(&mut self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         self.open.clear();
+        (self.steps, self.tasks) = (Steps::default(), Tasks::default());
         put(&json!({"event": "reset", "pid": trace.meta.pid}), out)
     }
 

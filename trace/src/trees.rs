@@ -3,10 +3,12 @@
 //! Calls come roughly in the order of their ends, so a call comes before the one that made it. It waits until its
 //! outermost caller has ended too, or has been open for so long that it has been seen open.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use probes::events::{Call, Capture, Content, Opened, Outcome, Value};
+use probes::events::{Call, Capture, Content, Opened, Outcome, TaskStep, Value};
+
+use crate::tasks::{Around, CallId, Change, Runs, Steps, Submitted, TaskRun, Tasks};
 
 /// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
@@ -22,19 +24,31 @@ pub struct Trees {
     /// Bytes of calls that ended and were not taken out.
     waiting: usize,
     dropped: u64,
+    /// Steps of tasks before which not all calls are known.
+    steps: Steps,
+    tasks: Tasks<Origin>,
+    /// Tasks that cannot be followed.
+    lost_tasks: u64,
 }
 
-/// A call among the others of its thread. Thread and start identify a call.
+/// A call that submitted a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Origin {
+    caller: CallId,
+    outermost: CallId,
+}
+
+/// A call among all others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     /// The call.
     pub call: Call,
     /// Whether its thread is virtual.
     pub is_virtual: bool,
-    /// The start of the call that made it.
-    pub caller: Option<u64>,
-    /// The start of the outermost call around it, its own if there is none.
-    pub outermost: u64,
+    /// The call that made it, or submitted the task to which it belongs.
+    pub caller: Option<CallId>,
+    /// The outermost call to which that leads; itself without a caller.
+    pub outermost: CallId,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +58,8 @@ struct Thread {
     /// Calls that were seen open, by start.
     open: BTreeMap<u64, Call>,
     is_virtual: bool,
+    /// Runs of tasks that a call submitted.
+    runs: Runs<Origin>,
 }
 
 impl Trees {
@@ -68,12 +84,24 @@ impl Trees {
         thread.ended.push(call.clone());
     }
 
+    /// Adds a step of a task.
+    pub fn step(&mut self, step: &TaskStep) {
+        self.steps.take(step);
+    }
+
+    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    pub fn take_lost_tasks(&mut self) -> u64 {
+        let lost = std::mem::take(&mut self.lost_tasks);
+        lost + self.steps.take_dropped() + self.tasks.take_dropped()
+    }
+
     /// Places the calls whose callers are known now: `now` is a time in nanoseconds since the trace began, and all that
     /// ended before it was added.
     pub fn settle(&mut self, now: u64) {
         let settled = now.saturating_sub(SEEN_OPEN);
-        for thread in self.threads.values_mut() {
-            thread.settle(settled, &mut self.placed);
+        self.follow(settled);
+        for (id, thread) in &mut self.threads {
+            thread.settle(*id, settled, &mut self.placed);
         }
         self.threads.retain(|_, thread| !thread.is_empty());
     }
@@ -81,9 +109,41 @@ impl Trees {
     /// Places all calls, when no more will come; those that are still open come last.
     pub fn finish(&mut self) {
         self.settle(u64::MAX);
-        for mut thread in std::mem::take(&mut self.threads).into_values() {
+        for (id, mut thread) in std::mem::take(&mut self.threads) {
             self.waiting += thread.open.values().map(size).sum::<usize>();
-            thread.finish(&mut self.placed);
+            thread.finish(id, &mut self.placed);
+        }
+    }
+
+    /// Links the runs of tasks that began before a time with the calls that submitted them. All calls that began before
+    /// it are known.
+    fn follow(&mut self, settled: u64) {
+        let steps = self.steps.before(settled);
+        if steps.is_empty() {
+            return;
+        }
+        let threads: HashSet<u64> = steps.iter().map(|step| step.thread).collect();
+        let calls = threads.into_iter().filter_map(|id| {
+            let thread = self.threads.get(&id)?;
+            Some((id, thread.times()))
+        });
+        let calls: HashMap<u64, Vec<(u64, u64)>> = calls.collect();
+        let mut walks: HashMap<u64, Around<'_, (u64, u64)>> = (calls.iter())
+            .map(|(id, calls)| (*id, Around::new(calls)))
+            .collect();
+        for step in steps {
+            let around = walks
+                .get_mut(&step.thread)
+                .map_or(&[][..], |walk| walk.at(step.nanos));
+            let change = self
+                .tasks
+                .take(&step, |tasks| submitted(tasks, &step, around));
+            let thread = self.threads.entry(step.thread).or_default();
+            match change {
+                Some(Change::Begun(run)) => thread.runs.begin(run),
+                Some(Change::Ended(run)) => thread.runs.end(&run, step.nanos),
+                None => {}
+            }
         }
     }
 
@@ -109,10 +169,37 @@ impl Trees {
 
     /// Forgets everything that waits.
     pub fn reset(&mut self) {
-        self.threads.clear();
-        self.placed.clear();
-        self.waiting = 0;
+        *self = Self {
+            dropped: self.dropped,
+            lost_tasks: self.take_lost_tasks(),
+            ..Self::default()
+        };
     }
+}
+
+/// The place at which a call submits a task; `around` are the begins and ends of the calls there.
+fn submitted(
+    tasks: &Tasks<Origin>,
+    step: &TaskStep,
+    around: &[&(u64, u64)],
+) -> Option<Submitted<Origin>> {
+    let (thread, nanos) = (step.thread, step.nanos);
+    let innermost = around.last().map(|(start, _)| *start);
+    let run = tasks.around(thread, innermost);
+    if let Some(submitted) = run.and_then(|run| run.submitted) {
+        return Some(submitted);
+    }
+    let id = |start| CallId { thread, start };
+    let run = tasks.around(thread, None);
+    let outermost = match run.and_then(|run| run.submitted.as_ref()) {
+        Some(submitted) => submitted.by.outermost,
+        None => id(around.first()?.0),
+    };
+    let by = Origin {
+        caller: id(innermost?),
+        outermost,
+    };
+    Some(Submitted { thread, nanos, by })
 }
 
 /// Bytes of a call in memory.
@@ -149,11 +236,20 @@ fn size_within(value: &Value) -> usize {
 
 impl Thread {
     fn is_empty(&self) -> bool {
-        self.ended.is_empty() && self.open.is_empty()
+        self.ended.is_empty() && self.open.is_empty() && self.runs.is_empty()
+    }
+
+    /// Begins and ends of all calls that are known, by begin.
+    fn times(&self) -> Vec<(u64, u64)> {
+        let ended = self.ended.iter().map(|call| (call.start, call.end));
+        let open = self.open.keys().map(|start| (*start, u64::MAX));
+        let mut times: Vec<(u64, u64)> = ended.chain(open).collect();
+        times.sort_unstable();
+        times
     }
 
     /// Takes out each call that ended before `settled`, has no caller that ended later, and what it called.
-    fn settle(&mut self, settled: u64, placed: &mut VecDeque<Placed>) {
+    fn settle(&mut self, id: u64, settled: u64, placed: &mut VecDeque<Placed>) {
         if !self.ended.iter().any(|call| call.end < settled) {
             return;
         }
@@ -161,7 +257,7 @@ impl Thread {
         let mut kept = Vec::new();
         // Open calls lie around all that follow them.
         let mut open = self.open.keys().copied().peekable();
-        let mut around: Vec<(u64, u64)> = Vec::new();
+        let mut place = Place::new(id, &self.runs);
         let mut calls = std::mem::take(&mut self.ended).into_iter().peekable();
         while let Some(top) = calls.next() {
             let (end, is_settled) = (top.end, top.end < settled);
@@ -172,42 +268,94 @@ impl Thread {
                 continue;
             }
             for call in tree {
-                while around.pop_if(|(_, end)| *end < call.start).is_some() {}
-                let is_outermost = around.last().is_none_or(|(_, end)| *end == u64::MAX);
-                if is_outermost {
+                place.leave(call.start);
+                if place.is_outermost() {
                     let more = std::iter::from_fn(|| open.next_if(|start| *start < call.start));
-                    around.extend(more.map(|start| (start, u64::MAX)));
+                    for start in more {
+                        place.enter(start, u64::MAX);
+                    }
                 }
-                placed.push_back(placed_within(&mut around, call, self.is_virtual));
+                placed.push_back(place.placed(call, self.is_virtual));
             }
         }
         self.ended = kept;
+        // Calls that are placed later end later, and so do the runs that they are in.
+        self.runs.forget_before(settled);
     }
 
     /// Places the calls that have not ended: each was made by the one before.
-    fn finish(&mut self, placed: &mut VecDeque<Placed>) {
-        let mut around = Vec::new();
+    fn finish(&mut self, id: u64, placed: &mut VecDeque<Placed>) {
+        let mut place = Place::new(id, &self.runs);
         for call in std::mem::take(&mut self.open).into_values() {
-            placed.push_back(placed_within(&mut around, call, self.is_virtual));
+            placed.push_back(place.placed(call, self.is_virtual));
         }
     }
 }
 
-/// A call within those `around` it, by start and end, to which it is added.
-fn placed_within(around: &mut Vec<(u64, u64)>, call: Call, is_virtual: bool) -> Placed {
-    let caller = around.last().map(|(start, _)| *start);
-    around.push((call.start, call.end));
-    Placed {
-        is_virtual,
-        caller,
-        outermost: around[0].0,
-        call,
+/// The place where a walk through the calls of one thread is.
+struct Place<'t> {
+    thread: u64,
+    /// The calls around it: start, end and outermost call.
+    around: Vec<(u64, u64, CallId)>,
+    runs: Around<'t, TaskRun<Origin>>,
+}
+
+impl<'t> Place<'t> {
+    fn new(thread: u64, runs: &'t Runs<Origin>) -> Self {
+        Self {
+            thread,
+            around: Vec::new(),
+            runs: runs.walk(),
+        }
+    }
+
+    /// Leaves the calls that ended before a time.
+    fn leave(&mut self, nanos: u64) {
+        while self.around.pop_if(|(_, end, _)| *end < nanos).is_some() {}
+    }
+
+    /// Checks whether only calls are around that have not ended.
+    fn is_outermost(&self) -> bool {
+        let last = self.around.last();
+        last.is_none_or(|(_, end, _)| *end == u64::MAX)
+    }
+
+    /// Enters a call. Returns its caller and the outermost call.
+    fn enter(&mut self, start: u64, end: u64) -> (Option<CallId>, CallId) {
+        let id = |start| CallId {
+            thread: self.thread,
+            start,
+        };
+        let caller = self.around.last();
+        let run = self.runs.at(start).last();
+        let (caller, outermost) = match (run, caller) {
+            (Some(run), caller) if caller.is_none_or(|(start, ..)| *start < run.begun) => {
+                let by = run.submitted.by;
+                (Some(by.caller), by.outermost)
+            }
+            (_, Some((start, _, outermost))) => (Some(id(*start)), *outermost),
+            (_, None) => (None, id(start)),
+        };
+        self.around.push((start, end, outermost));
+        (caller, outermost)
+    }
+
+    /// Enters a call, and places it.
+    fn placed(&mut self, call: Call, is_virtual: bool) -> Placed {
+        let (caller, outermost) = self.enter(call.start, call.end);
+        Placed {
+            is_virtual,
+            caller,
+            outermost,
+            call,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use probes::events::{Step, Task};
     use std::collections::BTreeMap;
 
     const SECOND: u64 = 1_000_000_000;
@@ -242,7 +390,10 @@ mod tests {
     fn places(placed: Vec<Placed>) -> BTreeMap<u64, (Option<u64>, u64)> {
         let places = placed.iter();
         places
-            .map(|placed| (placed.call.start, (placed.caller, placed.outermost)))
+            .map(|placed| {
+                let caller = placed.caller.map(|caller| caller.start);
+                (placed.call.start, (caller, placed.outermost.start))
+            })
             .collect()
     }
 
@@ -326,8 +477,86 @@ mod tests {
             trees.take(&ended(start * 10, start * 10 + 5), false);
         }
         let placed = settled(&mut trees, 4 * SECOND);
-        let is_within = |placed: &Placed| (placed.caller, placed.outermost) == (Some(depth - 1), 0);
-        assert!(placed.len() == 1_000 && placed.iter().all(is_within));
+        let placed = places(placed);
+        let is_within = |place: &(Option<u64>, u64)| *place == (Some(depth - 1), 0);
+        assert!(placed.len() == 1_000 && placed.values().all(is_within));
+    }
+
+    fn step(thread: u64, nanos: u64, step: Step) -> TaskStep {
+        TaskStep {
+            thread,
+            is_virtual: false,
+            nanos,
+            step,
+            task: Some(Task {
+                class: "a/Task".into(),
+                identity: 1,
+            }),
+        }
+    }
+
+    fn on(thread: u64, start: u64, end: u64) -> Call {
+        Call {
+            thread,
+            ..ended(start, end)
+        }
+    }
+
+    /// Thread 1: `10(11)`, in which a task is submitted. Thread 2 runs it: `30(31)`; it submits another that thread 3 runs
+    /// within its own call: `50(61)`. In any order, and settled in steps.
+    #[test]
+    fn calls_of_tasks_are_placed_below_the_call_that_submitted_them() {
+        let second = |mut step: TaskStep| {
+            step.task = Some(Task {
+                class: "a/Other".into(),
+                identity: 1,
+            });
+            step
+        };
+        let calls = [
+            on(1, 11, 14),
+            on(1, 10, 20),
+            on(2, 31, 33),
+            on(2, 30, 40),
+            on(2, 45, 46),
+            on(3, 61, 62),
+            on(3, 50, 80),
+        ];
+        let steps = [
+            step(2, 41, Step::Ended),
+            step(2, 29, Step::Begun),
+            step(1, 12, Step::Submitted),
+            second(step(3, 60, Step::Begun)),
+            second(step(2, 32, Step::Submitted)),
+            second(step(3, 70, Step::Ended)),
+        ];
+        let id = |thread, start| CallId { thread, start };
+        for turns in [
+            vec![4 * SECOND],
+            vec![3 * SECOND + 25, 3 * SECOND + 43, 4 * SECOND],
+        ] {
+            let mut trees = Trees::default();
+            calls.iter().for_each(|call| trees.take(call, false));
+            steps.iter().for_each(|step| trees.step(step));
+            let mut found = BTreeMap::new();
+            for now in turns {
+                for placed in settled(&mut trees, now) {
+                    let call = CallId::of(&placed.call);
+                    found.insert(call.start, (placed.caller, placed.outermost));
+                }
+            }
+            let expected = BTreeMap::from([
+                (10, (None, id(1, 10))),
+                (11, (Some(id(1, 10)), id(1, 10))),
+                (30, (Some(id(1, 11)), id(1, 10))),
+                (31, (Some(id(2, 30)), id(1, 10))),
+                (45, (None, id(2, 45))),
+                (50, (None, id(3, 50))),
+                (61, (Some(id(2, 31)), id(1, 10))),
+            ]);
+            assert_eq!(found, expected);
+            assert!(trees.threads.is_empty() && trees.take_lost_tasks() == 0);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use observations::recorded::EXTENSION;
 use super::trace::{Meanwhile, Trace, What};
 use crate::args::{EventFiles, Settings};
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::following::Following;
 use crate::metaspace::Metaspace;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
@@ -355,6 +356,7 @@ impl Profile {
             },
             meanwhile: Meanwhile::default(),
             event_files: EventFiles::default(),
+            following: Following::default(),
             slow: SlowOptions::default(),
             relay: self.relay.clone(),
             settings: self.settings(),

@@ -12,6 +12,7 @@ use trace::recording::Recording;
 use crate::args::{EventFiles, Settings, place};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
+use crate::following::Following;
 use crate::inputs::run_files;
 use crate::live::{Live, Show, Streamed, Which};
 use crate::metaspace::Metaspace;
@@ -38,6 +39,7 @@ Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-line
 The event file stays in the output folder: `classhook report` makes the same of it later.
 With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
 --slow prints the tree of each slow call, with its waits for locks and the collections in it.
+--follow shows the calls of a task below the call that submitted it, whichever thread runs it.
 --json-lines, --interval and --prometheus show what is traced while the program runs.
 --otlp sends calls as spans, and sums as metrics, to an OpenTelemetry collector; the variables OTEL_… are obeyed.
 
@@ -49,6 +51,7 @@ Examples:
   classhook trace 4711 --methods 'com.acme.**' --when 'duration > 100ms || threw' --perfetto slow.json
   classhook trace 4711 --methods 'com.acme.**' --min-duration 5ms --otlp http://localhost:4318
   classhook trace 4711 --methods 'com.acme.**' --slow 200ms --slow-limit 3
+  classhook trace 4711 --methods 'com.acme.**' --follow --grant boot --slow 200ms
   classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
 /// Traces the calls of methods and reports them.
@@ -61,6 +64,9 @@ pub struct Trace {
     /// Which single calls are kept.
     #[command(flatten)]
     pub when: When,
+    /// Which tasks are followed.
+    #[command(flatten)]
+    pub following: Following,
     /// The trees of slow calls.
     #[command(flatten)]
     pub slow: SlowOptions,
@@ -322,6 +328,7 @@ impl Trace {
         let run = run_id();
         let when = self.when.showing(self.meanwhile.otlp.named_values());
         let settings = when.added(self.what.configured(&self.settings)?);
+        let settings = self.following.added(settings)?;
         if !keeps_calls(&settings) {
             self.outputs.refuse_calls()?;
             self.meanwhile.otlp.refuse_names()?;
@@ -418,10 +425,19 @@ impl Trace {
         let lines = streamed.lines;
         let made = self.outputs.make(recordings, lines);
         let made = made.and_then(|()| traces::is_streamed(recordings, lines));
+        let followed = match self.following.follow {
+            true => traces::is_following(recordings),
+            false => Ok(()),
+        };
+        let followed = followed.and_then(|()| match made.is_ok() {
+            true => traces::follows_all(streamed.lost_tasks),
+            false => Ok(()),
+        });
         let delivery = streamed.delivery.as_ref();
         let delivered = delivery.map_or(Ok(()), Delivery::report);
         let failed = streamed.failed.into_iter();
-        all_but_last(failed.chain(made.err()).chain(delivered.err()))?;
+        let problems = failed.chain(made.err()).chain(followed.err());
+        all_but_last(problems.chain(delivered.err()))?;
         Ok(match warnings.of_missing() {
             true => PARTIAL,
             false => 0,

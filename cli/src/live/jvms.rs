@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use probes::events::{Call, Entry, Followed, Follower, Moment, Trace, Wait};
+use probes::events::{Call, Entry, Followed, Follower, Moment, TaskStep, Trace, Wait};
 use trace::rolling::Rolling;
 
 use crate::inputs::run_files;
@@ -46,6 +46,8 @@ pub enum Happening<'a> {
     Moment(&'a Moment, bool),
     /// A thread waited, or garbage was collected.
     Wait(&'a Wait),
+    /// A step of a task.
+    Step(&'a TaskStep),
     /// Everything so far is forgotten.
     Reset,
 }
@@ -222,6 +224,15 @@ impl Jvm {
                 let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
                 if let Some(wait) = wait.filter(|_| *stale == 0) {
                     take(rolling.trace(), Happening::Wait(&wait));
+                }
+            }
+            Entry::Moment(moment, is_virtual)
+                if rolling.trace().tasks.contains_key(&moment.place) =>
+            {
+                let place = rolling.trace().tasks.get(&moment.place);
+                let step = place.and_then(|place| TaskStep::of(&moment, is_virtual, place));
+                if let Some(step) = step.filter(|_| *stale == 0) {
+                    take(rolling.trace(), Happening::Step(&step));
                 }
             }
             Entry::Moment(moment, is_virtual) => {

@@ -131,7 +131,10 @@ impl Reading {
                 nestings.push(Nesting::default());
             }
             match happening {
-                Happening::Begun | Happening::Moment(..) | Happening::Wait(_) => {}
+                Happening::Begun
+                | Happening::Moment(..)
+                | Happening::Wait(_)
+                | Happening::Step(_) => {}
                 Happening::Call(call, is_virtual) => nestings[jvm].take(call, is_virtual),
                 Happening::Reset => nestings[jvm].reset(),
             }

@@ -42,6 +42,35 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     ))
 }
 
+/// Checks that all tasks were followed of which the submission was recorded.
+///
+/// # Errors
+/// `H0651` if so many were not.
+pub fn follows_all(lost: u64) -> Result<(), Problem> {
+    if lost == 0 {
+        return Ok(());
+    }
+    let found = format!("{}: too many waited at once", counted(lost, "task"));
+    let problem = Problem::partial("H0651", "not all tasks were followed");
+    Err(problem
+        .with("found", found)
+        .with("help", "their calls are shown without a caller"))
+}
+
+/// Checks that the agent has changed a class of the JDK in which tasks are followed.
+///
+/// # Errors
+/// `H0639` if not.
+pub fn is_following(recordings: &[Recording]) -> Result<(), Problem> {
+    if recordings.is_empty() || traces(recordings).any(|trace| !trace.tasks.is_empty()) {
+        return Ok(());
+    }
+    Err(Problem::partial("H0639", "no task was followed").with(
+        "found",
+        "no class of java.util.concurrent that was changed, and not java.lang.Thread",
+    ))
+}
+
 /// Whether the lines are of all calls that were ever in the event files.
 ///
 /// # Errors

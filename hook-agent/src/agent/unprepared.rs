@@ -1,4 +1,5 @@
-//! Classes that were loaded but not linked when they were selected: the JVM retransforms none of them.
+//! Classes that were loaded but not linked when they were selected: the JVM retransforms none of them. Those of the
+//! bootstrap loader are linked then, and are not among these.
 //!
 //! While there are any, the JVM reports each class that is prepared (JVM TI, Class Prepare), and the
 //! unprepared ones among them are retransformed by the upkeep thread: fetching the file of a class runs

@@ -249,6 +249,22 @@ pub(crate) fn new_thread(jvm: Jvm<'_>, name: &str) -> std::result::Result<Global
     .ok_or_else(|| "no memory for a reference".to_owned())
 }
 
+/// Links a class (JVMS 5.4), and does not initialize it: reflection needs it linked.
+///
+/// # Errors
+///
+/// What the JVM threw.
+pub(crate) fn link(jvm: Jvm<'_>, class: &LocalRef<'_>) -> std::result::Result<(), String> {
+    with_env(jvm, |env| {
+        // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
+        let class = unsafe { JObject::from_raw(env, class.as_raw()) };
+        let name = jni_str!("getDeclaredConstructors");
+        let signature = jni_sig!("()[Ljava/lang/reflect/Constructor;");
+        env.call_method(&class, name, signature, &[])?;
+        Ok(())
+    })
+}
+
 /// The class file that `loader` (`None`: the bootstrap loader) finds for a class by its internal
 /// name; `Ok(None)` if it finds none.
 ///

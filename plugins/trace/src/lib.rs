@@ -3,6 +3,7 @@
 //! Methods are chosen by patterns over class, name and descriptor, and by annotations of method or class. Classes
 //! that no pattern can match are never shown to the plugin: the patterns' classes are its selectors.
 
+mod follow;
 mod places;
 
 use classhook_sdk::access_flags::{ACC_BRIDGE, ACC_NATIVE, ACC_STATIC};
@@ -33,6 +34,8 @@ pub struct Settings {
     at: Vec<String>,
     /// Fields of which each write is recorded, in place of calls: `com.acme.Order.status`.
     fields: Vec<String>,
+    /// Records the steps of tasks as well, in classes of the JDK.
+    follow: bool,
 }
 
 /// What is kept of a call.
@@ -83,6 +86,7 @@ pub struct Trace {
     at: Vec<places::Line>,
     fields: Vec<FieldPattern>,
     event: Event,
+    follow: bool,
 }
 
 impl Transformer for Trace {
@@ -90,6 +94,7 @@ impl Transformer for Trace {
 
     fn new(settings: Settings) -> Result<Self> {
         let (at, fields) = places(&settings)?;
+        check_follow(&settings)?;
         let (mut include, mut exclude) = (Vec::new(), Vec::new());
         for text in &settings.methods {
             let (list, text) = match text.strip_prefix('!') {
@@ -104,6 +109,7 @@ impl Transformer for Trace {
             annotated: annotations(&settings.annotated)?,
             capture: capture(&settings)?,
             mode: settings.mode,
+            follow: settings.follow,
             at,
             fields,
             event: settings
@@ -126,13 +132,17 @@ impl Transformer for Trace {
         let excluded = excluded.map(|selector| format!("!{selector}"));
         let included = self.include.iter().flat_map(|it| it.selectors.clone());
         let included = included.filter(|_| self.annotated.is_empty());
-        included.chain(excluded).collect()
+        let followed = follow::selectors().filter(|_| self.follow);
+        included.chain(followed).chain(excluded).collect()
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         if self.records_places() {
             places::at_lines(&self.at, &self.event, class, plan)?;
             return places::at_writes(&self.fields, &self.event, class, plan);
+        }
+        if self.follow {
+            follow::add(class, plan)?;
         }
         let class_name = class.name();
         let of_class = |patterns: &'_ [Pattern]| {
@@ -232,12 +242,28 @@ fn places(settings: &Settings) -> Result<(Vec<places::Line>, Vec<FieldPattern>)>
     let calls = !(settings.methods.is_empty() && settings.annotated.is_empty())
         || settings.capture.is_some()
         || settings.skip.is_some()
-        || settings.mode != Mode::Events;
+        || settings.mode != Mode::Events
+        || settings.follow;
     match (found.0.is_empty(), found.1.is_empty(), calls) {
         (true, true, _) | (true, false, false) | (false, true, false) => Ok(found),
         (false, false, _) => Err("`at` and `fields` do not go together: record one of them".into()),
         _ => Err("`at` and `fields` record places in place of calls, so no setting of calls goes with them".into()),
     }
+}
+
+/// Tasks are followed to single calls, of methods that are named: a class of the JDK is not traced only because it is shown.
+fn check_follow(settings: &Settings) -> Result {
+    if settings.follow && settings.methods.iter().all(|text| text.starts_with('!')) {
+        return Err(
+            "`follow` needs `methods`: the calls that tasks are followed from and to".into(),
+        );
+    }
+    if settings.follow && settings.mode != Mode::Events {
+        return Err(
+            "`follow` belongs to `mode = \"events\"`: the others keep no single calls".into(),
+        );
+    }
+    Ok(())
 }
 
 fn annotations(texts: &[String]) -> Result<Vec<Glob>> {

@@ -213,3 +213,32 @@ fn writes_are_events_at_their_instructions() {
         assert!(refused.is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn tasks_are_followed_from_and_to_methods_that_are_named() {
+    use classhook_sdk::Transformer;
+    let plugin = |config: &str| -> Result<Trace, String> {
+        let settings = classhook_sdk::guest::parse::<Trace>(config);
+        settings.map_err(|error| error.to_string())
+    };
+    let following = plugin(r#"{"methods": ["a.B.*"], "follow": true}"#).unwrap();
+    let selected = following.select();
+    assert_eq!(selected[0], "a.B");
+    for class in ["ThreadPoolExecutor", "ForkJoinTask", "CompletableFuture"] {
+        let name = format!("java.util.concurrent.{class}");
+        assert!(selected.contains(&name), "{selected:?}");
+    }
+    for wrong in [
+        r#"{"follow": true}"#,
+        r#"{"follow": true, "methods": ["!a.B.*"]}"#,
+        r#"{"follow": true, "methods": ["a.B.*"], "mode": "count"}"#,
+        r#"{"follow": true, "at": ["A.java:1"]}"#,
+    ] {
+        assert!(plugin(wrong).is_err(), "{wrong}");
+    }
+    // The class of the test is none in which tasks are.
+    assert_eq!(
+        methods("methods = ['Traced.value(I*']\nfollow = true"),
+        ["value"]
+    );
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::decode::Entry;
 use super::single::SingleCalls;
+use super::task::is_of_tasks;
 use super::{Aggregate, Call, Lost, Moment, Outcome, SpanInfo, ThreadInfo};
 use crate::format::{Incomplete, Meta};
 
@@ -18,6 +19,8 @@ pub struct Trace {
     pub places: BTreeMap<u32, SpanInfo>,
     /// The places of waits by id ([`Wait`](super::Wait)). Their events are in no other field.
     pub waits: BTreeMap<u32, SpanInfo>,
+    /// The places of steps of tasks by id ([`TaskStep`](super::TaskStep)). Their events are in no other field.
+    pub tasks: BTreeMap<u32, SpanInfo>,
     /// The threads that made calls, by Java's thread id.
     pub threads: BTreeMap<u64, ThreadInfo>,
     /// Every call that was kept, by thread and then by start.
@@ -74,6 +77,7 @@ impl Trace {
             Entry::Span(span) => {
                 let known = match &span.event {
                     Some(event) if event.waits.is_some() => &mut self.waits,
+                    Some(_) if is_of_tasks(&span) => &mut self.tasks,
                     Some(_) => &mut self.places,
                     None => &mut self.spans,
                 };
@@ -87,7 +91,7 @@ impl Trace {
                 self.know(call.thread, is_virtual);
                 self.calls.push(call);
             }
-            Entry::Moment(moment, _) if self.waits.contains_key(&moment.place) => {}
+            Entry::Moment(moment, _) if self.is_aside(moment.place) => {}
             Entry::Moment(moment, is_virtual) => {
                 self.know(moment.thread, is_virtual);
                 self.moments.push(moment);
@@ -95,6 +99,7 @@ impl Trace {
             Entry::Aggregate(place, sums) if self.places.contains_key(&place) => {
                 self.reached.insert(place, sums.count);
             }
+            Entry::Aggregate(place, _) if self.is_aside(place) => {}
             Entry::Aggregate(span, sums) => {
                 self.aggregates.insert(span, sums);
             }
@@ -120,7 +125,7 @@ impl Trace {
     pub fn take_summed(&mut self, entry: Entry) {
         match &entry {
             Entry::Call(call, _) => self.single.call(call),
-            Entry::Moment(moment, _) if self.waits.contains_key(&moment.place) => {}
+            Entry::Moment(moment, _) if self.is_aside(moment.place) => {}
             Entry::Moment(moment, _) => self.single.moment(moment),
             // Most virtual threads have no name, and there may be millions.
             Entry::Thread(thread) if thread.is_virtual && thread.name.is_empty() => {}
@@ -143,6 +148,11 @@ impl Trace {
         );
         self.aggregates.retain(|span, _| spans.contains_key(span));
         self.counts.retain(|span, _| spans.contains_key(span));
+    }
+
+    /// Checks whether events of a place are kept apart: waits and steps of tasks.
+    fn is_aside(&self, place: u32) -> bool {
+        self.waits.contains_key(&place) || self.tasks.contains_key(&place)
     }
 
     /// There is such a thread.

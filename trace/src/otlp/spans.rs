@@ -13,6 +13,7 @@ use super::resource::Service;
 use super::span_name::SpanName;
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
+use crate::tasks::CallId;
 use crate::trees::Placed;
 use crate::values::{captured, shown, stack};
 
@@ -66,18 +67,17 @@ impl Spans {
         let call = &placed.call;
         let unknown = SpanInfo::default();
         let method = trace.spans.get(&call.span).unwrap_or(&unknown);
-        let id = |part: usize, start| self.id(part, call.thread, start);
-        let [high, low] = [1, 2].map(|part| id(part, placed.outermost));
+        let [high, low] = [1, 2].map(|part| self.id(part, placed.outermost));
         let begun = nanos(trace.meta.start_ms);
         let (error, events) = thrown(call, begun);
         let mut attributes = attributes(trace, placed, method);
         attributes.extend(error.as_ref().map(|name| text("error.type", name)));
         Span {
             trace_id: [high, low].concat(),
-            span_id: id(0, call.start).to_vec(),
+            span_id: self.id(0, CallId::of(call)).to_vec(),
             parent_span_id: placed
                 .caller
-                .map_or_else(Vec::new, |start| id(0, start).to_vec()),
+                .map_or_else(Vec::new, |caller| self.id(0, caller).to_vec()),
             flags: FLAGS,
             name: self.names.of(call, method),
             kind: SpanKind::Internal.into(),
@@ -94,8 +94,8 @@ impl Spans {
     }
 
     /// Eight bytes that name a call; never all zero.
-    fn id(&self, part: usize, thread: u64, start: u64) -> [u8; 8] {
-        let mixed = mixed(self.seed[part] ^ mixed(thread ^ mixed(start)));
+    fn id(&self, part: usize, call: CallId) -> [u8; 8] {
+        let mixed = mixed(self.seed[part] ^ mixed(call.thread ^ mixed(call.start)));
         mixed.max(1).to_be_bytes()
     }
 }
@@ -205,6 +205,7 @@ mod tests {
 
     fn placed(start: u64, caller: Option<u64>, outcome: Outcome) -> Placed {
         let capture = |which, value| Capture { which, value };
+        let id = |start| CallId { thread: 3, start };
         let text = Value::Text {
             text: "ab".to_owned(),
             length: 9,
@@ -224,8 +225,8 @@ mod tests {
                 ],
             },
             is_virtual: true,
-            caller,
-            outermost: caller.unwrap_or(start),
+            caller: caller.map(id),
+            outermost: id(caller.unwrap_or(start)),
         }
     }
 
@@ -283,13 +284,17 @@ mod tests {
         for thread in 0..50 {
             for start in 0..200 {
                 for part in 0..3 {
-                    assert!(ids.insert(spans.id(part, thread, start)));
+                    assert!(ids.insert(spans.id(part, CallId { thread, start })));
                 }
             }
         }
+        let call = CallId {
+            thread: 1,
+            start: 1,
+        };
         assert_ne!(
-            Spans::new(1, SpanName::default()).id(0, 1, 1),
-            Spans::new(2, SpanName::default()).id(0, 1, 1)
+            Spans::new(1, SpanName::default()).id(0, call),
+            Spans::new(2, SpanName::default()).id(0, call)
         );
     }
 }

@@ -22,8 +22,14 @@ pub fn lines(trace: &Trace, names: &Names, slow: &SlowCall) -> String {
     let ended_ms = trace.meta.start_ms + slow.root.end() / 1_000_000;
     let thread = thread_of(trace, slow.thread, slow.is_virtual);
     let shown = Shown { trace, names };
+    let submitted = slow.submitted.map_or_else(String::new, |submitted| {
+        let unknown = SpanInfo::default();
+        let span = trace.spans.get(&submitted.by.span).unwrap_or(&unknown);
+        let thread = thread_of(trace, submitted.thread, submitted.by.is_virtual);
+        format!("  submitted by {} on {thread}", names.get(span))
+    });
     let mut text = format!(
-        "{}  {thread}  {}{}\n{:>WIDTH$}  {:>WIDTH$}\n",
+        "{}  {thread}  {}{}{submitted}\n{:>WIDTH$}  {:>WIDTH$}\n",
         time_of_day(ended_ms),
         duration(slow.root.nanos()),
         if slow.root.is_open() {
@@ -70,12 +76,10 @@ impl Shown<'_> {
             self.described(node)
         );
         let folded = folded_text(&node.folded);
-        let last = node
-            .within
-            .len()
-            .checked_sub(1)
-            .filter(|_| folded.is_none());
-        for (at, within) in node.within.iter().enumerate() {
+        let mut below: Vec<&Node> = node.within.iter().chain(&node.tasks).collect();
+        below.sort_by_key(|node| (node.submitted.as_ref()).map_or(node.start(), |it| it.nanos));
+        let last = below.len().checked_sub(1).filter(|_| folded.is_none());
+        for (at, within) in below.into_iter().enumerate() {
             let [branch, below] = match Some(at) == last {
                 true => ["└ ", "  "],
                 false => ["├ ", "│ "],
@@ -85,17 +89,32 @@ impl Shown<'_> {
         }
         if let Some(folded) = folded {
             let total = (node.folded.nanos + node.folded.waited).min(node.nanos());
-            let total = duration(total);
+            // Tasks took no time of this thread.
+            let total = match node.folded.calls + node.folded.waits {
+                0 => String::new(),
+                _ => duration(total),
+            };
             let _ = writeln!(text, "{total:>WIDTH$}  {:>WIDTH$}  {indent}└ {folded}", "");
         }
     }
 
     fn described(&self, node: &Node) -> String {
         match node.event() {
-            Event::Call(call) => self.call(call),
+            Event::Call(call) => format!("{}{}", self.call(call), self.submission(node)),
             Event::Wait(wait) => wait_text(wait),
             Event::Folded { .. } => String::new(),
         }
+    }
+
+    /// The thread that ran a task, and how long the task waited for it.
+    fn submission(&self, node: &Node) -> String {
+        node.submitted
+            .as_ref()
+            .map_or_else(String::new, |submitted| {
+                let thread = thread_of(self.trace, submitted.thread, submitted.is_virtual);
+                let waited = duration(node.start().saturating_sub(submitted.nanos));
+                format!("  [on {thread}, {waited} after it was submitted]")
+            })
     }
 
     fn call(&self, call: &Call) -> String {
@@ -163,7 +182,8 @@ fn folded_text(folded: &Folded) -> Option<String> {
         0 => counted(folded.waits, "more wait"),
         _ => counted(folded.waits, "wait"),
     });
-    let mut all: Vec<String> = calls.into_iter().chain(waits).collect();
+    let tasks = (folded.tasks > 0).then(|| counted(folded.tasks, "task"));
+    let mut all: Vec<String> = calls.into_iter().chain(waits).chain(tasks).collect();
     if all.is_empty() {
         all.push("calls that have not ended".to_owned());
     }

@@ -22,6 +22,10 @@ pub(super) struct Node {
     event: Event,
     /// Calls and waits within it, by start.
     pub within: Vec<Node>,
+    /// Outermost calls of tasks that it submitted, which other threads ran.
+    pub tasks: Vec<Node>,
+    /// The submission of such a call.
+    pub submitted: Option<Box<Submission>>,
     /// Those that have no nodes.
     pub folded: Folded,
     /// The room that it takes by itself: 1, and more for long values.
@@ -30,6 +34,17 @@ pub(super) struct Node {
     size: usize,
     /// The levels below, about.
     levels: usize,
+}
+
+/// The submission of a task, and the thread that ran it.
+#[derive(Debug)]
+pub(super) struct Submission {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// True if the thread is virtual.
+    pub is_virtual: bool,
+    /// The time of the submission: nanoseconds since the start.
+    pub nanos: u64,
 }
 
 /// An event that has a line.
@@ -59,6 +74,8 @@ pub(super) struct Folded {
     pub waits: u64,
     /// The time of waits that lie in no call without a node.
     pub waited: u64,
+    /// Outermost calls of tasks, in no other number.
+    pub tasks: u64,
     /// The levels of calls that were cut off; 0 if only short ones were.
     pub levels: usize,
 }
@@ -69,12 +86,18 @@ impl Folded {
         self.nanos = self.nanos.saturating_add(other.nanos);
         self.waits += other.waits;
         self.waited = self.waited.saturating_add(other.waited);
+        self.tasks += other.tasks;
         self.levels = self.levels.max(other.levels);
+    }
+
+    /// Adds the outermost call of a task. Its time is no part of any other.
+    fn add_task(&mut self, task: &Self) {
+        self.tasks += 1 + task.tasks;
     }
 
     /// Checks whether there are no such calls and waits.
     pub fn is_empty(&self) -> bool {
-        self.calls == 0 && self.waits == 0 && self.levels == 0
+        self.calls == 0 && self.waits == 0 && self.tasks == 0 && self.levels == 0
     }
 }
 
@@ -97,6 +120,8 @@ impl Node {
         Self {
             event,
             within: Vec::new(),
+            tasks: Vec::new(),
+            submitted: None,
             folded: Folded::default(),
             room: 1,
             size: 0,
@@ -192,6 +217,8 @@ impl Node {
                 node.within
                     .into_iter()
                     .for_each(|within| self.push(within, least));
+                self.tasks.extend(node.tasks);
+                self.recount();
             }
             _ if !self.is_open() && node.is_short(least) => self.folded.add(&node.as_folded()),
             _ => {
@@ -215,6 +242,9 @@ impl Node {
         let mut all = self.folded;
         for node in &self.within {
             all.add(&node.as_folded());
+        }
+        for task in &self.tasks {
+            all.add_task(&task.as_folded());
         }
         match &self.event {
             Event::Call(_) => {
@@ -268,17 +298,31 @@ impl Node {
     }
 
     fn fold_if(&mut self, is_folded: &impl Fn(&Self) -> bool) {
-        (self.size, self.levels) = (0, 0);
         for mut node in std::mem::take(&mut self.within) {
             if is_folded(&node) {
                 self.folded.add(&node.as_folded());
                 continue;
             }
             node.fold_if(is_folded);
-            self.size += node.size();
-            self.levels = self.levels.max(node.levels + 1);
             self.within.push(node);
         }
+        for mut task in std::mem::take(&mut self.tasks) {
+            if is_folded(&task) {
+                self.folded.add_task(&task.as_folded());
+                continue;
+            }
+            task.fold_if(is_folded);
+            self.tasks.push(task);
+        }
+        self.recount();
+    }
+
+    /// Counts the room and the levels of the nodes below.
+    fn recount(&mut self) {
+        let below = || self.within.iter().chain(&self.tasks);
+        let size = below().map(Self::size).sum();
+        let levels = below().map(|node| node.levels + 1).max();
+        (self.size, self.levels) = (size, levels.unwrap_or(0));
     }
 
     /// Folds the nodes that lie more than so many levels below this one.
@@ -288,16 +332,17 @@ impl Node {
             for node in std::mem::take(&mut self.within) {
                 self.folded.add(&node.as_folded());
             }
+            for task in std::mem::take(&mut self.tasks) {
+                self.folded.add_task(&task.as_folded());
+            }
             if depth > 0 {
                 self.folded.levels = self.folded.levels.max(depth);
             }
         }
-        (self.size, self.levels) = (0, 0);
-        for node in &mut self.within {
+        for node in self.within.iter_mut().chain(&mut self.tasks) {
             node.cut(levels - 1);
-            self.size += node.size();
-            self.levels = self.levels.max(node.levels + 1);
         }
+        self.recount();
     }
 
     /// A call that was seen open has ended, or is seen again; the nodes that begin behind its end.
@@ -315,6 +360,7 @@ impl Node {
         let behind = all.split_off(all.partition_point(|node| node.start() <= end));
         (self.size, self.levels) = (0, 0);
         all.into_iter().for_each(|node| self.push(node, least));
+        self.recount();
         self.limit(least);
         behind
     }
@@ -351,6 +397,54 @@ pub(super) fn insert(mut level: &mut Vec<Node>, mut node: Node, least: u64) {
         }
         found.size += node.room;
         level = &mut found.within;
+    }
+}
+
+/// The call around a time.
+fn around(level: &[Node], nanos: u64) -> Option<usize> {
+    let at = level.partition_point(|node| node.start() <= nanos);
+    let before = at.checked_sub(1)?;
+    let is_around = |node: &Node| node.call().is_some() && (node.is_open() || node.end() >= nanos);
+    is_around(&level[before]).then_some(before)
+}
+
+/// The begin and the span of the innermost call around a time.
+pub(super) fn innermost(mut level: &[Node], nanos: u64) -> Option<(u64, u32)> {
+    let mut found = None;
+    while let Some(at) = around(level, nanos) {
+        let node = &level[at];
+        found = node.span().map(|span| (node.start(), span));
+        level = &node.within;
+    }
+    found
+}
+
+/// Adds the outermost call of a task to the innermost call around its submission. Returns it if there is none.
+pub(super) fn attach(level: &mut [Node], task: Node, nanos: u64, least: u64) -> Option<Node> {
+    let Some(at) = around(level, nanos) else {
+        return Some(task);
+    };
+    level[at].attach(task, nanos, least);
+    level[at].limit(least);
+    None
+}
+
+impl Node {
+    /// Returns the room that it takes.
+    fn attach(&mut self, task: Self, nanos: u64, least: u64) -> usize {
+        let room = if let Some(at) = around(&self.within, nanos) {
+            self.within[at].attach(task, nanos, least)
+        } else if task.is_short(least) {
+            self.folded.add_task(&task.as_folded());
+            0
+        } else {
+            let room = task.size();
+            self.levels = self.levels.max(task.levels + 1);
+            self.tasks.push(task);
+            room
+        };
+        self.size += room;
+        room
     }
 }
 

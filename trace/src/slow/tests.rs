@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use probes::events::{Capture, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which};
+use probes::events::{Capture, SpanInfo, SpanMode, Step, Task, ThreadInfo, Trace, Value, Which};
 
 use super::*;
 use crate::names::Names;
@@ -378,4 +378,110 @@ fn reset_forgets_everything() {
     slow.call(&call(0, 0, 100), false);
     slow.reset();
     assert!(finished(&mut slow).is_empty());
+}
+
+fn on(thread: u64, span: u32, start: u64, end: u64) -> Call {
+    Call {
+        thread,
+        ..call(span, start, end)
+    }
+}
+
+/// A step of the task of this number.
+fn step(thread: u64, ms: u64, step: Step, task: u32) -> TaskStep {
+    TaskStep {
+        thread,
+        is_virtual: false,
+        nanos: ms * MS,
+        step,
+        task: Some(Task {
+            class: "a/Task".into(),
+            identity: task,
+        }),
+    }
+}
+
+const TASKS: &str = "\
+00:00:00.500Z  main  400.0 ms
+     total        self
+  400.0 ms    300.0 ms  a.A.m0
+  100.0 ms    100.0 ms  ├ a.A.m1
+  300.0 ms    250.0 ms  │ └ a.A.m2  [on thread-2, 30.00 ms after it was submitted]
+  50.00 ms    50.00 ms  │   ├ a.A.m3
+  20.00 ms    20.00 ms  │   └ a.A.m4  [on thread-3, 300.0 ms after it was submitted]
+                        └ … 1 task
+";
+
+/// A task runs beside and behind the call that submitted it, another is submitted by the first and runs when all others
+/// have ended, and a third is short.
+#[test]
+fn calls_of_tasks_are_below_the_call_that_submitted_them() {
+    let calls = [
+        on(1, 1, 150, 250),
+        on(1, 0, 100, 500),
+        on(2, 3, 240, 290),
+        on(2, 2, 230, 530),
+        on(3, 4, 595, 615),
+        on(3, 5, 700, 701),
+    ];
+    let steps = [
+        step(1, 200, Step::Submitted, 1),
+        step(2, 229, Step::Begun, 1),
+        step(2, 295, Step::Submitted, 2),
+        step(1, 300, Step::Submitted, 3),
+        step(2, 531, Step::Ended, 1),
+        step(3, 594, Step::Begun, 2),
+        step(3, 616, Step::Ended, 2),
+        step(3, 699, Step::Begun, 3),
+        step(3, 702, Step::Ended, 3),
+    ];
+    for is_settled in [false, true] {
+        let mut slow = SlowCalls::new(200 * MS);
+        calls.iter().for_each(|call| slow.call(call, false));
+        steps.iter().for_each(|step| slow.step(step));
+        if is_settled {
+            slow.settle(10_000 * MS);
+        }
+        assert_eq!(finished(&mut slow), [TASKS]);
+        assert!(slow.threads.is_empty() && slow.take_lost_tasks() == 0);
+    }
+}
+
+/// The call that submitted it was shown, or is not slow.
+#[test]
+fn slow_task_without_a_tree_above_it_says_who_submitted_it() {
+    let mut slow = SlowCalls::new(200 * MS);
+    slow.call(&on(1, 0, 100, 110), false);
+    slow.step(&step(1, 105, Step::Submitted, 1));
+    slow.settle(5_000 * MS);
+    assert_eq!(texts(&mut slow), [""; 0]);
+    slow.step(&step(2, 6_000, Step::Begun, 1));
+    slow.call(&on(2, 2, 6_001, 6_301), false);
+    slow.settle(11_000 * MS);
+    let expected = "\
+00:00:06.301Z  thread-2  300.0 ms  submitted by a.A.m0 on main
+     total        self
+  300.0 ms    300.0 ms  a.A.m2
+";
+    assert_eq!(texts(&mut slow), [expected]);
+}
+
+/// A call that is open while tasks that it submits come and go.
+#[test]
+fn tree_of_an_open_call_stays_small_however_many_tasks_it_submits() {
+    let mut slow = SlowCalls::new(100 * MS);
+    slow.call(&open(0, 1, 60_000), false);
+    let count = 20_000;
+    for task in 0..count {
+        let at = 10 + u64::from(task);
+        slow.step(&step(1, at, Step::Submitted, task));
+        slow.step(&step(2, 100_000 + at * 2, Step::Begun, task));
+        slow.call(&on(2, 1, 100_000 + at * 2, 100_000 + at * 2 + 1), false);
+        slow.step(&step(2, 100_000 + at * 2 + 1, Step::Ended, task));
+    }
+    slow.call(&call(0, 1, 300_000), false);
+    let [text] = &finished(&mut slow)[..] else {
+        panic!("one tree");
+    };
+    assert!(text.contains("20,000 tasks"), "{text}");
 }

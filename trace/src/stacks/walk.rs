@@ -7,7 +7,8 @@ use probes::events::Call;
 
 use super::{Side, Stacks};
 use crate::names::Names;
-use crate::recording::Recording;
+use crate::recording::{Happening, Recording};
+use crate::tasks::{Caller, Callers};
 
 /// The calls that are open where a walk through the calls of one thread is.
 #[derive(Debug, Default)]
@@ -75,17 +76,72 @@ impl Stacks {
             .map(|span| (span.id, self.name(&names.get(span).replace(';', ","))))
             .collect();
         let unknown = self.name("(unknown)");
+        let number = |call: &Call| numbers.get(&call.span).copied().unwrap_or(unknown);
+        if !recording.trace.tasks.is_empty() {
+            return self.add_followed(recording, side, &number);
+        }
         let (mut walk, mut thread) = (Walk::default(), None);
         recording.each_call(&mut |placed| {
             let call = placed.call;
             if thread.replace(call.thread) != Some(call.thread) {
                 walk.finish(self, side);
             }
-            let name = numbers.get(&call.span).copied().unwrap_or(unknown);
-            walk.call(self, side, call, name);
+            walk.call(self, side, call, number(call));
             Ok(())
         })?;
         walk.finish(self, side);
         Ok(())
     }
+
+    /// Adds the calls of tasks below those that submitted them.
+    fn add_followed(
+        &mut self,
+        recording: &Recording,
+        side: Side,
+        number: &dyn Fn(&Call) -> u32,
+    ) -> io::Result<()> {
+        let mut callers: Callers<Frame> = Callers::default();
+        recording.each_happening(false, &mut |happening| {
+            match happening {
+                Happening::Entry(placed) => callers.enter(placed.call, |caller| {
+                    self.add_frame(side, placed.call, number(placed.call), caller)
+                }),
+                Happening::Step(step) => callers.step(step),
+                Happening::End(_) | Happening::Moment(..) => {}
+            }
+            Ok(())
+        })?;
+        recording.lose_tasks(callers.take_dropped());
+        Ok(())
+    }
+
+    /// Adds a call, and takes its time from the own time of the call of its thread that made it.
+    fn add_frame(
+        &mut self,
+        side: Side,
+        call: &Call,
+        name: u32,
+        caller: Option<&Caller<Frame>>,
+    ) -> Frame {
+        let around = caller.map(|caller| match caller {
+            Caller::Thread(frame) => frame,
+            Caller::Task(submitted) => &submitted.by,
+        });
+        let depth = around.map_or(0, |frame| frame.depth) + 1;
+        let node = self.below(around.map(|frame| frame.node), name, depth);
+        let duration = call.end.saturating_sub(call.start);
+        self.add(node, side, duration);
+        if let Some(Caller::Thread(frame)) = caller {
+            self.take(frame.node, side, duration);
+        }
+        Frame { node, depth }
+    }
+}
+
+/// A call in the tree.
+#[derive(Debug, Clone)]
+struct Frame {
+    node: u32,
+    /// Calls around it, and itself.
+    depth: usize,
 }

@@ -1,0 +1,113 @@
+//! Tasks that a trace follows to the calls that submitted them.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::args::Settings;
+use crate::problem::Problem;
+
+/// The capability to change classes of the JDK, in which tasks are submitted and run.
+const CAPABILITY: &str = "boot";
+/// The classes of the JDK in which they are, as selectors; the plugin chooses among them.
+const CLASSES: [&str; 3] = [
+    "java.util.concurrent.*",
+    "java.util.Timer*",
+    "java.lang.*Thread",
+];
+
+/// The option for tasks of other threads.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Following {
+    /// Follow tasks of executors, CompletableFuture, timers and new threads to the calls that submitted them; needs --grant boot
+    #[arg(long, requires = "methods", conflicts_with_all = ["config", "aggregate", "count"])]
+    pub follow: bool,
+}
+
+impl Following {
+    /// The agent's settings for a trace that follows tasks.
+    ///
+    /// # Errors
+    /// `H0639` if the plugin may not change classes of the JDK, or may not see them.
+    pub fn added(self, mut settings: Settings) -> Result<Settings, Problem> {
+        if !self.follow {
+            return Ok(settings);
+        }
+        let plugins = &mut settings.change.configuration.plugins;
+        if !plugins.grant.iter().any(|grant| grant == CAPABILITY) {
+            return Err(Problem::user(
+                "H0639",
+                "--follow changes classes of the JDK, and the plugin may not",
+            )
+            .with("expected", "--grant boot")
+            .with(
+                "help",
+                "tasks are submitted and run in java.util.concurrent and java.lang.Thread",
+            ));
+        }
+        plugins.select = selected(&plugins.select)?;
+        let given = plugins.plugin_settings.as_deref().unwrap_or("{}");
+        let mut table: Map<String, Value> = serde_json::from_str(given).unwrap_or_default();
+        table.insert("follow".to_owned(), json!(true));
+        plugins.plugin_settings = Some(Value::Object(table).to_string());
+        Ok(settings)
+    }
+}
+
+/// The selectors with those of the JDK's classes, if they name classes at all.
+fn selected(given: &[String]) -> Result<Vec<String>, Problem> {
+    let parts = given.iter().flat_map(|text| text.split(';'));
+    let parts = parts.map(str::trim).filter(|part| !part.is_empty());
+    let mut names_classes = false;
+    for part in parts.filter(|part| !part.starts_with('!')) {
+        match part.split_once(':').map(|(kind, _)| kind) {
+            Some("loader" | "location") if part != "location:any" => {
+                let message = "--follow needs classes of the JDK, which --select leaves out";
+                return Err(Problem::user("H0639", message)
+                    .with("found", format!("--select {}", crate::show::name(part)))
+                    .with("help", "select classes by their names"));
+            }
+            Some("loader" | "location") => {}
+            _ => names_classes = true,
+        }
+    }
+    let more = CLASSES.map(str::to_owned);
+    let more = more.into_iter().filter(|_| names_classes);
+    Ok(given.iter().cloned().chain(more).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_that_name_classes_get_those_of_the_jdk() {
+        let select = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+            selected(&given).map(|all| all.len() - given.len())
+        };
+        assert_eq!(select(&[]).unwrap(), 0);
+        assert_eq!(select(&["!a.B", "location:any"]).unwrap(), 0);
+        assert_eq!(select(&["a.**;!a.B"]).unwrap(), CLASSES.len());
+        assert_eq!(select(&["<:a.B"]).unwrap(), CLASSES.len());
+        for wrong in ["loader:app", "a.**; location:target/classes"] {
+            assert_eq!(select(&[wrong]).unwrap_err().code(), "H0639");
+        }
+    }
+
+    #[test]
+    fn setting_of_the_plugin_is_added_where_it_may_change_the_jdk() {
+        let following = Following { follow: true };
+        let mut settings = Settings::default();
+        let refused = following.added(settings.clone()).unwrap_err();
+        assert_eq!((refused.code(), refused.exit()), ("H0639", 2));
+        let plugins = &mut settings.change.configuration.plugins;
+        plugins.grant.push("boot".to_owned());
+        plugins.plugin_settings = Some(r#"{"methods":["a.**"]}"#.to_owned());
+        let added = following.added(settings.clone()).unwrap();
+        let table = added.plugins().plugin_settings.as_deref();
+        assert_eq!(table, Some(r#"{"follow":true,"methods":["a.**"]}"#));
+        let without = Following::default().added(settings).unwrap();
+        let table = without.plugins().plugin_settings.as_deref();
+        assert_eq!(table, Some(r#"{"methods":["a.**"]}"#));
+    }
+}

@@ -1,0 +1,396 @@
+//! Tasks that one thread hands over and another runs: the calls of a task belong to the call that submitted it.
+//!
+//! A task is known by its class and identity hash, so two tasks can look the same; their runs take their submissions in
+//! order. What waits is bounded: of more tasks the oldest are not followed, and counted.
+
+mod runs;
+
+use std::collections::{HashMap, VecDeque};
+
+use probes::events::{Call, Outcome, Step, Task, TaskStep};
+
+pub(crate) use runs::{Around, Runs, TaskRun};
+
+/// Tasks that wait to be run, at most.
+const WAITING: usize = 1 << 16;
+/// Tasks that one thread runs within one another, at most.
+const NESTED: usize = 1 << 12;
+/// Steps that wait until what happened before them is known, at most.
+const STEPS: usize = 1 << 18;
+/// Threads between two looks for threads without open calls.
+const LOOK: usize = 1 << 16;
+
+/// The place where a task was handed over, and what is known of the call there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted<C> {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// The time: nanoseconds since the start.
+    pub nanos: u64,
+    /// The innermost call that was open there.
+    pub by: C,
+}
+
+/// Steps of tasks in the order in which they come, until all that happened before them is known.
+#[derive(Debug, Default)]
+pub struct Steps {
+    waiting: Vec<TaskStep>,
+    dropped: u64,
+}
+
+impl Steps {
+    /// Adds a step. One too many is counted and left out.
+    pub fn take(&mut self, step: &TaskStep) {
+        match self.waiting.len() < STEPS {
+            true => self.waiting.push(step.clone()),
+            false => self.dropped += u64::from(step.step != Step::Ended),
+        }
+    }
+
+    /// Takes out the steps before a time, in their order.
+    pub fn before(&mut self, nanos: u64) -> Vec<TaskStep> {
+        self.waiting.sort_by_key(|step| step.nanos);
+        let settled = self.waiting.partition_point(|step| step.nanos < nanos);
+        self.waiting.drain(..settled).collect()
+    }
+
+    /// Returns the number of steps that were left out since the last time, but for ends.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
+    }
+}
+
+/// What a step changes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Change<'t, C> {
+    /// A run begins.
+    Begun(&'t Run<C>),
+    /// A run has ended, and all that began within it.
+    Ended(Run<C>),
+}
+
+/// Links runs of tasks with their submissions. Steps are taken in the order of time.
+#[derive(Debug)]
+pub struct Tasks<C> {
+    waiting: HashMap<Task, Waiting<C>>,
+    /// Tasks that wait by their age, with the number that they had then.
+    by_age: VecDeque<(Task, u64)>,
+    number: u64,
+    running: HashMap<u64, Vec<Run<C>>>,
+    dropped: u64,
+}
+
+/// The submissions of a task that wait for its runs; none inside where no call submitted it.
+#[derive(Debug)]
+struct Waiting<C> {
+    number: u64,
+    /// In order, each for one run.
+    submitted: VecDeque<Option<Submitted<C>>>,
+    kind: Step,
+    has_run: bool,
+}
+
+/// A run of a task that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run<C> {
+    task: Task,
+    /// The begin: nanoseconds since the start.
+    pub begun: u64,
+    /// Runs of the same task within it: one method of the JDK calls another.
+    nested: u32,
+    /// The submission; `None` if it is not known, or no call submitted it.
+    pub submitted: Option<Submitted<C>>,
+}
+
+impl<C> Default for Tasks<C> {
+    fn default() -> Self {
+        Self {
+            waiting: HashMap::new(),
+            by_age: VecDeque::new(),
+            number: 0,
+            running: HashMap::new(),
+            dropped: 0,
+        }
+    }
+}
+
+impl<C: Clone> Tasks<C> {
+    /// Takes the next step; `submitted` finds the call that hands the task over.
+    pub fn take(
+        &mut self,
+        step: &TaskStep,
+        submitted: impl FnOnce(&Self) -> Option<Submitted<C>>,
+    ) -> Option<Change<'_, C>> {
+        match (&step.task, step.step) {
+            (Some(task), Step::Submitted | Step::Registered | Step::Scheduled) => {
+                let submitted = submitted(self);
+                self.submit(task, step.step, submitted);
+                None
+            }
+            (Some(task), Step::Withdrawn) => {
+                self.withdraw(task);
+                None
+            }
+            (Some(task), Step::Begun | Step::BegunLast) => {
+                self.begin(step, task).map(Change::Begun)
+            }
+            (task, _) => self.end(step.thread, task.as_ref()).map(Change::Ended),
+        }
+    }
+
+    /// The innermost run of a thread that a call submitted, if it began later than `since`.
+    #[must_use]
+    pub fn around(&self, thread: u64, since: Option<u64>) -> Option<&Run<C>> {
+        let runs = self.running.get(&thread)?.iter().rev();
+        let mut inner = runs.take_while(|run| since.is_none_or(|since| run.begun > since));
+        inner.find(|run| run.submitted.is_some())
+    }
+
+    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
+    }
+
+    fn submit(&mut self, task: &Task, kind: Step, submitted: Option<Submitted<C>>) {
+        let known = self.waiting.get_mut(task);
+        if let Some(known) = known.filter(|known| !known.has_run || known.kind == Step::Scheduled) {
+            match (known.kind, kind) {
+                (Step::Submitted, Step::Submitted) if known.submitted.len() < WAITING => {
+                    known.submitted.push_back(submitted);
+                    return;
+                }
+                // It is part of the submission that came first.
+                (Step::Registered | Step::Scheduled, Step::Submitted) => return,
+                _ => {}
+            }
+        }
+        if submitted.is_none() {
+            self.waiting.remove(task);
+            return; // its run is found without a submission all the same
+        }
+        self.number += 1;
+        let waiting = Waiting {
+            number: self.number,
+            submitted: VecDeque::from([submitted]),
+            kind,
+            has_run: false,
+        };
+        self.waiting.insert(task.clone(), waiting);
+        self.by_age.push_back((task.clone(), self.number));
+        self.make_room();
+    }
+
+    /// Forgets the tasks that have waited longest, if there are too many.
+    fn make_room(&mut self) {
+        while self.waiting.len() > WAITING || self.by_age.len() > 4 * WAITING {
+            let Some((task, number)) = self.by_age.pop_front() else {
+                return;
+            };
+            let is_same = |waiting: &Waiting<C>| waiting.number == number;
+            if !self.waiting.get(&task).is_some_and(is_same) {
+                continue; // it has run
+            }
+            if self.waiting.len() <= WAITING {
+                self.by_age.push_back((task, number));
+                self.by_age.retain(|(task, number)| {
+                    let waiting = self.waiting.get(task);
+                    waiting.is_some_and(|waiting| waiting.number == *number)
+                });
+                return;
+            }
+            if let Some(oldest) = self.waiting.remove(&task)
+                && !oldest.has_run
+            {
+                let lost = oldest.submitted.iter().flatten().count();
+                self.dropped += lost as u64;
+            }
+        }
+    }
+
+    fn withdraw(&mut self, task: &Task) {
+        if let Some(waiting) = self.waiting.get_mut(task) {
+            waiting.submitted.pop_back();
+            if waiting.submitted.is_empty() {
+                self.waiting.remove(task);
+            }
+        }
+    }
+
+    fn begin(&mut self, step: &TaskStep, task: &Task) -> Option<&Run<C>> {
+        let runs = self.running.entry(step.thread).or_default();
+        if let Some(same) = runs.last_mut().filter(|run| run.task == *task) {
+            same.nested += 1;
+            if step.step == Step::BegunLast {
+                self.waiting.remove(task);
+            }
+            return None;
+        }
+        let submitted = submission(&mut self.waiting, task, step.step);
+        let runs = self.running.entry(step.thread).or_default();
+        if runs.len() >= NESTED {
+            runs.remove(0);
+        }
+        runs.push(Run {
+            task: task.clone(),
+            begun: step.nanos,
+            nested: 0,
+            submitted,
+        });
+        runs.last()
+    }
+
+    fn end(&mut self, thread: u64, task: Option<&Task>) -> Option<Run<C>> {
+        let runs = self.running.get_mut(&thread)?;
+        // A run that began before the trace did is not known.
+        let found = match task {
+            Some(task) => runs.iter().rposition(|run| run.task == *task),
+            None => runs.len().checked_sub(1),
+        }?;
+        runs.truncate(found + 1);
+        if let Some(nested) = runs[found].nested.checked_sub(1) {
+            runs[found].nested = nested;
+            return None;
+        }
+        let ended = runs.pop();
+        if runs.is_empty() {
+            self.running.remove(&thread);
+        }
+        ended
+    }
+}
+
+/// The submission of a run that begins.
+fn submission<C: Clone>(
+    waiting: &mut HashMap<Task, Waiting<C>>,
+    task: &Task,
+    step: Step,
+) -> Option<Submitted<C>> {
+    let known = waiting.get_mut(task)?;
+    let is_kept = known.kind == Step::Scheduled && step != Step::BegunLast;
+    let submitted = match is_kept {
+        true => known.submitted.front().cloned(),
+        false => known.submitted.pop_front(),
+    };
+    known.has_run = true;
+    if known.kind == Step::Submitted && !known.submitted.is_empty() {
+        known.has_run = false;
+    } else if !is_kept {
+        waiting.remove(task);
+    }
+    submitted.flatten()
+}
+
+/// A call, by its thread and start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallId {
+    /// Java's id of the thread.
+    pub thread: u64,
+    /// The entry: nanoseconds since the start.
+    pub start: u64,
+}
+
+impl CallId {
+    /// The id of a call.
+    #[must_use]
+    pub fn of(call: &Call) -> Self {
+        Self {
+            thread: call.thread,
+            start: call.start,
+        }
+    }
+}
+
+/// The caller of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller<C> {
+    /// The innermost open call of its thread.
+    Thread(C),
+    /// The call that submitted the task to which it belongs.
+    Task(Submitted<C>),
+}
+
+/// Finds the caller of each call of one JVM. Entries of calls and steps of tasks are taken in the order of time.
+#[derive(Debug)]
+pub struct Callers<C> {
+    open: HashMap<u64, Vec<Open<C>>>,
+    tasks: Tasks<C>,
+    /// Threads that had open calls when they were last looked through, twice as many and more.
+    look: usize,
+}
+
+/// A call that had not ended at the last entry of its thread.
+#[derive(Debug)]
+struct Open<C> {
+    start: u64,
+    end: u64,
+    of: C,
+}
+
+impl<C> Default for Callers<C> {
+    fn default() -> Self {
+        Self {
+            open: HashMap::new(),
+            tasks: Tasks::default(),
+            look: LOOK,
+        }
+    }
+}
+
+impl<C: Clone> Callers<C> {
+    /// Takes a step of a task.
+    pub fn step(&mut self, step: &TaskStep) {
+        let open = &mut self.open;
+        self.tasks.take(step, |tasks| {
+            let (thread, nanos) = (step.thread, step.nanos);
+            match caller(open, tasks, thread, nanos)? {
+                Caller::Task(submitted) => Some(submitted),
+                Caller::Thread(by) => Some(Submitted { thread, nanos, by }),
+            }
+        });
+    }
+
+    /// Takes a call as it is entered; `of` makes of its caller what stands for it.
+    pub fn enter(&mut self, call: &Call, of: impl FnOnce(Option<&Caller<C>>) -> C) {
+        let caller = caller(&mut self.open, &self.tasks, call.thread, call.start);
+        let end = match call.outcome {
+            Outcome::Open => u64::MAX,
+            _ => call.end,
+        };
+        let of = of(caller.as_ref());
+        let start = call.start;
+        let open = self.open.entry(call.thread).or_default();
+        open.push(Open { start, end, of });
+        if self.open.len() > self.look {
+            let has_open = |open: &Open<C>| open.end >= start;
+            self.open.retain(|_, calls| calls.iter().any(has_open));
+            self.look = 2 * self.open.len() + LOOK;
+        }
+    }
+
+    /// Returns the number of tasks that could not be followed since the last time.
+    pub fn take_dropped(&mut self) -> u64 {
+        self.tasks.take_dropped()
+    }
+}
+
+/// The caller of what a thread does at a time.
+fn caller<C: Clone>(
+    open: &mut HashMap<u64, Vec<Open<C>>>,
+    tasks: &Tasks<C>,
+    thread: u64,
+    nanos: u64,
+) -> Option<Caller<C>> {
+    let calls = open.get_mut(&thread);
+    let innermost = calls.and_then(|calls| {
+        while calls.pop_if(|call| call.end < nanos).is_some() {}
+        calls.last()
+    });
+    let run = tasks.around(thread, innermost.map(|call| call.start));
+    match run.and_then(|run| run.submitted.clone()) {
+        Some(submitted) => Some(Caller::Task(submitted)),
+        None => innermost.map(|call| Caller::Thread(call.of.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests;
