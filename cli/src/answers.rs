@@ -3,6 +3,9 @@
 use control::message::{Change, Failure, Plugin, PluginState};
 use trace::numbers::counted;
 
+/// Classes with the same cause of failure that have a line each, at most.
+const SINGLE: usize = 3;
+
 /// What a change did.
 #[must_use]
 pub fn change(change: &Change) -> String {
@@ -59,21 +62,68 @@ fn kept(what: &str, names: &[String]) -> String {
     format!("{what} until the JVM ends: {}\n{lines}", names.len())
 }
 
-/// A line per class that could not be changed.
+/// A line per class that could not be changed; one for all that failed of one cause, if these are many.
 #[must_use]
 pub fn failures(failures: &[Failure]) -> String {
-    let line = |failure: &Failure| {
-        let by = if failure.plugin.is_empty() {
-            String::new()
-        } else {
-            format!(" (plugin {})", failure.plugin)
-        };
-        format!(
-            "failed: {} {}{by}: {}\n",
-            failure.code,
-            failure.class.replace('/', "."),
-            failure.cause
-        )
+    let is_alike = |one: &Failure, other: &Failure| {
+        (&one.code, &one.plugin, &one.cause) == (&other.code, &other.plugin, &other.cause)
     };
-    failures.iter().map(line).collect()
+    let mut kinds: Vec<Vec<&Failure>> = Vec::new();
+    for failure in failures {
+        match kinds.iter_mut().find(|kind| is_alike(kind[0], failure)) {
+            Some(kind) => kind.push(failure),
+            None => kinds.push(vec![failure]),
+        }
+    }
+    let lines = |kind: &Vec<&Failure>| match kind.len() {
+        1..=SINGLE => kind.iter().map(|failure| line(failure, 0)).collect(),
+        count => line(kind[0], count - 1),
+    };
+    kinds.iter().map(lines).collect()
+}
+
+/// The line of a class that could not be changed, and of so many more.
+fn line(failure: &Failure, more: usize) -> String {
+    let by = match failure.plugin.as_str() {
+        "" => String::new(),
+        plugin => format!(" (plugin {plugin})"),
+    };
+    let others = match more {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "more class")),
+    };
+    let class = failure.class.replace('/', ".");
+    format!(
+        "failed: {} {class}{others}{by}: {}\n",
+        failure.code, failure.cause
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(class: &str, cause: &str) -> Failure {
+        Failure {
+            code: "H0306".into(),
+            class: class.into(),
+            cause: cause.into(),
+            ..Failure::default()
+        }
+    }
+
+    /// As where the JVM has no memory left.
+    #[test]
+    fn many_classes_that_fail_of_one_cause_are_one_line() {
+        let mut all: Vec<Failure> = (0..200)
+            .map(|number| failure(&format!("a/B{number}"), "no memory left"))
+            .collect();
+        all.push(failure("a/C", "trap"));
+        let expected = "failed: H0306 a.B0 and 199 more classes: no memory left\n\
+                        failed: H0306 a.C: trap\n";
+        assert_eq!(failures(&all), expected);
+        let few = &all[..SINGLE];
+        assert_eq!(failures(few).lines().count(), SINGLE);
+        assert_eq!(failures(&[]), "");
+    }
 }

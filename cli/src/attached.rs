@@ -142,6 +142,8 @@ impl AttachedPlugin {
         checked.options.visit = Some(plugin.to_owned());
         let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
         let leased = if visitor.has_session { run } else { plugin };
+        // From here on there may be an agent, which a signal must not leave behind.
+        let mut interrupt = Interrupt::new()?;
         let (found, request) = loop {
             let mut found = agent::find_or_load(pid, &checked)?;
             let (agent, status) = (&mut found.agent, &found.status);
@@ -165,7 +167,6 @@ impl AttachedPlugin {
             status,
             guest,
         } = found;
-        let mut interrupt = Interrupt::new()?;
         let mut session = None;
         if let Some(request) = &request {
             let change: Change = progress::ask(&mut agent, request, &mut interrupt)?;
@@ -181,6 +182,9 @@ impl AttachedPlugin {
         };
         let begun = progress::follow(&mut agent, &mut interrupt)
             .map_err(|problem| remaining(plugin, problem))?;
+        if interrupt.came() {
+            interrupt.stop(); // perhaps before there was anything to stop
+        }
         let (file, plugin) = match &session {
             Some(session) => (&session.file, &session.plugin),
             None => (&status.snapshot, &visitor.name),

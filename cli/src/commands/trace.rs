@@ -325,6 +325,7 @@ impl Trace {
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check()?;
         self.relay.check()?;
+        self.check_depth()?;
         let run = run_id();
         let when = self.when.showing(self.meanwhile.otlp.named_values());
         let settings = when.added(self.what.configured(&self.settings)?);
@@ -343,6 +344,19 @@ impl Trace {
             Some(pid) => self.visit(pid, &settings, &run, target),
             None => self.start(&settings, &run, target),
         }
+    }
+
+    /// Refuses a depth where no value is kept that could have one.
+    fn check_depth(&self) -> Result<(), Problem> {
+        let holds_values = |kept: &Captured| *kept != Captured::Thrown;
+        let values = self.when.show.is_some() || self.what.capture.iter().any(holds_values);
+        let depth = self.when.depth.filter(|_| !values);
+        depth.map_or(Ok(()), |depth| {
+            let message = "--depth is about values, and none is kept";
+            Err(Problem::user("H0663", message)
+                .with("found", format!("--depth {depth}"))
+                .with("help", "add --show arg, or --capture arguments,returned"))
+        })
     }
 
     fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Problem> {

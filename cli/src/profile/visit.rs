@@ -56,9 +56,10 @@ pub fn record(
     relay: &RelayOptions,
 ) -> Result<Visited, Problem> {
     let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
+    // From here on there may be an agent, which a signal must not leave behind.
+    let mut interrupt = Interrupt::new()?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
     agent.lease(Some(&holder::observation()), time.map(|time| time + LATE))?;
-    let mut interrupt = Interrupt::new()?;
     let (observed, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {
             let has_left = || agent.has_left();

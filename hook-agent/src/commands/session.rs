@@ -61,7 +61,8 @@ pub(super) fn begin(
     })
 }
 
-/// Ends a session whose plugin holds no edits: writes the rest of its calls and completes the file.
+/// Ends a session whose plugin holds no edits: writes the rest of its calls and completes the file. Without a method there
+/// is nothing to keep, and no file stays.
 pub(super) fn end(context: Context<'_>, session: &Session) {
     let Context { agent, jvm } = context;
     let spans = agent.table.spans_of(session.number);
@@ -70,6 +71,9 @@ pub(super) fn end(context: Context<'_>, session: &Session) {
     observe::end_waits(agent, session.number);
     session.file.write(jvm, true);
     session.file.complete();
+    if spans.is_empty() {
+        session.file.remove();
+    }
     agent.sessions.remove(session.number);
 }
 

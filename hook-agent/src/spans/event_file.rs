@@ -51,6 +51,8 @@ struct State {
     folder: PathBuf,
     limit: Option<SizeLimit>,
     writer: Option<EventWriter>,
+    /// The file of a command's session.
+    path: Option<PathBuf>,
     /// The file cannot be made, which was reported, or is complete.
     closed: bool,
 }
@@ -125,6 +127,7 @@ impl EventFile {
         let writer = EventWriter::create(&state.folder, &state.meta);
         let writer = writer.map_err(|error| error.to_string())?;
         let path = writer.path().to_owned();
+        state.path = Some(path.clone());
         state.writer = Some(writer.with_limit(state.limit));
         Ok(path)
     }
@@ -212,6 +215,13 @@ impl EventFile {
                     "{path} was removed while the program ran, and cannot be written again: {error}"
                 ),
             ),
+        }
+    }
+
+    /// Removes the file, which is complete and holds nothing.
+    pub fn remove(&self) {
+        if let Some(path) = self.file.state().path.take() {
+            let _ = std::fs::remove_file(path); // it may be gone
         }
     }
 

@@ -220,3 +220,19 @@ fn traces_and_reports_have_opened_values_and_names() {
     let array = json!({"array": "int[]", "length": 2, "elements": [1, -2]});
     assert!(found.any(|line| line["shown"]["value"] == array), "{text}");
 }
+
+#[test]
+fn depth_without_a_value_is_refused_before_anything_starts() {
+    let words = [
+        "trace",
+        "--methods",
+        "a.B.*",
+        "--depth",
+        "2",
+        "--",
+        "no-such-program",
+    ];
+    let run = crate::support::command::classhook(&words);
+    run.assert_exit(2).assert_stderr("error[H0663]");
+    run.assert_stderr("--show");
+}

@@ -4,9 +4,11 @@ use crate::support::command::{
     LATE, assert_no_agent, attach, await_no_edits, begun, classhook, json,
 };
 use crate::support::traced::trace_of;
+use e2e_tests::java::Java;
 use e2e_tests::jdks;
-use e2e_tests::scratch;
+use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
+use e2e_tests::{javac, scratch, workspace};
 use probes::events::{EventKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
@@ -265,4 +267,59 @@ fn command_that_is_in_the_way_is_named() {
         assert_no_agent(&pid);
     }
     assert_eq!(servant.end().code, Some(0));
+}
+
+/// A command that finds no method to trace leaves no file of its own.
+#[test]
+fn session_without_a_method_leaves_no_event_file() {
+    let jdk = jdks::newest();
+    let servant = Servant::start(&jdk, &LATE);
+    let folder = scratch();
+    let pid = servant.pid().to_string();
+    attach(&servant, folder.path(), &[]).assert_success();
+    let output = text(folder.path());
+    let options = ["-o", &output, "--for", "100ms"];
+    let words = ["trace", &pid, "--methods", "no.such.Class.*"];
+    let run = classhook(&[&words[..], &options].concat());
+    run.assert_exit(2).assert_stderr("H0650");
+    let files = javac::files_with_extension(folder.path(), "events");
+    assert!(files.is_empty(), "{files:?}");
+    classhook(&["off", &pid]).assert_success();
+    servant.end();
+}
+
+/// Ctrl-C as soon as the command takes signals, which is before it loads the agent.
+#[test]
+fn interrupt_while_the_agent_comes_leaves_none_behind() {
+    let jdk = jdks::newest();
+    let servant = Servant::start(&jdk, &LATE);
+    let folder = scratch();
+    let (pid, output) = (servant.pid().to_string(), text(folder.path()));
+    for words in [
+        &["trace", &pid, "-o", &output, "--methods", "Servant*.*"][..],
+        &["profile", &pid, "--cpu", "samples"],
+    ] {
+        let mut child = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .arguments(words)
+            .spawn();
+        let command = Pid::from_child(&child);
+        let has_ended = |child: &mut Child| child.try_wait().expect("our own child").is_some();
+        await_that("a command that takes signals", || {
+            takes_interrupts(command) || has_ended(&mut child)
+        });
+        kill_process(command, Signal::INT).expect("our own child");
+        child.wait().expect("an end");
+        assert_no_agent(&pid);
+    }
+    servant.end();
+}
+
+/// Checks whether a process handles SIGINT, by the bits of the signals that it catches (proc(5)).
+fn takes_interrupts(process: Pid) -> bool {
+    let file = format!("/proc/{}/status", process.as_raw_nonzero());
+    let status = std::fs::read_to_string(file).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    caught.is_some_and(|bits| bits & 1 << (Signal::INT.as_raw() - 1) != 0)
 }

@@ -14,6 +14,8 @@ use crate::watched::{thread_of, time_of_day};
 
 /// The width of a column of times.
 const WIDTH: usize = 10;
+/// Characters of a value, at most: a line is about one call.
+const VALUE: usize = 120;
 
 /// A slow call: time of its end (UTC), thread, duration and method; then a line for each call and wait in it, with its time
 /// and the time that is in no line below. A line says how many others there are, and how long they took together.
@@ -134,7 +136,7 @@ impl Shown<'_> {
         let shown = shown.map(|(name, value)| (name.to_owned(), value));
         let mut put = |name: &str, value: &Value| {
             let value = printable(&value.to_string());
-            let _ = write!(text, "  {} = {value}", printable(name));
+            let _ = write!(text, "  {} = {}", printable(name), cut(&value));
         };
         for (name, value) in arguments {
             put(&name, value);
@@ -154,6 +156,14 @@ impl Shown<'_> {
             Outcome::Returned | Outcome::Open => {}
         }
         text
+    }
+}
+
+/// The begin of a long value.
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(VALUE) {
+        Some((at, _)) => format!("{}…", value.get(..at).unwrap_or_default()),
+        None => value.to_owned(),
     }
 }
 

@@ -485,3 +485,20 @@ fn tree_of_an_open_call_stays_small_however_many_tasks_it_submits() {
     };
     assert!(text.contains("20,000 tasks"), "{text}");
 }
+
+#[test]
+fn long_value_is_cut_with_a_mark() {
+    let mut slow = SlowCalls::new(100 * MS);
+    let mut call = call(0, 1, 200);
+    let text = "ä".repeat(700);
+    call.captures.push(Capture {
+        which: Which::Argument(0),
+        value: Value::Text { length: 700, text },
+    });
+    slow.call(&call, false);
+    let [text] = &finished(&mut slow)[..] else {
+        panic!("one tree");
+    };
+    let shown = format!("  arg[0] = \"{}…\n", "ä".repeat(119));
+    assert!(text.ends_with(&shown), "{text}");
+}
