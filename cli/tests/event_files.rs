@@ -5,13 +5,17 @@ mod support {
 }
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use probes::Meta;
 use probes::events::{
-    Aggregate, Call, Capture, EventInfo, EventWriter, Moment, Outcome, SpanInfo, SpanMode,
-    ThreadInfo, Value, Which, bucket_of,
+    Aggregate, Call, Capture, EventInfo, EventWriter, Moment, Outcome, SpanInfo, SpanMode, TASKS,
+    TableRow, ThreadInfo, Value, Which, bucket_of,
 };
 use support::command::Ran;
 use trace::numbers::thousands;
@@ -45,8 +49,8 @@ fn size() -> Size {
 }
 
 /// Writes an event file: `handle` of 50 threads, each time with ten calls of `work`, and an event in one of a hundred.
-fn long(folder: &Path, calls: u64) -> PathBuf {
-    let mut writer = EventWriter::create(folder, &Meta::default()).unwrap();
+fn long(folder: &Path, calls: u64, meta: &Meta) -> PathBuf {
+    let mut writer = EventWriter::create(folder, meta).unwrap();
     for (id, method) in [(0, "handle"), (1, "work")] {
         writer.span(&span(id, method));
     }
@@ -157,7 +161,7 @@ fn reports_of_a_long_event_file_take_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let Size { calls, data } = size();
     let bounded = |words: &[&str], is_read| bounded(data, words, is_read);
-    let file = long(folder.path(), calls);
+    let file = long(folder.path(), calls, &Meta::default());
     let file = file.to_string_lossy();
     let ran = bounded(&["report", &file], true).well();
     let summed = format!("{} calls of 2 traced methods", thousands(calls / 10 * 11));
@@ -186,6 +190,16 @@ fn reports_of_a_long_event_file_take_little_memory() {
     assert_eq!(fs::read_to_string(&folded).unwrap(), expected);
     let rows = fs::read_to_string(csv.join("log-events.csv")).unwrap();
     assert_eq!(rows.lines().count() as u64, 1 + calls / 100);
+    let tables = ["t.csv", "t.json", "t.html"].map(|name| at(&folder.path().join(name)));
+    let [csv, json, html] = &tables;
+    let words = ["report", &file, "--table-csv", csv, "--table-json", json];
+    bounded(&[&words[..], &["--results-html", html]].concat(), true).well();
+    assert!(fs::read_to_string(csv).unwrap().contains("com.acme.Server"));
+    let against = ["report", &file, "--against", &file, "--folded", "-"];
+    let ran = bounded(&[&against[..], &["--flame-graph", &svg]].concat(), true);
+    let expected =
+        format!("{name}.handle {own} {own}\n{name}.handle;{name}.work {below} {below}\n");
+    assert_eq!(ran.out, expected, "{}", ran.error);
     // Twice the same file: sums and stacks of several JVMs are united.
     let both = ["report", &file, &file, "--folded", "-"];
     let ran = bounded(&both, true);
@@ -194,6 +208,200 @@ fn reports_of_a_long_event_file_take_little_memory() {
         "{}",
         ran.out
     );
+}
+
+/// A step of the task of this number.
+fn step(writer: &mut EventWriter, place: u32, thread: u64, nanos: u64, task: u64) {
+    let value = Value::Object {
+        class: "a/Task".into(),
+        identity: task as u32,
+    };
+    let captures = vec![Capture {
+        which: Which::Shown(0),
+        value,
+    }];
+    let moment = Moment {
+        thread,
+        place,
+        nanos,
+        captures: captures.into(),
+    };
+    writer.moment(moment, false);
+}
+
+/// `handle` of one of 50 threads submits a task, whose call of `work` is made by one of 50 others.
+#[test]
+fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    for (id, method) in [(0, "handle"), (1, "work")] {
+        writer.span(&span(id, method));
+    }
+    for (id, name) in [(2, "submitted"), (3, "begun"), (4, "ended")] {
+        writer.span(&SpanInfo {
+            shown: vec!["task".to_owned()],
+            row: Some(TableRow {
+                table: TASKS.to_owned(),
+                cells: vec![name.to_owned()],
+                ..TableRow::default()
+            }),
+            event: Some(EventInfo::default()),
+            ..span(id, "run")
+        });
+    }
+    let (calls, data) = (size().calls / 5, size().data);
+    for number in 0..calls {
+        let (thread, begin) = (number % 50, number * 100_000);
+        step(&mut writer, 2, thread, begin + 10, number);
+        writer.call(&call(thread, 0, begin, begin + 20), false);
+        // It waits until a hundred others were submitted.
+        let (thread, begin) = (100 + number % 50, begin + 10_000_000);
+        step(&mut writer, 3, thread, begin + 30, number);
+        writer.call(&call(thread, 1, begin + 31, begin + 71), false);
+        step(&mut writer, 4, thread, begin + 72, number);
+        if number % 1_000 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+    writer.complete().unwrap();
+    let file = writer.path().to_string_lossy().into_owned();
+    let bounded = |words: &[&str], is_read| bounded(data, words, is_read);
+    let ran = bounded(&["report", &file, "--folded", "-"], true);
+    let name = "com.acme.Server";
+    let (own, below) = (calls * 20, calls * 40);
+    let expected = format!("{name}.handle {own}\n{name}.handle;{name}.work {below}\n");
+    assert_eq!((ran.out, ran.code), (expected, Some(0)), "{}", ran.error);
+    for option in ["--json-lines", "--perfetto"] {
+        let ran = bounded(&["report", &file, option, "-"], false);
+        assert_eq!(ran.code, Some(0), "{option}: {}", ran.error);
+    }
+    let slow = ["report", &file, "--slow", "20ns", "--slow-limit", "1"];
+    let slow = bounded(&slow, true);
+    assert_eq!(slow.code, Some(0), "{}", slow.error);
+    let tree = slow.out.split("\n\n").next().unwrap();
+    assert!(
+        tree.contains("└ com.acme.Server.work  [on thread-100, "),
+        "{tree}"
+    );
+    assert_eq!(slow.error.matches("calls that took 20 ns").count(), 1);
+}
+
+/// The value of an option of the agent that a command was started with.
+fn agent_option(name: &str) -> Option<String> {
+    let all = std::env::var("JAVA_TOOL_OPTIONS").ok()?;
+    let options = all.split(',');
+    let mut values = options.filter_map(|option| option.split_once('='));
+    let found = values.find(|(key, _)| key.rsplit('=').next() == Some(name));
+    found.map(|(_, value)| value.to_owned())
+}
+
+/// No test by itself: what [`outputs_of_a_trace_that_goes_on_take_little_memory`] traces, in place of a JVM.
+#[test]
+fn program_that_records_as_an_agent_does() {
+    let Some(run) = agent_option("run") else {
+        return;
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let meta = Meta {
+        run,
+        pid: std::process::id(),
+        start_ms: now.as_millis() as u64,
+        ..Meta::default()
+    };
+    let output = std::env::var("TEST_OUTPUT").unwrap();
+    fs::create_dir_all(&output).unwrap();
+    long(Path::new(&output), size().calls, &meta);
+}
+
+/// Takes all that is sent, and throws it away.
+fn receiver() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || take_all(stream.unwrap()));
+        }
+    });
+    url
+}
+
+fn take_all(mut output: TcpStream) -> Option<()> {
+    let mut input = BufReader::new(output.try_clone().ok()?);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if input.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(number) = line.strip_prefix("content-length:") {
+                length = number.trim().parse().ok()?;
+            }
+        }
+        let mut body = vec![0; length];
+        input.read_exact(&mut body).ok()?;
+        let answer =
+            "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
+        output.write_all(answer.as_bytes()).ok()?;
+    }
+}
+
+/// The program records faster than calls can be sent.
+#[test]
+fn outputs_of_a_trace_that_goes_on_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each output has memory of its own for what waits.
+    let (calls, data) = (size().calls, VERY_LONG.data);
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (output, metrics, lines) = (path("out"), path("metrics"), path("lines"));
+    let program = std::env::current_exe().unwrap();
+    let url = receiver();
+    let words = [
+        "trace",
+        "-o",
+        &output,
+        "--prometheus",
+        &metrics,
+        "--json-lines",
+        &lines,
+        "--compact",
+        "--otlp",
+        &url,
+        "--otlp-protocol",
+        "http/protobuf",
+        "--interval",
+        "1s",
+        "--slow",
+        "1s",
+        "--",
+        &program.to_string_lossy(),
+        "--exact",
+        "program_that_records_as_an_agent_does",
+    ];
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -d {data} && exec \"$@\""), "sh"])
+        .arg(env!("CARGO_BIN_EXE_classhook"))
+        .args(words)
+        .env("RAYON_NUM_THREADS", "2")
+        .env("TEST_OUTPUT", &output);
+    let ran: Ran = command.output().unwrap().into();
+    // Spans that found no room are counted.
+    assert!([Some(0), Some(3)].contains(&ran.code), "{}", ran.error);
+    let summed = format!("{} calls of 2 traced methods", thousands(calls / 10 * 11));
+    assert!(ran.out.contains(&summed), "{}{}", ran.out, ran.error);
+    let metrics = fs::read_to_string(&metrics).unwrap();
+    let expected = format!("method=\"work\",descriptor=\"()V\"}} {calls}\n");
+    assert!(metrics.contains(&expected), "{metrics}");
+    let lines = BufReader::new(fs::File::open(&lines).unwrap()).lines();
+    let count = lines
+        .filter(|line| line.as_ref().unwrap().starts_with("{\"c\""))
+        .count();
+    assert_eq!(count as u64, calls / 10 * 11);
 }
 
 /// A recursion as deep as a thread's stack allows, in a file of half a megabyte.
