@@ -1,6 +1,7 @@
 //! Computes the counters of a whole program from files of runs and class files.
 
 mod generated;
+pub(crate) mod inlining;
 pub mod unmeasured;
 mod versions;
 
@@ -10,8 +11,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use class_description::{Arena, describe_as};
-use coverage::analysis::{analyze, analyze_with_lines};
+use coverage::analysis::analyze_as;
 use coverage::class::ClassDescription;
+use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
 use host::class_array;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -64,6 +66,8 @@ pub struct Manner {
     pub carry_over: bool,
     /// Whether a class file that cannot be read or analysed ends the command.
     pub strict_inputs: bool,
+    /// The subject of counters.
+    pub counting: Counting,
 }
 
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
@@ -85,6 +89,7 @@ pub fn analyse_all(
 ) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
         manner,
+        inlining: inlining::classes(recorded, manner.counting),
         ..Analysis::new(recorded, filter, warnings)
     };
     let mut bundles = Vec::new();
@@ -128,6 +133,7 @@ pub fn analyse_loaders(
         let mut analysis = Analysis {
             manner,
             loaded_alone: true,
+            inlining: inlining::classes(&of_loader, manner.counting),
             ..Analysis::new(&of_loader, filter, warnings)
         };
         let bundle = analysis.part(&Part {
@@ -208,6 +214,8 @@ struct Analysis<'r> {
     other_versions: HashSet<u64>,
     /// Class files of which other versions ran, until all places are read: a later one may have the version that ran.
     not_matching: Vec<(Warning, ClassCoverage)>,
+    /// Recorded classes with lines of others, whose compiler has copied them.
+    inlining: Vec<ClassCoverage>,
     /// What had no probes.
     unmeasured: Unmeasured<'r>,
     progress: ProgressBar,
@@ -240,6 +248,7 @@ impl<'r> Analysis<'r> {
         warnings: &'r mut Warnings,
     ) -> Self {
         Self {
+            inlining: Vec::new(),
             unmeasured: Unmeasured::of(recorded),
             recorded,
             filter,
@@ -280,7 +289,7 @@ impl<'r> Analysis<'r> {
 
     fn recorded_classes(&mut self) {
         let (filter, progress) = (self.filter, &self.progress);
-        let recorded = self.recorded;
+        let (recorded, counting) = (self.recorded, self.manner.counting);
         let kept = recorded
             .classes
             .iter()
@@ -294,7 +303,8 @@ impl<'r> Analysis<'r> {
         let analyse = |arena: &mut Arena, class: &&MeasuredClass| {
             progress.inc(1);
             arena.reset();
-            analyse_recorded(class, recorded.begun_lines(class.id), filter, arena)
+            let lines = recorded.begun_lines(class.id);
+            analyse_recorded(class, lines, filter, counting, arena)
         };
         let outcomes = kept.par_iter().map_init(Arena::new, analyse);
         let outcomes: Vec<Outcome> = outcomes.collect();
@@ -308,7 +318,13 @@ impl<'r> Analysis<'r> {
             let mut ends = name.match_indices('$').map(|(end, _)| end);
             ends.any(|end| self.excluded.contains(&name[..end]))
         });
-        std::mem::take(&mut self.builder).build(name)
+        let mut builder = std::mem::take(&mut self.builder);
+        for class in &self.inlining {
+            if !builder.has(&class.name) {
+                builder.add_inlined(class);
+            }
+        }
+        builder.build(name)
     }
 
     fn place(&mut self, place: &str) -> Result<(), Problem> {
@@ -346,11 +362,11 @@ impl<'r> Analysis<'r> {
             .collect();
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
-        let carry_over = self.manner.carry_over;
+        let manner = self.manner;
         let analyse = |arena: &mut Arena, (id, found): &(u64, Found)| {
             progress.inc(1);
             arena.reset();
-            analyse_found(*id, found, recorded, filter, carry_over, arena)
+            analyse_found(*id, found, recorded, filter, manner, arena)
         };
         let outcomes = fresh.par_iter().map_init(Arena::new, analyse);
         let outcomes: Vec<Outcome> = outcomes.collect();
@@ -502,6 +518,7 @@ fn analyse_recorded(
     class: &MeasuredClass,
     lines: &[bool],
     filter: &Filter,
+    counting: Counting,
     arena: &Arena,
 ) -> Outcome {
     let Some(bytes) = &class.bytes else {
@@ -513,6 +530,7 @@ fn analyse_recorded(
                 origin: &class.name,
                 id: class.id,
                 bytes: &bytes,
+                counting,
             };
             analyse(&file, filter, None, arena, |_| {
                 Executed::These(Some(&class.probes), lines)
@@ -527,16 +545,19 @@ fn analyse_found(
     found: &Found,
     recorded: &ExecutionDataStore,
     filter: &Filter,
-    carry_over: bool,
+    manner: Manner,
     arena: &Arena,
 ) -> Outcome {
     let file = ClassBytes {
         origin: &found.origin,
         id,
         bytes: &found.bytes,
+        counting: manner.counting,
     };
     analyse(&file, filter, Some(&found.origin), arena, |class| {
-        let carried = carry_over.then(|| versions::carry_over(class, recorded));
+        let carried = manner
+            .carry_over
+            .then(|| versions::carry_over(class, recorded));
         if let Some(carried) = carried.flatten() {
             return Executed::Carried(carried);
         }
@@ -583,6 +604,7 @@ struct ClassBytes<'b> {
     /// Its fingerprint.
     id: u64,
     bytes: &'b [u8],
+    counting: Counting,
 }
 
 /// What was executed of a class.
@@ -615,13 +637,14 @@ fn analyse<'p>(
         Ok(class) => return Outcome::NotSelected(binary(class.name)),
         Err(error) => return Outcome::Failed(file.origin.to_owned(), error.to_string()),
     };
+    let counting = file.counting;
     let mut outcome = match executed(&class) {
-        Executed::These(probes, lines) => match analyze_with_lines(&class, probes, lines) {
+        Executed::These(probes, lines) => match analyze_as(counting, &class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
             Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
         },
         Executed::Carried(carried) => {
-            match analyze_with_lines(&class, Some(&carried.probes), &carried.lines) {
+            match analyze_as(counting, &class, Some(&carried.probes), &carried.lines) {
                 Ok(mut coverage) => {
                     coverage.no_match = !carried.is_exact;
                     coverage.carried_over = Some(carried.over);
@@ -631,10 +654,12 @@ fn analyse<'p>(
             }
         }
         Executed::Other(warning, ran) => {
-            let class = analyze(&class, None).ok().map(|mut class| {
-                class.no_match = true;
-                Box::new(class)
-            });
+            let class = analyze_as(counting, &class, None, &[])
+                .ok()
+                .map(|mut class| {
+                    class.no_match = true;
+                    Box::new(class)
+                });
             Outcome::NoMatch(warning, class, ran)
         }
     };

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use coverage::filter::Counting;
 
 use crate::changes::git::Changes;
 use crate::metaspace::Metaspace;
@@ -318,12 +319,24 @@ pub struct Material {
     /// Leave out classes and methods with this annotation: its name, with or without the package, * and ** in it; it must not have source retention; may be repeated
     #[arg(long, value_name = "ANNOTATION")]
     pub exclude_annotation: Vec<String>,
+    /// Count as JaCoCo does, or the code of the source alone, without more of the code that compilers make (docs/coverage.md) [default: jacoco]
+    #[arg(long, value_name = "WHAT")]
+    pub counters: Option<Counters>,
     /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub diff: Option<String>,
     /// Report nothing if a file of a run or a class file is damaged; else it is left out and named, and the exit code is 3
     #[arg(long)]
     pub strict_inputs: bool,
+}
+
+/// The subject of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Counters {
+    /// The code that JaCoCo counts
+    Jacoco,
+    /// The code of the source
+    Source,
 }
 
 /// What `--module` names.
@@ -439,6 +452,15 @@ impl Material {
             }
         }
         parts
+    }
+
+    /// Returns the subject of the counters.
+    #[must_use]
+    pub fn counting(&self) -> Counting {
+        match self.counters {
+            None | Some(Counters::Jacoco) => Counting::Jacoco,
+            Some(Counters::Source) => Counting::Source,
+        }
     }
 
     /// Whether it says where classes are.

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use class_description::{Arena, describe_as};
-use coverage::analysis::analyze_with_lines;
+use coverage::analysis::analyze_as;
+use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, ClassCoverage};
 use coverage::report::per_test::{Test, Tests};
 use probes::TestHits;
 use trace::numbers::counted;
 
+use crate::analysis::inlining;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::tests_executed::{cut_off, flags, incomplete, untold};
 use crate::warnings::{Warning, Warnings};
@@ -28,6 +30,7 @@ pub struct TestsOfReport<'a> {
     /// What each test hit: places in [`ExecutionDataStore::tests`].
     hits: Vec<Vec<usize>>,
     modules: Vec<OfModule<'a>>,
+    counting: Counting,
     /// The class files, by the number of the class, as soon as they are asked for.
     bytes: Vec<OnceLock<Option<Vec<u8>>>>,
 }
@@ -68,6 +71,7 @@ impl<'a> TestsOfReport<'a> {
         recorded: &'a ExecutionDataStore,
         bundles: &'a [BundleCoverage],
         changed: Option<&'a [BundleCoverage]>,
+        counting: Counting,
         warnings: &mut Warnings,
     ) -> Option<Self> {
         let mut numbers = BTreeMap::<&str, (Vec<usize>, bool)>::new();
@@ -99,6 +103,7 @@ impl<'a> TestsOfReport<'a> {
             recorded,
             bundles,
             changed,
+            counting,
             modules: modules.collect(),
             tests: numbers.iter().map(test).collect(),
             hits: numbers.into_values().map(|(places, _)| places).collect(),
@@ -150,7 +155,7 @@ impl<'a> TestsOfReport<'a> {
         let lines = flags(lines.into_iter().flatten(), begun)?;
         arena.reset();
         let description = describe_as(class.id, self.bytes(number)?, arena).ok()?;
-        let mut coverage = analyze_with_lines(&description, Some(&probes), &lines).ok()?;
+        let mut coverage = analyze_as(self.counting, &description, Some(&probes), &lines).ok()?;
         let kept: HashSet<(&str, &str)> = reported
             .methods
             .iter()
@@ -165,8 +170,10 @@ impl<'a> TestsOfReport<'a> {
         let (name, of) = (&self.bundles[module].name, &self.modules[module]);
         let mut files = BTreeSet::new();
         let mut executed = HashMap::new();
+        let mut inlining = Vec::new();
         for (number, hits) in hits {
             let Some(reported) = of.by_number.get(number) else {
+                inlining.extend(self.inlining(*number, hits));
                 continue;
             };
             let Some(class) = self.analysed(*number, reported, arena, Some(hits)) else {
@@ -176,6 +183,8 @@ impl<'a> TestsOfReport<'a> {
             files.extend(names.filter_map(|name| of.file_of.get(name)));
             executed.insert(class.name.clone(), class);
         }
+        let names = inlining.iter().flat_map(ClassCoverage::inlined_from);
+        files.extend(names.filter_map(|name| of.file_of.get(name)));
         let numbers: HashMap<&str, usize> = of
             .by_number
             .iter()
@@ -190,7 +199,23 @@ impl<'a> TestsOfReport<'a> {
             // The names are those of a bundle, so each is there once.
             let _ = class.map(|class| builder.add(class));
         }
+        inlining.iter().for_each(|class| builder.add_inlined(class));
         self.limited(module, builder.build(name.as_str()))
+    }
+
+    /// A class outside of the module that executes lines of others with these hits.
+    fn inlining(
+        &self,
+        number: usize,
+        (probes, lines): &(BTreeSet<u32>, BTreeSet<u32>),
+    ) -> Option<ClassCoverage> {
+        if self.counting == Counting::Jacoco {
+            return None;
+        }
+        let class = self.recorded.classes.get(number)?;
+        let probes = flags(probes, class.probes.len())?;
+        let lines = flags(lines, self.recorded.begun_lines(class.id).len())?;
+        inlining::analysed(class, Some(&probes), &lines)
     }
 
     /// The lines of the report alone.
@@ -284,6 +309,13 @@ impl Tests for TestsOfReport<'_> {
                 });
                 // Without a class file no test is known that executed it.
                 let _ = builder.add(class.unwrap_or_else(|| reported.clone()));
+            }
+            for (number, hits) in &hits {
+                if !of.by_number.contains_key(number)
+                    && let Some(class) = self.inlining(*number, hits)
+                {
+                    builder.add_inlined(&class);
+                }
             }
             self.limited(module, builder.build(bundle.name.as_str()))
         });

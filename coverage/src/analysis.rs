@@ -17,9 +17,10 @@ use inlined::Inlined;
 use outcomes::Outcomes;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
-use crate::filter::{self, FilterContext, Nodes};
+use crate::filter::{self, Counting, FilterContext, Nodes};
 use crate::flow::{Kind, Labels, Subroutine};
 use crate::model::{ClassCoverage, MethodCoverage};
+use crate::source_map;
 
 /// Why a class could not be analysed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,7 +70,21 @@ pub fn analyze_with_lines(
     probes: Option<&[bool]>,
     lines: &[bool],
 ) -> Result<ClassCoverage, AnalysisError> {
+    analyze_as(Counting::Jacoco, class, probes, lines)
+}
+
+/// The same, with the counters of JaCoCo or those of the source.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn analyze_as(
+    counting: Counting,
+    class: &ClassDescription<'_>,
+    probes: Option<&[bool]>,
+    lines: &[bool],
+) -> Result<ClassCoverage, AnalysisError> {
     let mut analyzer = Analyzer {
+        counting,
         class,
         probes,
         next_probe: 0,
@@ -83,14 +98,27 @@ pub fn analyze_with_lines(
     coverage.super_name = class.super_name.map(str::to_owned);
     coverage.interfaces = class.interfaces.iter().map(|&name| name.into()).collect();
     coverage.source_file = class.source_file.map(str::to_owned);
+    let mut fragments = Vec::new();
     for method in class.methods {
-        if let Some(code) = &method.code
-            && let Ok(method) = analyzer.method(method, code)
-        {
-            coverage.add_method(method);
+        let Some(Ok(analysed)) = method
+            .code
+            .as_ref()
+            .map(|code| analyzer.method(method, code))
+        else {
+            continue;
+        };
+        let aspects = match counting {
+            Counting::Jacoco => Vec::new(),
+            Counting::Source => filter::advice_of(method),
+        };
+        if aspects.is_empty() {
+            coverage.add_method(analysed);
+        } else {
+            fragments.extend(inlined::advice(&aspects, &analysed));
         }
     }
     coverage.fragments = analyzer.inlined.fragments();
+    coverage.fragments.append(&mut fragments);
     let wrong = |expected, found| {
         Err(AnalysisError::ProbeCount {
             class: class.name.to_string(),
@@ -108,6 +136,14 @@ pub fn analyze_with_lines(
         }
         _ => Ok(coverage),
     }
+}
+
+/// Checks whether a compiler has copied lines of other classes into this one.
+#[must_use]
+pub fn has_inlined_lines(class: &ClassDescription<'_>) -> bool {
+    let mut methods = class.methods.iter();
+    !source_map::foreign(class).is_empty()
+        || methods.any(|method| !filter::advice_of(method).is_empty())
 }
 
 /// How many probes the methods of a class have.
@@ -166,6 +202,7 @@ pub fn unmeasured<'a>(
 }
 
 struct Analyzer<'a> {
+    counting: Counting,
     class: &'a ClassDescription<'a>,
     probes: Option<&'a [bool]>,
     next_probe: usize,
@@ -189,12 +226,14 @@ impl Analyzer<'_> {
         if !self.lines.is_empty() {
             self.begin_lines(&mut graph);
         }
-        let output = filter::apply_all(&FilterContext {
+        let context = FilterContext {
             class: self.class,
             method,
             code,
             nodes: &nodes,
-        });
+            labels: Some(&self.labels),
+        };
+        let output = filter::apply_all(self.counting, &context);
         graph.merge(&output);
         graph.replace_branches(&output);
         let mut coverage = MethodCoverage::new(

@@ -1,10 +1,11 @@
 //! Code that the compiler generated, without source, is left out of the counters.
 //!
 //! [`ALL`] lists the filters, which are those of JaCoCo 0.8.15, in the order in
-//! which they are applied. A filter examines one method and names instructions to leave out, instructions that are copies of one
+//! which they are applied. [`OF_SOURCE`] lists those that [`Counting::Source`] adds. A filter examines one method and names instructions to leave out, instructions that are copies of one
 //! another, and branches that stand for others.
 
 mod annotation_generated;
+mod aspectj;
 mod assert;
 mod bridge;
 mod context;
@@ -19,6 +20,8 @@ mod output;
 mod private_constructor;
 mod record_members;
 mod record_pattern;
+mod record_pattern_tests;
+mod scala;
 mod string_switch;
 mod string_switch_javac;
 mod synchronized;
@@ -28,6 +31,8 @@ mod try_with_resources_ecj;
 mod try_with_resources_javac;
 mod try_with_resources_javac11;
 
+use aspectj::holds_source;
+pub(crate) use aspectj::{advice_of, has_advice};
 pub(crate) use context::FilterContext;
 pub(crate) use nodes::{Node, Nodes};
 pub(crate) use output::{FilterOutput, Replacement};
@@ -43,6 +48,16 @@ pub struct Filter {
     pub doc: &'static str,
     classes: Classes,
     apply: fn(&FilterContext<'_>, &mut FilterOutput),
+}
+
+/// The subject of counters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// The code that JaCoCo 0.8.15 counts.
+    #[default]
+    Jacoco,
+    /// The code of the source, without more of the code that compilers make.
+    Source,
 }
 
 /// Of which compilers' classes a filter is.
@@ -71,11 +86,21 @@ impl std::fmt::Debug for Filter {
     }
 }
 
+/// The filter for methods that compilers mark as their own.
+const SYNTHETIC: &str = "synthetic";
+
 /// Applies every filter to one method.
-pub(crate) fn apply_all(context: &FilterContext<'_>) -> FilterOutput {
+pub(crate) fn apply_all(counting: Counting, context: &FilterContext<'_>) -> FilterOutput {
     let mut output = FilterOutput::new(context.code.instructions.len());
     let kotlin = context.class.is_kotlin();
-    for filter in ALL.iter().filter(|filter| filter.is_for(kotlin)) {
+    let more = match counting {
+        Counting::Jacoco => &[],
+        Counting::Source => OF_SOURCE,
+    };
+    let is_kept = counting == Counting::Source && holds_source(context.method);
+    let filters = ALL.iter().chain(more);
+    let filters = filters.filter(|filter| filter.is_for(kotlin));
+    for filter in filters.filter(|filter| !is_kept || filter.name != SYNTHETIC) {
         (filter.apply)(context, &mut output);
     }
     output
@@ -104,6 +129,7 @@ pub fn findings<'a>(class: &'a ClassDescription<'a>) -> Vec<Finding<'a>> {
             method,
             code,
             nodes,
+            labels: None,
         };
         let kotlin = class.is_kotlin();
         for filter in ALL.iter().filter(|filter| filter.is_for(kotlin)) {
@@ -119,17 +145,17 @@ pub fn findings<'a>(class: &'a ClassDescription<'a>) -> Vec<Finding<'a>> {
 
 macro_rules! filters {
     ($($classes:ident { $($module:ident $(:: $inner:ident)? $name:literal $doc:literal)* })*) => {
-        /// The filters, in the order in which they are applied.
-        pub const ALL: &[Filter] = &[$($(Filter {
+        &[$($(Filter {
             name: $name,
             doc: $doc,
             classes: Classes::$classes,
             apply: $module$(::$inner)?::apply,
-        }),*),*];
+        }),*),*]
     };
 }
 
-filters! {
+/// The filters, in the order in which they are applied.
+pub const ALL: &[Filter] = filters! {
     Any {
         synthetic_class "synthetic-class" "All methods of a class marked ACC_SYNTHETIC."
         enum_methods "enum-methods" "`values()` and `valueOf(String)` of an enum."
@@ -173,7 +199,19 @@ filters! {
     NotKotlin {
         synthetic "synthetic" "Methods marked ACC_SYNTHETIC, other than the bodies of lambdas, in classes that are not Kotlin's."
     }
-}
+};
+
+/// The filters that [`Counting::Source`] applies after all others.
+pub const OF_SOURCE: &[Filter] = filters! {
+    NotKotlin {
+        record_pattern_tests "record-pattern-tests" "The tests of the components of a record pattern, and the code with which a `switch` over patterns goes on behind a case."
+        scala "scala-members" "Members that the compilers of Scala make: those of case classes and their companions, accessors, forwarders, constant values of parameters, the tests of lazy values, and the error of a `match` without a fitting case."
+        aspectj "aspectj-members" "Members that AspectJ's compiler and weaver make, other than advice, for finding aspects, passing on calls and describing woven places."
+    }
+    Kotlin {
+        kotlin::tail_call "kotlin-tail-call" "The return of `Unit` behind a call that suspends, at the end of a `suspend` function: both ways out count as one."
+    }
+};
 
 #[cfg(test)]
 mod tests;

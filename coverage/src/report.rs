@@ -28,6 +28,7 @@ pub mod xml;
 #[cfg(test)]
 mod fixture;
 
+use crate::filter::Counting;
 use crate::model::{BundleCoverage, Changed, Counters, PackageCoverage};
 use per_test::PerTest;
 
@@ -120,6 +121,8 @@ pub struct Report<'a> {
     pub changed: Option<&'a Changed>,
     /// The tests that executed the lines, for reports that name them.
     pub per_test: Option<&'a PerTest<'a>>,
+    /// The subject of its counters.
+    pub counting: Counting,
 }
 
 /// A bundle and its sources.
@@ -161,6 +164,7 @@ impl<'a> Report<'a> {
             missing: &[],
             changed: None,
             per_test: None,
+            counting: Counting::Jacoco,
         }
     }
 

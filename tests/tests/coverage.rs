@@ -2,6 +2,7 @@
 
 mod branch_outcomes;
 mod browser;
+mod counted_source;
 mod gradle;
 mod incomplete_runs;
 mod jacoco_analysis;

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coverage::filter::Counting;
 use coverage::model::BundleCoverage;
 use coverage::report::changed;
 use coverage::report::per_test::PerTest;
@@ -343,6 +344,7 @@ pub(super) fn make(
     let manner = Manner {
         carry_over: job.carry_over,
         strict_inputs: job.material.strict_inputs,
+        counting: job.material.counting(),
     };
     let analysed = match (job.per_loader, parts.as_slice()) {
         (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, manner, warnings),
@@ -363,7 +365,7 @@ pub(super) fn make(
     let exec = exec.map(|_| recorded.execution_data(warnings));
     let limited = changed.map(|changed| changed.bundles.as_slice());
     let tests = match job.outputs.per_test {
-        true => TestsOfReport::new(&recorded, all, limited, warnings),
+        true => TestsOfReport::new(&recorded, all, limited, manner.counting, warnings),
         false => None,
     };
     warnings.print();
@@ -373,6 +375,7 @@ pub(super) fn make(
         missing: &[damaged.missing(), &analysed.missing, &unmeasured].concat(),
         changed,
         per_test: per_test.as_ref(),
+        counting: manner.counting,
         ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job
@@ -470,6 +473,12 @@ fn print(
         }
         if !analysed.carried.is_empty() {
             writeln!(out, "{}", analysed.carried)?;
+        }
+        if report.counting == Counting::Source {
+            writeln!(
+                out,
+                "counted: what stands in the source, not as JaCoCo counts"
+            )?;
         }
         for path in written {
             writeln!(out, "wrote {}", show::path(path))?;

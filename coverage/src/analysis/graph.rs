@@ -1,6 +1,5 @@
 //! The instructions of a method with their branches.
 
-use std::collections::HashSet;
 use std::iter::repeat;
 
 use super::input::{label, targets};
@@ -222,28 +221,18 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Branches are numbered by target; where a probe is on one of them, by
-    /// case.
     fn visit_switch(
         &mut self,
         index: usize,
         targets: impl Iterator<Item = u16> + Clone,
         walk: &mut Walk<'_>,
     ) {
-        let by_case = targets
-            .clone()
-            .any(|target| walk.labels.at(target).is_multitarget());
-        let mut seen = HashSet::new();
-        for (case, target) in targets.enumerate() {
-            let branch = if by_case { case } else { seen.len() };
-            if !seen.insert(target) {
-                continue;
-            }
+        for (branch, target) in walk.labels.switch_branches(targets) {
             if walk.labels.at(target).is_multitarget() {
                 let hit = walk.take_probe();
-                self.probe(index, branch as u32, hit);
+                self.probe(index, branch, hit);
             } else {
-                walk.jumps.push((index, branch as u32, target));
+                walk.jumps.push((index, branch, target));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::class::ClassDescription;
-use crate::model::Fragment;
+use crate::model::{Fragment, MethodCoverage};
 use crate::source_map::{self, Mapping};
 
 /// The copies in one class.
@@ -43,7 +43,22 @@ impl<'a> Inlined<'a> {
         let fragments = classes.map(|(class, lines)| Fragment {
             class: class.to_owned(),
             lines,
+            is_advice: false,
         });
         fragments.collect()
     }
+}
+
+/// Takes a method for a copy of advice in one of these classes, and lists its lines.
+pub(super) fn advice(classes: &[&str], copy: &MethodCoverage) -> Vec<Fragment> {
+    let executed = copy.lines.iter();
+    let lines: BTreeMap<u32, bool> = executed
+        .map(|(number, line)| (number, line.instructions.covered > 0))
+        .collect();
+    let fragment = |class: &&str| Fragment {
+        class: (*class).to_owned(),
+        lines: lines.clone(),
+        is_advice: true,
+    };
+    classes.iter().map(fragment).collect()
 }

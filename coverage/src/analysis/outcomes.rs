@@ -63,8 +63,17 @@ impl<'a> Outcomes<'a> {
         if is_null_check && by.branches().count() == 2 {
             return vec![Outcome::Null, Outcome::NotNull]; // as the filter of safe calls orders them
         }
+        if self.is_pattern(index, by) {
+            return self.of(index); // as the filter of record patterns orders them
+        }
+        let is_switch = self.opcode(index).map(Kind::of) == Some(Kind::Switch);
         let of_group = |group: &[(usize, u32)]| {
-            let outcomes = group.iter().map(|&(at, branch)| self.of_pair(at, branch));
+            let outcomes = group
+                .iter()
+                .map(|&(at, branch)| match self.of_pair(at, branch) {
+                    Outcome::Unknown if is_switch && at != index => self.of_case(at, branch),
+                    outcome => outcome,
+                });
             let known = outcomes.filter(|outcome| *outcome != Outcome::Unknown);
             let first = |first: Outcome, next| match next {
                 Outcome::Default => next,
@@ -73,6 +82,25 @@ impl<'a> Outcomes<'a> {
             known.reduce(first).unwrap_or(Outcome::Unknown)
         };
         by.branches().map(of_group).collect()
+    }
+
+    /// Checks whether the branches are those of a record pattern behind `instanceof`.
+    fn is_pattern(&self, index: usize, by: &Replacement) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.opcode(before));
+        let is_own = |group: &[(usize, u32)]| group.iter().any(|(at, _)| *at == index);
+        before == Some(opcode::INSTANCEOF)
+            && by.branches().count() == 2
+            && by.branches().any(is_own)
+    }
+
+    /// The outcome of a test of the components of a record, which leads to a case.
+    fn of_case(&self, at: usize, branch: u32) -> Outcome {
+        let target = match branch {
+            0 => self.instruction(at + 1).map(|next| next.bci),
+            _ => self.jump(at).map(|(_, target)| target),
+        };
+        let line = target.and_then(|target| self.line(target));
+        line.map_or(Outcome::Unknown, Outcome::Line)
     }
 
     /// The outcome of one branch that a replacement refers to: of a comparison with a string its case.

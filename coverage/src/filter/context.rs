@@ -3,6 +3,7 @@
 use super::nodes::Nodes;
 use super::output::FilterOutput;
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
+use crate::flow::Labels;
 
 /// The method that a filter examines, and its class.
 pub(crate) struct FilterContext<'a> {
@@ -10,6 +11,8 @@ pub(crate) struct FilterContext<'a> {
     pub(crate) method: &'a MethodDescription<'a>,
     pub(crate) code: &'a CodeDescription<'a>,
     pub(crate) nodes: &'a Nodes<'a>,
+    /// The labels of the code, which number the branches. A filter that is asked alone has none.
+    pub(crate) labels: Option<&'a Labels>,
 }
 
 impl FilterContext<'_> {

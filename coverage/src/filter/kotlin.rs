@@ -16,6 +16,7 @@ pub(super) mod safe_call;
 pub(super) mod serializable;
 pub(super) mod static_delegate;
 pub(super) mod string_when;
+pub(super) mod tail_call;
 pub(super) mod unsafe_cast;
 pub(super) mod value_class;
 pub(super) mod without_lines;

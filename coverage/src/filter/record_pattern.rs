@@ -7,15 +7,28 @@ use super::context::FilterContext;
 use super::cursor::Cursor;
 use super::output::FilterOutput;
 
+use crate::class::Handler;
+
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     for handler in context.code.handlers {
-        if handler.catch_type == Some("java/lang/Throwable")
-            && let Some(start) = context.nodes.label(handler.target)
-            && let Some(end) = end_of_handler(context, start)
-        {
+        if let Some((start, end)) = code_of(context, handler) {
             output.ignore(context.nodes, start, end);
         }
     }
+}
+
+/// Checks whether a handler is that of the call of an accessor.
+pub(super) fn is_handler(context: &FilterContext<'_>, handler: &Handler<'_>) -> bool {
+    code_of(context, handler).is_some()
+}
+
+/// The first and last node of such a handler.
+fn code_of(context: &FilterContext<'_>, handler: &Handler<'_>) -> Option<(usize, usize)> {
+    if handler.catch_type != Some("java/lang/Throwable") {
+        return None;
+    }
+    let start = context.nodes.label(handler.target)?;
+    Some((start, end_of_handler(context, start)?))
 }
 
 fn end_of_handler(context: &FilterContext<'_>, start: usize) -> Option<usize> {

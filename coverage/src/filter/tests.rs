@@ -2,7 +2,7 @@ use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::opcode;
 
 use super::*;
-use crate::analysis::analyze;
+use crate::analysis::{analyze, analyze_as};
 use crate::class::{CodeDescription, Handler, Instruction, Line, MemberRef, Operand};
 use crate::model::Counter;
 
@@ -133,17 +133,21 @@ fn check(class: &ClassDescription<'_>, filters: &[&str], instructions: u32, bran
 
 #[test]
 fn every_filter_has_a_name_of_its_own_and_a_sentence() {
-    let mut names: Vec<_> = ALL.iter().map(|filter| filter.name).collect();
+    let all = || ALL.iter().chain(OF_SOURCE);
+    let mut names: Vec<_> = all().map(|filter| filter.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), ALL.len());
-    assert!(ALL.iter().all(|filter| filter.doc.ends_with('.')));
+    assert_eq!(names.len(), all().count());
+    assert!(all().all(|filter| filter.doc.ends_with('.')));
 }
 
 #[test]
 fn document_names_every_filter_and_no_other() {
     let document = include_str!("../../FILTERS.md");
-    let rows = ALL.iter().map(|filter| (filter.name, filter.doc));
+    let rows = ALL
+        .iter()
+        .chain(OF_SOURCE)
+        .map(|filter| (filter.name, filter.doc));
     let rows: Vec<_> = rows
         .map(|(name, doc)| format!("| `{name}` | {doc} |"))
         .collect();
@@ -355,4 +359,37 @@ fn resource_closed_as_javac_8_does() {
     ]
     .leak();
     check(&run(text), &["try-with-resources-javac", "finally"], 2, 0);
+}
+
+/// Code that matches a record whose component is tested by a jump to this instruction.
+fn record_pattern(jump: &str) -> ClassDescription<'static> {
+    let text = format!(
+        "aload_0\ninstanceof\nifeq 9\naload_0\ninvokevirtual p/R c ()Ljava/lang/Object;\nastore 2\naload 2\n\
+         instanceof\n{jump}\niconst_0\nireturn\nastore 1\nnew java/lang/MatchException\ndup\naload 1\n\
+         invokevirtual java/lang/Throwable toString ()Ljava/lang/String;\naload 1\n\
+         invokespecial java/lang/MatchException <init> (Ljava/lang/String;Ljava/lang/Throwable;)V\nathrow"
+    );
+    let handlers = vec![handler(4, 5, 11, Some("java/lang/Throwable"))];
+    run(CodeDescription {
+        handlers: handlers.leak(),
+        ..code(text.leak())
+    })
+}
+
+#[test]
+fn record_pattern_has_two_branches_where_the_source_counts() {
+    let class = record_pattern("ifeq 9");
+    let counters = |counting| analyze_as(counting, &class, None, &[]).expect("it has no probes");
+    let all = counters(Counting::Jacoco).counters;
+    let of_source = counters(Counting::Source).counters;
+    assert_eq!(all.branch, Counter::new(4, 0));
+    assert_eq!(of_source.branch, Counter::new(2, 0));
+    assert_eq!(all.instruction.total() - of_source.instruction.total(), 3);
+}
+
+#[test]
+fn test_of_a_component_that_leads_back_to_itself_ends() {
+    let class = record_pattern("ifne 3");
+    let coverage = analyze_as(Counting::Source, &class, None, &[]).expect("it has no probes");
+    assert_eq!(coverage.counters.branch, Counter::new(2, 0));
 }

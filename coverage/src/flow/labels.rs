@@ -1,5 +1,7 @@
 //! The properties of labels, one byte per bci.
 
+use std::collections::HashSet;
+
 use super::kind::Kind;
 
 /// An instruction begins here.
@@ -107,6 +109,25 @@ impl Labels {
             eight
         });
         Some(u64::from_le_bytes(eight) & CANDIDATE)
+    }
+
+    /// The branches of a `switch` with the labels to which they lead. Branches are numbered by their labels, or by their cases
+    /// if a probe stands on one of them.
+    pub(crate) fn switch_branches(
+        &self,
+        targets: impl Iterator<Item = u16> + Clone,
+    ) -> Vec<(u32, u16)> {
+        let by_case = targets
+            .clone()
+            .any(|target| self.at(target).is_multitarget());
+        let (mut seen, mut branches) = (HashSet::new(), Vec::new());
+        for (case, target) in targets.enumerate() {
+            let branch = if by_case { case } else { seen.len() };
+            if seen.insert(target) {
+                branches.push((branch as u32, target));
+            }
+        }
+        branches
     }
 
     /// The instructions with which lines begin.

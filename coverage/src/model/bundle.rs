@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::counter::Counters;
 use super::fragment;
-use super::node::{ClassCoverage, Lines};
+use super::node::{ClassCoverage, Fragment, Lines};
 
 /// A source file: the sum of the classes compiled from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub enum BundleError {
 #[derive(Debug, Clone, Default)]
 pub struct BundleBuilder {
     classes: BTreeMap<String, ClassCoverage>,
+    /// Lines of these classes that other classes execute.
+    inlined: Vec<Fragment>,
 }
 
 impl BundleBuilder {
@@ -96,6 +98,11 @@ impl BundleBuilder {
         }
     }
 
+    /// Counts the lines that a class executes of those in the bundle, without the class itself.
+    pub fn add_inlined(&mut self, class: &ClassCoverage) {
+        self.inlined.extend(class.fragments.iter().cloned());
+    }
+
     /// Removes classes by their names.
     pub fn remove(&mut self, is_removed: impl Fn(&str) -> bool) {
         self.classes.retain(|name, _| !is_removed(name));
@@ -115,7 +122,7 @@ impl BundleBuilder {
     /// Groups the classes.
     #[must_use]
     pub fn build(mut self, name: impl Into<String>) -> BundleCoverage {
-        fragment::apply_all(&mut self.classes);
+        fragment::apply_all(&mut self.classes, self.inlined);
         let mut packages = BTreeMap::<String, Vec<ClassCoverage>>::new();
         for class in self.classes.into_values() {
             match packages.get_mut(class.package()) {

@@ -3,18 +3,23 @@
 
 use std::collections::BTreeMap;
 
-use super::counter::{Counter, Counters, Status};
-use super::node::{ClassCoverage, LineCoverage, Lines};
+use crate::filter::has_advice;
 
-/// Counts the lines of all fragments in the classes that declare them.
-pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>) {
+use super::counter::{Counter, Counters, Status};
+use super::node::{ClassCoverage, Fragment, LineCoverage, Lines};
+
+/// Counts the lines of all fragments, and of those of `others`, in the classes that declare them.
+pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>, others: Vec<Fragment>) {
     let mut all = BTreeMap::<String, BTreeMap<u32, bool>>::new();
-    for class in classes.values_mut() {
-        for fragment in std::mem::take(&mut class.fragments) {
-            let lines = all.entry(fragment.class).or_default();
-            for (number, covered) in fragment.lines {
-                *lines.entry(number).or_default() |= covered;
-            }
+    let own = classes.values_mut();
+    let own = own.flat_map(|class| std::mem::take(&mut class.fragments));
+    for fragment in own.collect::<Vec<_>>().into_iter().chain(others) {
+        if fragment.is_advice && !classes.get(&fragment.class).is_some_and(is_aspect) {
+            continue;
+        }
+        let lines = all.entry(fragment.class).or_default();
+        for (number, covered) in fragment.lines {
+            *lines.entry(number).or_default() |= covered;
         }
     }
     for (name, lines) in all {
@@ -22,6 +27,10 @@ pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>) {
             apply(class, &lines);
         }
     }
+}
+
+fn is_aspect(class: &ClassCoverage) -> bool {
+    has_advice(class.methods.iter().map(|method| method.name.as_str()))
 }
 
 fn apply(class: &mut ClassCoverage, lines: &BTreeMap<u32, bool>) {

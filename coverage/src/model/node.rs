@@ -300,6 +300,8 @@ pub(crate) struct Fragment {
     pub(crate) class: String,
     /// The lines, and whether a copy was executed.
     pub(crate) lines: BTreeMap<u32, bool>,
+    /// Whether the lines are those of advice, which aspects alone have.
+    pub(crate) is_advice: bool,
 }
 
 /// What was carried over into a class from other versions of it.

@@ -70,6 +70,7 @@ fn write_module<'a>(
             report: report.name,
             module: report.is_group.then_some(&bundle.name),
             changed: report.changed,
+            counting: report.counting,
         },
         per_test: report.per_test.map(|per_test| (number, per_test)),
     };

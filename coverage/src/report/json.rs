@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::per_test::{OfFile, PerTest};
 use super::{Module, Report, Session, SourceLookup};
+use crate::filter::Counting;
 use crate::model::{ClassCoverage, CounterKind, Counters, MethodCoverage};
 use crate::model::{PackageCoverage, SourceFileCoverage};
 use jvms::names::binary;
@@ -31,7 +32,15 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     list(&mut out, report.incomplete(), |out, sentence| {
         out.write_all(quoted(sentence).as_bytes())
     })?;
-    write!(out, "],\n\"counters\":{},", counters(&report.counters))?;
+    let counted = match report.counting {
+        Counting::Jacoco => "jacoco",
+        Counting::Source => "source",
+    };
+    let counters_of_all = counters(&report.counters);
+    write!(
+        out,
+        "],\n\"counted\":\"{counted}\",\"counters\":{counters_of_all},"
+    )?;
     if let Some(per_test) = report.per_test {
         write_tests(&mut out, per_test)?;
     }

@@ -11,15 +11,7 @@ const GETTER: &str = "getCOROUTINE_SUSPENDED";
 const INTRINSICS: &str = "kotlin/coroutines/intrinsics/IntrinsicsKt";
 
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    let method = context.method;
-    let suspends = method.name == "invokeSuspend"
-        || method
-            .descriptor
-            .split_once(')')
-            .is_some_and(|(parameters, _)| {
-                parameters.ends_with("Lkotlin/coroutines/Continuation;")
-            });
-    if !suspends {
+    if !suspends(context) {
         return;
     }
     ignore_tail_calls(context, output);
@@ -31,7 +23,16 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-fn next_is_suspended(cursor: &mut Cursor<'_>) {
+/// Checks whether a method is the body of a suspending function or lambda.
+pub(super) fn suspends(context: &FilterContext<'_>) -> bool {
+    let method = context.method;
+    let parameters = method.descriptor.split_once(')');
+    let has_continuation = parameters
+        .is_some_and(|(parameters, _)| parameters.ends_with("Lkotlin/coroutines/Continuation;"));
+    method.name == "invokeSuspend" || has_continuation
+}
+
+pub(super) fn next_is_suspended(cursor: &mut Cursor<'_>) {
     cursor.next_is_member(
         opcode::INVOKESTATIC,
         INTRINSICS,

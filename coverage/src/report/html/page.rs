@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::filter::Counting;
 use crate::model::{Counter, Counters};
 use crate::report::changed::Changed;
 use crate::report::table::percent;
@@ -40,6 +41,8 @@ pub(super) struct Head<'a> {
     pub(super) module: Option<&'a str>,
     /// The changed lines that the report is limited to.
     pub(super) changed: Option<&'a Changed>,
+    /// The subject of the counters.
+    pub(super) counting: Counting,
 }
 
 impl<'a> Head<'a> {
@@ -49,6 +52,7 @@ impl<'a> Head<'a> {
             report: report.name,
             module: None,
             changed: report.changed,
+            counting: report.counting,
         }
     }
 
@@ -74,6 +78,7 @@ pub(super) struct Page {
     /// The document so far.
     pub(super) body: String,
     root: &'static str,
+    counting: Counting,
 }
 
 impl Page {
@@ -106,7 +111,11 @@ impl Page {
         if let Some(changed) = head.changed {
             only_changed(&mut body, changed);
         }
-        Self { body, root }
+        Self {
+            body,
+            root,
+            counting: head.counting,
+        }
     }
 
     /// The changed files that the report does not hold.
@@ -154,9 +163,13 @@ impl Page {
 
     /// Ends the page.
     pub(super) fn finish(mut self) -> String {
+        let counters = match self.counting {
+            Counting::Jacoco => "counters as JaCoCo counts them",
+            Counting::Source => "counters of what stands in the source",
+        };
         let _ = write!(
             self.body,
-            "</main>\n<footer>Classhook {} · counters as JaCoCo counts them</footer>\n",
+            "</main>\n<footer>Classhook {} · {counters}</footer>\n",
             env!("CARGO_PKG_VERSION")
         );
         self.body

@@ -1,0 +1,364 @@
+//! The tests that javac makes of one record pattern (JLS 14.30.2), and of the cases of a `switch` that have the same record.
+//!
+//! A pattern matches or does not: two branches, or one case of a `switch`. javac tests each component that has a narrower
+//! type, and each primitive one with a constant. Where a component does not match, the `switch` begins again behind the
+//! case. Cases of one record become one case, with a `switch` over the components within.
+
+use std::collections::{HashMap, HashSet};
+
+use jvms::opcode;
+
+use super::context::FilterContext;
+use super::nodes::Nodes;
+use super::output::{FilterOutput, Replacement};
+use super::record_pattern;
+use crate::class::{Constant, Operand};
+use crate::flow::Labels;
+
+const SWITCHES: &str = "java/lang/runtime/SwitchBootstraps";
+/// Finds whether a primitive value can be converted without loss.
+const CONVERSIONS: &str = "java/lang/runtime/ExactConversionsSupport";
+
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    let Some(labels) = context.labels else {
+        return;
+    };
+    let nodes = context.nodes;
+    let restarts = ignore_restarts(nodes, output);
+    let tests = components(context);
+    if tests.is_empty() {
+        return;
+    }
+    let patterns = Patterns {
+        nodes,
+        labels,
+        restarts,
+        tests,
+    };
+    for &at in nodes.switches() {
+        if patterns.is_of_source(at) && finds_pattern(nodes, nodes.previous_instruction(at)) {
+            patterns.of_switch(at, output);
+        }
+    }
+    let jumps = (0..nodes.len()).filter(|at| type_test(nodes, *at));
+    for at in jumps.filter(|at| patterns.is_of_source(*at)) {
+        patterns.of_instanceof(at, output);
+    }
+}
+
+/// A branch: the index of the instruction, and the number.
+type Edge = (usize, u32);
+
+/// A test of a component: its first node, and the jump or the `switch`.
+#[derive(Debug, Clone, Copy)]
+struct Test {
+    from: usize,
+    to: usize,
+}
+
+struct Patterns<'a> {
+    nodes: &'a Nodes<'a>,
+    labels: &'a Labels,
+    /// The first instructions of code with which a `switch` goes on behind a case.
+    restarts: HashSet<usize>,
+    /// The tests of components, by the node of the call of the accessor.
+    tests: HashMap<usize, Test>,
+}
+
+/// The ways through one pattern.
+#[derive(Default)]
+struct Ways {
+    /// The last branches before the code that is guarded.
+    matched: Vec<Edge>,
+    /// The branches of components that do not match.
+    failed: Vec<Edge>,
+    /// The tests on these ways.
+    tests: Vec<Test>,
+}
+
+impl Patterns<'_> {
+    /// Checks whether a jump or `switch` is no test of a component.
+    fn is_of_source(&self, at: usize) -> bool {
+        self.tests.values().all(|test| test.to != at)
+    }
+
+    /// The branches of a `switch` become those of the cases of the source.
+    fn of_switch(&self, at: usize, output: &mut FilterOutput) {
+        let Some(index) = self.nodes.instruction_index(at) else {
+            return;
+        };
+        let mut all = Ways::default();
+        for (branch, target) in self.branches(at) {
+            let first = self.nodes.skip_to_instruction(target);
+            let first = first.and_then(|first| self.nodes.instruction_index(first));
+            if !first.is_some_and(|first| output.is_ignored(first)) {
+                self.walk(target, (index, branch), &mut all);
+            }
+        }
+        if all.tests.is_empty() {
+            return;
+        }
+        let mut cases = Replacement::default();
+        for (case, (instruction, branch)) in all.matched.iter().enumerate() {
+            cases.add(case, *instruction, *branch);
+        }
+        output.replace(index, cases);
+        self.ignore(&all.tests, output);
+    }
+
+    /// A test with `instanceof` has two branches, whatever the components are.
+    fn of_instanceof(&self, at: usize, output: &mut FilterOutput) {
+        let Some((index, matches)) = self
+            .nodes
+            .instruction_index(at)
+            .zip(matching(self.nodes, at))
+        else {
+            return;
+        };
+        let Some(first) = self.following(at, matches) else {
+            return;
+        };
+        let mut ways = Ways::default();
+        self.walk(first, (index, matches), &mut ways);
+        if ways.tests.is_empty() {
+            return;
+        }
+        ways.failed.push((index, 1 - matches));
+        let mut outcomes = Replacement::default();
+        for branch in 0..2 {
+            let edges = if branch == matches {
+                &ways.matched
+            } else {
+                &ways.failed
+            };
+            for (instruction, number) in edges {
+                outcomes.add(branch as usize, *instruction, *number);
+            }
+        }
+        output.replace(index, outcomes);
+        self.ignore(&ways.tests, output);
+    }
+
+    fn ignore(&self, tests: &[Test], output: &mut FilterOutput) {
+        for test in tests {
+            output.ignore(self.nodes, test.from, test.to);
+        }
+    }
+
+    /// Follows a pattern from a node that `edge` leads to.
+    fn walk(&self, from: usize, edge: Edge, ways: &mut Ways) {
+        let (mut next, mut edge) = (self.nodes.skip_to_instruction(from), edge);
+        while let Some(at) = next {
+            let test = self.tests.get(&at);
+            if test.is_some_and(|test| ways.tests.iter().any(|known| known.to == test.to)) {
+                break; // code of no compiler leads back to it
+            }
+            next = match test {
+                Some(test) if self.nodes.switch_labels(test.to).is_some() => {
+                    return self.walk_switch(*test, ways);
+                }
+                Some(test) => {
+                    let Some((index, matches)) = self
+                        .nodes
+                        .instruction_index(test.to)
+                        .zip(matching(self.nodes, test.to))
+                    else {
+                        break;
+                    };
+                    ways.tests.push(*test);
+                    ways.failed.push((index, 1 - matches));
+                    edge = (index, matches);
+                    self.following(test.to, matches)
+                }
+                None if is_end(self.nodes.instruction(at).map(|at| &at.operand))
+                    || self.nodes.opcode(at).is_some_and(leaves) =>
+                {
+                    break;
+                }
+                None => self.nodes.next_instruction(at),
+            };
+        }
+        ways.matched.push(edge);
+    }
+
+    /// Follows the cases that have one record.
+    fn walk_switch(&self, test: Test, ways: &mut Ways) {
+        let Some(index) = self.nodes.instruction_index(test.to) else {
+            return;
+        };
+        ways.tests.push(test);
+        for (branch, target) in self.branches(test.to) {
+            let first = self.nodes.skip_to_instruction(target);
+            match first.is_some_and(|first| self.restarts.contains(&first)) {
+                true => ways.failed.push((index, branch)),
+                false => self.walk(target, (index, branch), ways),
+            }
+        }
+    }
+
+    /// The instruction to which this branch of a jump leads.
+    fn following(&self, at: usize, branch: u32) -> Option<usize> {
+        match branch {
+            0 => self.nodes.next_instruction(at),
+            _ => self.nodes.skip_to_instruction(self.nodes.jump_label(at)?),
+        }
+    }
+
+    /// The branches of a `switch` with the nodes that they lead to.
+    fn branches(&self, at: usize) -> Vec<(u32, usize)> {
+        let Some(Operand::Switch { default, cases }) =
+            self.nodes.instruction(at).map(|at| &at.operand)
+        else {
+            return Vec::new();
+        };
+        let targets = std::iter::once(*default).chain(cases.iter().map(|(_, target)| *target));
+        let branches = self.labels.switch_branches(targets).into_iter();
+        branches
+            .filter_map(|(branch, target)| Some((branch, self.nodes.label(target)?)))
+            .collect()
+    }
+}
+
+/// Checks whether an instruction ends the code of a pattern.
+fn is_end(operand: Option<&Operand<'_>>) -> bool {
+    matches!(
+        operand,
+        Some(Operand::Target(_) | Operand::Switch { .. }) | None
+    )
+}
+
+/// Checks whether an instruction leaves the method.
+fn leaves(opcode: u8) -> bool {
+    matches!(opcode, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW)
+}
+
+/// The branch of a jump that is taken if the value before it is true.
+fn matching(nodes: &Nodes<'_>, jump: usize) -> Option<u32> {
+    match nodes.opcode(jump)? {
+        opcode::IFEQ => Some(0),
+        opcode::IFNE => Some(1),
+        _ => None,
+    }
+}
+
+/// Checks whether a jump is behind an `instanceof`.
+fn type_test(nodes: &Nodes<'_>, at: usize) -> bool {
+    let before = || nodes.opcode(nodes.previous_instruction(at)?);
+    matching(nodes, at).is_some() && before() == Some(opcode::INSTANCEOF)
+}
+
+/// The tests of the components of all record patterns.
+fn components(context: &FilterContext<'_>) -> HashMap<usize, Test> {
+    let nodes = context.nodes;
+    let handlers = context.code.handlers.iter();
+    let accessors = handlers.filter(|handler| record_pattern::is_handler(context, handler));
+    accessors
+        .filter_map(|handler| {
+            let call = nodes.skip_to_instruction(nodes.label(handler.start)?)?;
+            Some((call, test_of(nodes, call)?))
+        })
+        .collect()
+}
+
+/// Finds the test of the component that an accessor returns.
+fn test_of(nodes: &Nodes<'_>, call: usize) -> Option<Test> {
+    let mut store = nodes.next_instruction(call)?;
+    if nodes.opcode(store)? == opcode::CHECKCAST {
+        store = nodes.next_instruction(store)?;
+    }
+    let component = local(nodes, store, opcode::ISTORE..=opcode::ASTORE)?;
+    let next = nodes.next_instruction(store)?;
+    if nodes.opcode(next)? == opcode::ICONST_0 {
+        return switch_of(nodes, next, component);
+    }
+    let is_loaded = local(nodes, next, opcode::ILOAD..=opcode::ALOAD)? == component;
+    let mut from = next;
+    let mut condition = nodes.next_instruction(next)?;
+    match nodes.opcode(condition)? {
+        opcode::INSTANCEOF => {}
+        opcode::INVOKESTATIC if nodes.member(condition)?.owner == CONVERSIONS => {}
+        opcode::ISTORE..=opcode::ASTORE => {
+            condition = nodes.next_instruction(condition)?;
+            from = condition;
+            if nodes.opcode(condition)? != opcode::ICONST_1 {
+                return None;
+            }
+        }
+        _ => return None,
+    }
+    let to = nodes.next_instruction(condition)?;
+    matching(nodes, to)?;
+    is_loaded.then_some(Test { from, to })
+}
+
+/// A `switch` over the types of a component, which begins with its index.
+fn switch_of(nodes: &Nodes<'_>, zero: usize, component: u16) -> Option<Test> {
+    let store = nodes.next_instruction(zero)?;
+    local(nodes, store, opcode::ISTORE..=opcode::ISTORE)?;
+    let load = nodes.next_instruction(store)?;
+    let is_loaded = local(nodes, load, opcode::ILOAD..=opcode::ALOAD)? == component;
+    let to = nodes.next_instruction(found_behind(nodes, load)?)?;
+    nodes.switch_labels(to)?;
+    is_loaded.then_some(Test { from: zero, to })
+}
+
+/// Of the code that finds the case of a pattern, which begins with the value, the call.
+fn found_behind(nodes: &Nodes<'_>, value: usize) -> Option<usize> {
+    local(nodes, value, opcode::ILOAD..=opcode::ALOAD)?;
+    let mut index = nodes.next_instruction(value)?;
+    if nodes.opcode(index)? == opcode::INVOKESTATIC && nodes.member(index)?.name == "valueOf" {
+        index = nodes.next_instruction(index)?;
+    }
+    local(nodes, index, opcode::ILOAD..=opcode::ILOAD)?;
+    let call = nodes.next_instruction(index)?;
+    finds_pattern(nodes, Some(call)).then_some(call)
+}
+
+/// Checks whether an instruction finds the case of a pattern.
+fn finds_pattern(nodes: &Nodes<'_>, at: Option<usize>) -> bool {
+    let instruction = at.and_then(|at| nodes.instruction(at));
+    matches!(
+        instruction.map(|instruction| &instruction.operand),
+        Some(Operand::Dynamic(site)) if site.bootstrap.owner == SWITCHES
+    )
+}
+
+fn local(nodes: &Nodes<'_>, at: usize, opcodes: std::ops::RangeInclusive<u8>) -> Option<u16> {
+    let is_one = opcodes.contains(&nodes.opcode(at)?);
+    match nodes.instruction(at)?.operand {
+        Operand::Local(local) if is_one => Some(local),
+        _ => None,
+    }
+}
+
+/// Leaves out the code that has a `switch` over patterns go on behind a case, because a component or the guard does not
+/// match; gives where it begins.
+fn ignore_restarts(nodes: &Nodes<'_>, output: &mut FilterOutput) -> HashSet<usize> {
+    let mut restarts = HashSet::new();
+    if !nodes.has(opcode::INVOKEDYNAMIC) {
+        return restarts;
+    }
+    let gotos = (0..nodes.len()).filter(|at| nodes.opcode(*at) == Some(opcode::GOTO));
+    for goto in gotos {
+        if let Some(first) = restart(nodes, goto) {
+            output.ignore(nodes, first, goto);
+            restarts.insert(first);
+        }
+    }
+    restarts
+}
+
+/// Finds the instruction that sets the index before a jump to the code that finds the case.
+fn restart(nodes: &Nodes<'_>, goto: usize) -> Option<usize> {
+    let value = nodes.skip_to_instruction(nodes.jump_label(goto)?)?;
+    found_behind(nodes, value)?;
+    let store = nodes.previous_instruction(goto)?;
+    local(nodes, store, opcode::ISTORE..=opcode::ISTORE)?;
+    let number = nodes.previous_instruction(store)?;
+    let is_number = match (nodes.opcode(number)?, &nodes.instruction(number)?.operand) {
+        (opcode::ICONST_0..=opcode::ICONST_5 | opcode::BIPUSH | opcode::SIPUSH, _) => true,
+        (opcode::LDC, Operand::Constant(constant)) => !matches!(constant, Constant::String(_)),
+        _ => false,
+    };
+    is_number.then_some(number)
+}

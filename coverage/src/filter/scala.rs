@@ -1,0 +1,46 @@
+//! Members that the compilers of Scala make.
+//!
+//! Most are on the line of the class, some on none. Their code tells them from members of the source.
+
+mod case_class;
+mod companion;
+mod lazy_value;
+mod member;
+mod no_match;
+
+use self::member::Member;
+use super::context::FilterContext;
+use super::output::FilterOutput;
+use crate::class::ClassDescription;
+
+pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
+    if !is_scala(context.class) {
+        return;
+    }
+    let member = Member::of(context.class, context.method);
+    match member.is_some_and(is_made) {
+        true => context.ignore_all(output),
+        false => {
+            lazy_value::ignore_tests(context, output);
+            no_match::ignore(context, output);
+        }
+    }
+}
+
+fn is_scala(class: &ClassDescription<'_>) -> bool {
+    let source = class.source_file.unwrap_or_default();
+    source.ends_with(".scala") || source.ends_with(".sc")
+}
+
+/// Checks whether a compiler made the method. The static forms of an object's methods are on no line.
+fn is_made(member: Member<'_>) -> bool {
+    member.lines.is_empty()
+        || member.name.contains("$_setter_$")
+        || member.is_forwarder()
+        || member.is_accessor()
+        || member.is_default()
+        || member.is_constructor_of_value()
+        || lazy_value::is_accessor(member)
+        || case_class::is_made(member)
+        || companion::is_made(member, is_made)
+}
