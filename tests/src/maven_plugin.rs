@@ -24,6 +24,8 @@ pub const GRADLE_PLUGIN: &str = "classhook-gradle-plugin";
 const GRADLE_ID: &str = GROUP;
 /// The jar with command and agent, and the one platform that there is.
 const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
+/// What reports of Maven's site are compiled against.
+pub const REPORTING: [&str; 2] = ["maven-reporting-api", "doxia-sink-api"];
 /// The jar with the listener of tests.
 const TESTS: &str = "classhook-tests";
 /// The version of all.
@@ -59,7 +61,12 @@ pub fn build(jdk: &Jdk) {
     put((TESTS, ".pom"), pom(TESTS, "jar", "").as_bytes());
     put(
         (PLUGIN, ".pom"),
-        pom(PLUGIN, "maven-plugin", &native_dependency()).as_bytes(),
+        pom(
+            PLUGIN,
+            "maven-plugin",
+            &dependencies(&[&native_element(), &reporting_element()]),
+        )
+        .as_bytes(),
     );
 }
 
@@ -82,18 +89,30 @@ pub fn build_for_gradle(jdk: &Jdk, gradle: &Path) {
     put((GRADLE_PLUGIN, ".jar"), &jar(&files));
     put(
         (GRADLE_PLUGIN, ".pom"),
-        pom(GRADLE_PLUGIN, "jar", &native_dependency()).as_bytes(),
+        pom(GRADLE_PLUGIN, "jar", &dependencies(&[&native_element()])).as_bytes(),
     );
 }
 
+fn dependencies(all: &[&str]) -> String {
+    let one = |element: &&str| format!("    <dependency>\n{element}    </dependency>\n");
+    let all: String = all.iter().map(one).collect();
+    format!("  <dependencies>\n{all}  </dependencies>\n")
+}
+
 /// The jar with command and agent as a dependency.
-fn native_dependency() -> String {
+fn native_element() -> String {
     let (artifact, platform) = NATIVE;
     format!(
-        "  <dependencies>\n    <dependency>\n      <groupId>{GROUP}</groupId>\n      \
-         <artifactId>{artifact}</artifactId>\n      <version>{VERSION}</version>\n      \
-         <classifier>{platform}</classifier>\n    </dependency>\n  </dependencies>\n"
+        "      <groupId>{GROUP}</groupId>\n      <artifactId>{artifact}</artifactId>\n      \
+         <version>{VERSION}</version>\n      <classifier>{platform}</classifier>\n"
     )
+}
+
+/// The interface of reports of Maven's site as a dependency, in the version that JaCoCo's plugin has.
+fn reporting_element() -> String {
+    "      <groupId>org.apache.maven.reporting</groupId>\n      \
+     <artifactId>maven-reporting-api</artifactId>\n      <version>3.0</version>\n"
+        .to_owned()
 }
 
 /// Writes a file of an artifact, so that no reader sees half of it.
@@ -167,7 +186,9 @@ pub fn listener_jar(jdk: &Jdk, folder: &Path) -> Vec<u8> {
 /// The classes of the plugin, and what tells Maven of them.
 fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
     let sources = ["build-tools/shared/src", "build-tools/maven/src"];
-    let mut files = compiled(jdk, &sources, &maven::libraries(), scratch);
+    let mut libraries = maven::libraries();
+    libraries.extend(artifacts::paths(&REPORTING));
+    let mut files = compiled(jdk, &sources, &libraries, scratch);
     files.insert(
         "META-INF/maven/plugin.xml".to_owned(),
         descriptor().into_bytes(),

@@ -10,6 +10,7 @@ mod jacoco_tcp;
 mod java_cases;
 mod long_methods;
 mod maven;
+mod maven_site;
 mod modules;
 mod other_tools;
 mod per_loader;

@@ -29,6 +29,9 @@ const RELEASES: [&str; 3] = [
 ];
 /// A test that kills JVMs, here more of them.
 const KILLS: &str = "agent::durability::sixteen_killed";
+/// A test of Maven's site, and what the site needs.
+const SITE: &str = "coverage::maven_site";
+const MAVEN_SITE: &str = include_str!("../../tests/maven-site.sha256");
 /// A test with tools that only this task fetches.
 const READERS: &str = "coverage::other_tools";
 /// A test beside a profiler that takes some seconds.
@@ -62,6 +65,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     setup::docker_registry(workspace)?;
     setup::newer_jvms(workspace)?;
     setup::report_readers(workspace)?;
+    setup::maven_files(workspace, MAVEN_SITE)?;
     e2e_tests::browser::program()
         .context("expected `chromium` in PATH, found none; on Debian: apt-get install chromium")?;
     e2e_tests::gradle::home().context(crate::maven_plugin::GRADLE)?;
@@ -82,6 +86,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         GRADLE,
         KILLS,
         READERS,
+        SITE,
         PROFILER,
         BROWSER,
     ])

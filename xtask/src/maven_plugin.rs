@@ -6,7 +6,7 @@ use crate::{jdks, plugins, setup};
 use anyhow::{Context, Result};
 use e2e_tests::gradle;
 use e2e_tests::jdks::Jdk;
-use e2e_tests::maven_plugin::{VERSION, build, build_for_gradle, repository};
+use e2e_tests::maven_plugin::{REPORTING, VERSION, build, build_for_gradle, repository};
 
 /// Builds command and agent, compiles the plugin, and writes both into `target/maven-repository`.
 pub fn run(workspace: &Workspace) -> Result<()> {
@@ -39,7 +39,7 @@ pub const GRADLE: &str = "expected a `gradle` in PATH whose installation has a f
 /// Builds command and agent, and finds a JDK to compile plugins with.
 fn prepared(workspace: &Workspace) -> Result<Jdk> {
     plugins::run(workspace)?;
-    for name in ["maven", "junit", "testng"] {
+    for name in ["maven", "junit", "testng"].into_iter().chain(REPORTING) {
         setup::artifact(workspace, name)?;
     }
     let jdks = jdks::full();

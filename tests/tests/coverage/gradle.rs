@@ -7,7 +7,7 @@ use e2e_tests::maven_plugin::{self, VERSION};
 use e2e_tests::rotation::everything;
 use e2e_tests::workspace::{self, test_file};
 use e2e_tests::{gradle, jacoco, javac, scratch};
-use jacoco_files::XmlReport;
+use jacoco_files::{Execution, XmlReport};
 use std::path::Path;
 
 /// `gradle` with these words, without network and daemon, in a copy of `java/gradle` with the sources of `java/maven`.
@@ -64,6 +64,9 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
         "classhookTestReport",
         "all",
         "classhookTestCoverageVerification",
+        "integrationTest",
+        "classhookIntegrationTestReport",
+        "classhookReport",
     ];
     let first = run(folder, &jdk, &[&all[..], &["-Pleast=0.5"]].concat());
     first.assert_success();
@@ -85,6 +88,27 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
         "{lcov}"
     );
     let ours = XmlReport::read(&reports.join("classhookTestReport.xml"));
+    let [of_integration, together] =
+        [("integrationTest", "IntegrationTest"), ("all", "")].map(|(folder, name)| {
+            let folder = core.join("reports/classhook").join(folder);
+            let file = |ending: &str| folder.join(format!("classhook{name}Report.{ending}"));
+            let exec = Execution::read(&file("exec"));
+            assert!(exec.0.keys().any(|class| class.name == "com/acme/Sum"));
+            XmlReport::read(&file("xml"))
+        });
+    // The integration test alone goes over the limit, and adds nothing negative.
+    let branches = |report: &XmlReport, line: u32| {
+        let place = format!("/package com/acme/sourcefile Sum.java/line {line}");
+        ["mb", "cb"].map(|key| report.number(&place, key))
+    };
+    for (report, limit, negative) in [
+        (&ours, [Some(1), Some(1)], [Some(0), Some(2)]),
+        (&of_integration, [Some(1), Some(1)], [Some(1), Some(1)]),
+        (&together, [Some(0), Some(2)], [Some(0), Some(2)]),
+    ] {
+        assert_eq!(branches(report, 16), limit);
+        assert_eq!(branches(report, 8), negative);
+    }
     let of_all = XmlReport::read(&folder.join("build/all.xml"));
     assert!(of_all.count() > ours.count());
     let theirs = by_jacoco(folder, &core);

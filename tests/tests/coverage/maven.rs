@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// A copy of `java/maven`: three modules, of which one reports on the others; test JVMs are forked, two at a time.
-struct Project {
+pub(super) struct Project {
     scratch: tempfile::TempDir,
     jdk: Jdk,
 }
 
 impl Project {
     /// With JaCoCo's plugin, or ours in its place.
-    fn new(is_ours: bool) -> Self {
+    pub(super) fn new(is_ours: bool) -> Self {
         let project = Self {
             scratch: scratch(),
             jdk: jdks::newest(),
@@ -30,12 +30,12 @@ impl Project {
         project
     }
 
-    fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         self.scratch.path()
     }
 
     /// `mvn` with these words, without network.
-    fn mvn(&self, words: &[&str]) -> Run {
+    pub(super) fn mvn(&self, words: &[&str]) -> Run {
         self.mvn_with_cache(&self.folder().join("cache"), words)
     }
 

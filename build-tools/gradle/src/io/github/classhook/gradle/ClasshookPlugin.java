@@ -1,6 +1,7 @@
 package io.github.classhook.gradle;
 
 import java.io.File;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.gradle.api.Plugin;
 import org.gradle.api.Project;
@@ -33,21 +34,42 @@ public final class ClasshookPlugin implements Plugin<Project> {
         task.getOutputs().dir((Callable<File>) settings::getDestinationFile);
     }
 
-    /** Named and bound as those of Gradle's own plugin for JaCoCo. */
+    /** Adds a report and a verification for each task that runs tests, and a report of all of them. */
     private static void addTasks(Project project, ClasshookExtension extension) {
         SourceSet main = ((SourceSetContainer) project.property("sourceSets")).getByName("main");
-        Task test = project.getTasks().getByName("test");
-        ClasshookReport report = project.getTasks().create("classhookTestReport", ClasshookReport.class);
-        report.setDescription("Generates code coverage report for the test task.");
-        report.getReports().setDefaults(new File(BuildFolder.of(project), "reports/classhook/test"), report.getName());
+        ClasshookReport all = addReport(project, "classhookReport", "all");
+        all.setDescription("Generates code coverage report for all test tasks together.");
+        bind(all, extension, main);
+        project.getTasks().withType(Test.class).all(test -> {
+            addTasksOf(project, extension, main, test);
+            all.executionData(test);
+        });
+    }
+
+    /** Named and bound as those of Gradle's own plugin for JaCoCo. */
+    private static void addTasksOf(Project project, ClasshookExtension extension, SourceSet main, Test test) {
+        String name = NAME + test.getName().substring(0, 1).toUpperCase(Locale.ROOT) + test.getName().substring(1);
+        ClasshookReport report = addReport(project, name + "Report", test.getName());
+        report.setDescription("Generates code coverage report for the " + test.getName() + " task.");
         ClasshookCoverageVerification verification =
-                project.getTasks().create("classhookTestCoverageVerification", ClasshookCoverageVerification.class);
-        verification.setDescription("Verifies code coverage metrics based on specified rules for the test task.");
+                project.getTasks().create(name + "CoverageVerification", ClasshookCoverageVerification.class);
+        verification.setDescription(
+                "Verifies code coverage metrics based on specified rules for the " + test.getName() + " task.");
         for (CoverageTask task : new CoverageTask[] {report, verification}) {
-            task.setGroup(GROUP);
-            task.setExtension(extension);
+            bind(task, extension, main);
             task.executionData(test);
-            task.sourceSets(main);
         }
+    }
+
+    private static ClasshookReport addReport(Project project, String name, String folder) {
+        ClasshookReport report = project.getTasks().create(name, ClasshookReport.class);
+        report.getReports().setDefaults(new File(BuildFolder.of(project), "reports/classhook/" + folder), name);
+        return report;
+    }
+
+    private static void bind(CoverageTask task, ClasshookExtension extension, SourceSet main) {
+        task.setGroup(GROUP);
+        task.setExtension(extension);
+        task.sourceSets(main);
     }
 }

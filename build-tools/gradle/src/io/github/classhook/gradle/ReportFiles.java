@@ -17,6 +17,7 @@ public class ReportFiles {
     private final ReportFile cobertura;
     private final ReportFile sonar;
     private final ReportFile json;
+    private final ReportFile exec;
 
     @Inject
     public ReportFiles(Project project) {
@@ -27,6 +28,7 @@ public class ReportFiles {
         cobertura = report(project, "cobertura");
         sonar = report(project, "sonar");
         json = report(project, "json");
+        exec = report(project, "exec");
         html.setEnabled(true);
     }
 
@@ -42,10 +44,11 @@ public class ReportFiles {
         cobertura.setDestination(new File(folder, "cobertura.xml"));
         sonar.setDestination(new File(folder, "sonar.xml"));
         json.setDestination(new File(folder, name + ".json"));
+        exec.setDestination(new File(folder, name + ".exec"));
     }
 
     private List<ReportFile> all() {
-        return Arrays.asList(html, xml, csv, lcov, cobertura, sonar, json);
+        return Arrays.asList(html, xml, csv, lcov, cobertura, sonar, json, exec);
     }
 
     List<String> options() {
@@ -108,5 +111,13 @@ public class ReportFiles {
 
     public void json(Action<? super ReportFile> configure) {
         configure.execute(json);
+    }
+
+    public ReportFile getExec() {
+        return exec;
+    }
+
+    public void exec(Action<? super ReportFile> configure) {
+        configure.execute(exec);
     }
 }

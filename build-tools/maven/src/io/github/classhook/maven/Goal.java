@@ -43,7 +43,7 @@ abstract class Goal extends AbstractMojo {
     }
 
     /** Beside JaCoCo's plugin, the property jacoco.skip is that plugin's alone. */
-    private boolean isSkipped() {
+    boolean isSkipped() {
         if (classhookSkip != null) {
             return classhookSkip;
         }

@@ -14,6 +14,17 @@ public final class Report extends Reporting {
     private File dataFile;
 
     @Override
+    boolean canReport() throws IOException {
+        File classes = new File(project.getBuild().getOutputDirectory());
+        return Recorded.isThere(own(dataFile)) && classFiles().areIn(classes);
+    }
+
+    @Override
+    String subject() {
+        return dataFile.getName().contains("-it.") ? " of integration tests" : "";
+    }
+
+    @Override
     void run() throws IOException, MojoExecutionException {
         dataFile = own(dataFile);
         ClassFiles classFiles = classFiles();

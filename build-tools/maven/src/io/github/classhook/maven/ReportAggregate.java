@@ -30,13 +30,21 @@ public final class ReportAggregate extends Reporting {
     private List<MavenProject> reactorProjects;
 
     @Override
+    boolean canReport() throws IOException {
+        return !recorded().isEmpty() && !reported().isEmpty();
+    }
+
+    @Override
+    String subject() {
+        return " of all modules";
+    }
+
+    @Override
     void run() throws IOException, MojoExecutionException {
         ClassFiles classFiles = classFiles();
         List<String> modules = new ArrayList<>();
-        for (MavenProject module : withCurrent(dependencies(CODE))) {
-            if (classFiles.areIn(new File(module.getBuild().getOutputDirectory()))) {
-                addModule(modules, module);
-            }
+        for (MavenProject module : reported()) {
+            addModule(modules, module);
         }
         Set<String> recorded = recorded();
         if (recorded.isEmpty()) {
@@ -46,6 +54,17 @@ public final class ReportAggregate extends Reporting {
         } else {
             report(recorded, modules, classFiles);
         }
+    }
+
+    /** The modules with class files to report. */
+    private List<MavenProject> reported() throws IOException {
+        List<MavenProject> found = new ArrayList<>();
+        for (MavenProject module : withCurrent(dependencies(CODE))) {
+            if (classFiles().areIn(new File(module.getBuild().getOutputDirectory()))) {
+                found.add(module);
+            }
+        }
+        return found;
     }
 
     private static void addModule(List<String> words, MavenProject module) throws MojoExecutionException {

@@ -11,10 +11,13 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.project.MavenProject;
+import org.apache.maven.reporting.MavenReport;
+import org.apache.maven.reporting.MavenReportException;
 
-/** What reports have in common. */
-abstract class Reporting extends Goal {
+/** Goals that report, which are reports of Maven's site as well. */
+abstract class Reporting extends Goal implements MavenReport {
     private File outputDirectory;
     private List<String> formats;
     private List<String> includes;
@@ -44,6 +47,82 @@ abstract class Reporting extends Goal {
             }
             throw new MojoExecutionException("<format>" + name + "</format>: expected one of " + Arrays.asList(values()));
         }
+    }
+
+    /** Whether there is something to report. */
+    abstract boolean canReport() throws IOException;
+
+    /** What the report is about, in the menu of the site. */
+    abstract String subject();
+
+    @Override
+    public final boolean canGenerateReport() {
+        if (isSkipped()) {
+            return false;
+        }
+        try {
+            return canReport();
+        } catch (IOException error) {
+            getLog().warn("Skipping Classhook: " + error.getMessage());
+            return false;
+        }
+    }
+
+    /** Makes the report for versions of Maven's site up to 3.12. */
+    @Override
+    @SuppressWarnings("deprecation")
+    public final void generate(org.codehaus.doxia.sink.Sink sink, Locale locale) throws MavenReportException {
+        generate();
+    }
+
+    /** Makes the report for later versions, whose interface has this method in place of the other. */
+    public final void generate(org.apache.maven.doxia.sink.Sink sink, Locale locale) throws MavenReportException {
+        generate();
+    }
+
+    private void generate() throws MavenReportException {
+        try {
+            execute();
+        } catch (MojoExecutionException | MojoFailureException error) {
+            throw new MavenReportException(error.getMessage(), error);
+        }
+    }
+
+    @Override
+    public final boolean isExternalReport() {
+        return true;
+    }
+
+    @Override
+    public final String getCategoryName() {
+        return CATEGORY_PROJECT_REPORTS;
+    }
+
+    @Override
+    public final String getName(Locale locale) {
+        return "Coverage" + subject();
+    }
+
+    @Override
+    public final String getDescription(Locale locale) {
+        return "What tests execute of the code" + subject() + ".";
+    }
+
+    @Override
+    public final String getOutputName() {
+        return own(outputDirectory).getName() + "/index";
+    }
+
+    @Override
+    public final File getReportOutputDirectory() {
+        return own(outputDirectory);
+    }
+
+    /** Takes the folder of the site, in which the report has one of its own. */
+    @Override
+    public final void setReportOutputDirectory(File site) {
+        String name = own(outputDirectory).getName();
+        outputDirectory = site.getName().equals(name) ? site : new File(site, name);
     }
 
     ClassFiles classFiles() {
