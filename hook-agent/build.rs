@@ -17,7 +17,9 @@ use std::path::Path;
 /// Stands for the name; long enough not to occur by chance.
 const PLACEHOLDER: &str = "java/lang/$Classhook-placeholder";
 /// `probes::ARRAY_LENGTH`; a test of the crate compares the two.
-const ARRAY_LENGTH: i32 = 32_768;
+const ARRAY_LENGTH: i32 = 65_536;
+/// `probes::COUNTS_LENGTH`; the same test compares them.
+const COUNTS_LENGTH: i32 = 32_768;
 
 /// How many probes of the array each method `hit0`, `hit1`, … writes to (`rewriter::ProbeStorage::SharedMethods`).
 const PROBES_OF_A_METHOD: i32 = 256;
@@ -117,7 +119,7 @@ struct ProbeClass {
 }
 
 impl ProbeClass {
-    /// A class with `public static final T[] name = new T[32768]`, and what the first one has besides.
+    /// A class with `public static final T[] name = new T[length]`, and what the first one has besides.
     fn new(
         (name, descriptor, element): (&str, &str, ArrayType),
         calls: Option<ThreadIds>,
@@ -151,11 +153,11 @@ impl ProbeClass {
         element: ArrayType,
     ) -> Result<u16, Box<dyn Error>> {
         let array = self.pool.add_field_ref(self.this_class, name, descriptor)?;
-        let length = u8::try_from(self.pool.add_integer(ARRAY_LENGTH)?)?;
-        let base = match element {
-            ArrayType::Byte => BaseType::Byte,
-            _ => BaseType::Long,
+        let (base, length) = match element {
+            ArrayType::Byte => (BaseType::Byte, ARRAY_LENGTH),
+            _ => (BaseType::Long, COUNTS_LENGTH),
         };
+        let length = u8::try_from(self.pool.add_integer(length)?)?;
         self.fields.push(Field {
             access_flags: FieldAccessFlags::PUBLIC
                 | FieldAccessFlags::STATIC
@@ -199,15 +201,22 @@ impl ProbeClass {
     fn hits(&mut self, array: u16) -> Result<(), Box<dyn Error>> {
         for number in 0..ARRAY_LENGTH / PROBES_OF_A_METHOD {
             let middle = number * PROBES_OF_A_METHOD + PROBES_OF_A_METHOD / 2;
-            let code = vec![
-                Instruction::Getstatic(array),               // Stack: array
-                Instruction::Iload_0,                        // Stack: array, low
-                Instruction::Sipush(i16::try_from(middle)?), // Stack: array, low, middle
-                Instruction::Iadd,                           // Stack: array, index
-                Instruction::Iconst_1,                       // Stack: array, index, 1
-                Instruction::Bastore,                        // Stack: -
-                Instruction::Return,
+            // Two bytes without a sign: what `sipush` takes for a negative number, `i2c` makes right.
+            let [high, low] = u16::try_from(middle)?.to_be_bytes();
+            let mut code = vec![
+                Instruction::Getstatic(array),                        // Stack: array
+                Instruction::Iload_0,                                 // Stack: array, low
+                Instruction::Sipush(i16::from_be_bytes([high, low])), // Stack: array, low, middle
+                Instruction::Iadd,                                    // Stack: array, index
             ];
+            if i16::try_from(middle).is_err() {
+                code.push(Instruction::I2c); // Stack: array, index
+            }
+            code.extend([
+                Instruction::Iconst_1, // Stack: array, index, 1
+                Instruction::Bastore,  // Stack: -
+                Instruction::Return,
+            ]);
             let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
             let name = format!("hit{number}");
             self.method(&name, "(I)V", flags, Some(Body::new(3, 1, code)))?;

@@ -19,13 +19,14 @@ use host::class_array;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
-use rewriter::ClassFile;
+use rewriter::{ClassFile, PoolIndex};
 use trace::numbers::counted;
 
 use crate::args::Part;
 use crate::inputs::class_files::{self, Found, Unreadable};
 use crate::inputs::damaged_files::left_out;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
+use crate::inputs::sources::Sources;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::name;
@@ -71,7 +72,7 @@ pub struct Manner {
 }
 
 /// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
-/// the file of the run itself.
+/// the file of the run itself. `sources` are those of each part.
 ///
 /// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
 /// what an earlier build recorded says nothing of this one. With `carry_over` what ran of methods whose code is the same
@@ -82,6 +83,7 @@ pub struct Manner {
 /// If a place cannot be read, or the filter selects none of the classes (`H0671`).
 pub fn analyse_all(
     parts: &[Part],
+    sources: &[Sources],
     recorded: &ExecutionDataStore,
     filter: &Filter,
     manner: Manner,
@@ -93,8 +95,8 @@ pub fn analyse_all(
         ..Analysis::new(recorded, filter, warnings)
     };
     let mut bundles = Vec::new();
-    for part in parts {
-        bundles.push(analysis.part(part)?);
+    for (part, sources) in parts.iter().zip(sources) {
+        bundles.push(analysis.part(part, sources)?);
     }
     analysis.progress.finish_and_clear();
     if !analysis.any {
@@ -118,7 +120,7 @@ pub fn analyse_all(
 /// # Errors
 /// As [`analyse_all`] and [`ExecutionDataStore::by_loader`].
 pub fn analyse_loaders(
-    part: &Part,
+    (part, sources): (&Part, &Sources),
     recorded: &ExecutionDataStore,
     filter: &Filter,
     manner: Manner,
@@ -136,10 +138,11 @@ pub fn analyse_loaders(
             inlining: inlining::classes(&of_loader, manner.counting),
             ..Analysis::new(&of_loader, filter, warnings)
         };
-        let bundle = analysis.part(&Part {
+        let part = Part {
             name,
             ..part.clone()
-        })?;
+        };
+        let bundle = analysis.part(&part, sources)?;
         analysis.progress.finish_and_clear();
         elsewhere.extend(analysis.unknown().map(|class| class.id));
         generated.extend(analysis.generated.drain());
@@ -186,6 +189,10 @@ fn expect_selected(
 }
 
 struct Analysis<'r> {
+    /// Those of the part.
+    sources: Option<&'r Sources>,
+    /// The place of which the classes are.
+    place: String,
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
     manner: Manner,
@@ -218,13 +225,20 @@ struct Analysis<'r> {
     inlining: Vec<ClassCoverage>,
     /// What had no probes.
     unmeasured: Unmeasured<'r>,
+    /// The methods of the class that is added next in which probes cannot have had room.
+    without_room: Vec<probes::Failure>,
     progress: ProgressBar,
 }
 
 /// What became of one class.
 enum Outcome {
-    /// Its counters, and what they leave out: a warning, and a sentence for the report.
-    Analysed(Box<ClassCoverage>, Option<(Warning, String)>),
+    /// Its counters, and what they leave out: a warning, and a sentence for the report; and the methods in which probes
+    /// cannot have had room.
+    Analysed(
+        Box<ClassCoverage>,
+        Option<(Warning, String)>,
+        Vec<probes::Failure>,
+    ),
     /// Not selected: its name.
     NotSelected(String),
     /// Generated at run time: its id.
@@ -250,6 +264,9 @@ impl<'r> Analysis<'r> {
         Self {
             inlining: Vec::new(),
             unmeasured: Unmeasured::of(recorded),
+            without_room: Vec::new(),
+            sources: None,
+            place: String::new(),
             recorded,
             filter,
             manner: Manner::default(),
@@ -272,7 +289,8 @@ impl<'r> Analysis<'r> {
     }
 
     /// The counters of the classes of a part.
-    fn part(&mut self, part: &Part) -> Result<BundleCoverage, Problem> {
+    fn part(&mut self, part: &Part, sources: &'r Sources) -> Result<BundleCoverage, Problem> {
+        self.sources = Some(sources);
         if part.classes.is_empty() {
             self.recorded_classes();
             self.warn_of_unknown();
@@ -328,6 +346,7 @@ impl<'r> Analysis<'r> {
     }
 
     fn place(&mut self, place: &str) -> Result<(), Problem> {
+        place.clone_into(&mut self.place);
         self.progress.set_message(name(place).into_owned());
         let loader = self.recorded.loader.clone();
         let (read, batches) = mpsc::sync_channel(1);
@@ -383,12 +402,14 @@ impl<'r> Analysis<'r> {
 
     fn take(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Analysed(class, left_out) => {
+            Outcome::Analysed(class, left_out, without_room) => {
                 if let Some((warning, told)) = left_out {
                     self.warnings.add(warning);
                     self.missing.push(escape::line(&told).to_string());
                 }
-                self.add(*class);
+                self.without_room = without_room;
+                let class = self.placed(*class);
+                self.add(class);
             }
             Outcome::NotSelected(name) => self.unselected.push(name),
             Outcome::Generated(id) => drop(self.generated.insert(id)),
@@ -401,16 +422,28 @@ impl<'r> Analysis<'r> {
             Outcome::NoMatch(warning, class, ran) => {
                 self.other_versions.extend(ran);
                 match class {
-                    Some(class) => self.not_matching.push((warning, *class)),
+                    Some(class) => {
+                        let class = self.placed(*class);
+                        self.not_matching.push((warning, class));
+                    }
                     None => self.warnings.add(warning),
                 }
             }
             Outcome::CarriedOver(class, carried, ran) => {
                 self.carried.add(carried);
                 self.other_versions.extend(ran);
-                self.add(*class);
+                let class = self.placed(*class);
+                self.add(class);
             }
         }
+    }
+
+    /// A class with the source file that it was compiled from.
+    fn placed(&self, mut class: ClassCoverage) -> ClassCoverage {
+        if let Some(sources) = self.sources {
+            class.source_copy = sources.copy_of(&class, &self.place);
+        }
+        class
     }
 
     /// Adds the classes of which other versions ran, unless the part has the version that ran.
@@ -451,7 +484,8 @@ impl<'r> Analysis<'r> {
 
     fn add(&mut self, mut class: ClassCoverage) {
         self.any = true;
-        if !class.no_match && !self.unmeasured.leave_out(&mut class) {
+        let without_room = std::mem::take(&mut self.without_room);
+        if !class.no_match && !self.unmeasured.leave_out(&mut class, without_room) {
             return;
         }
         // What was counted in another version of the class is not about this one.
@@ -626,7 +660,9 @@ fn analyse<'p>(
     executed: impl FnOnce(&ClassDescription<'_>) -> Executed<'p>,
 ) -> Outcome {
     let class = match describe_as(file.id, file.bytes, arena) {
-        Ok(class) if class.is_module_or_package() => return Outcome::LeftOut,
+        Ok(class) if class.is_module_or_package() || is_ours(class.name) => {
+            return Outcome::LeftOut;
+        }
         Ok(class) if place.is_none() && is_generated(&class) => {
             return Outcome::Generated(file.id);
         }
@@ -640,7 +676,11 @@ fn analyse<'p>(
     let counting = file.counting;
     let mut outcome = match executed(&class) {
         Executed::These(probes, lines) => match analyze_as(counting, &class, probes, lines) {
-            Ok(coverage) => Outcome::Analysed(Box::new(coverage), without_probes(&class)),
+            Ok(coverage) => Outcome::Analysed(
+                Box::new(coverage),
+                without_probes(&class),
+                probes.map_or(Vec::new(), |_| unmeasured::without_room(&class)),
+            ),
             Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
         },
         Executed::Carried(carried) => {
@@ -663,13 +703,19 @@ fn analyse<'p>(
             Outcome::NoMatch(warning, class, ran)
         }
     };
-    if let Outcome::Analysed(coverage, _)
+    if let Outcome::Analysed(coverage, ..)
     | Outcome::CarriedOver(coverage, ..)
     | Outcome::NoMatch(_, Some(coverage), _) = &mut outcome
     {
         filter.excluded().leave_out(&class, coverage);
     }
     outcome
+}
+
+/// Checks for a class of the runtime that `classhook instrument --embed` puts beside the program's classes.
+fn is_ours(class: &str) -> bool {
+    let package = class_array::RUNTIME.rsplit_once('/');
+    package.is_some_and(|(package, _)| class.rsplit_once('/').is_some_and(|it| it.0 == package))
 }
 
 /// Methods that can have no probes are not in the report; a warning and a sentence say so.
@@ -698,12 +744,39 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
 /// Why a method can have no probes.
 const SUBROUTINES: &str = "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each";
 
-/// Checks whether JaCoCo's agent changed one of the recorded classes with these ids.
-fn was_changed_by_jacoco(ids: &[u64], recorded: &ExecutionDataStore) -> bool {
-    let mut kept = ids
-        .iter()
-        .filter_map(|id| recorded.by_id(*id)?.bytes.as_ref());
-    kept.any(|bytes| holds_jacoco(&bytes.inflate().unwrap_or_default()))
+/// The cause and the remedy if JaCoCo changed one of the recorded classes with these ids: its agent, or its `instrument`
+/// before the program ran.
+fn changed_by_jacoco(
+    ids: &[u64],
+    recorded: &ExecutionDataStore,
+) -> Option<(&'static str, &'static str)> {
+    let kept = ids.iter();
+    let kept = kept.filter_map(|id| recorded.by_id(*id)?.bytes.as_ref()?.inflate().ok());
+    let changed: Vec<Vec<u8>> = kept.filter(|bytes| holds_jacoco(bytes)).collect();
+    let is_offline = |bytes: &Vec<u8>| ClassFile::read(bytes).is_ok_and(|it| asks_offline(&it));
+    match changed.is_empty() {
+        true => None,
+        false if changed.iter().any(is_offline) => Some((
+            "the program ran from classes that JaCoCo had instrumented before",
+            "run the classes that the compiler made, or report the .exec that those of JaCoCo write",
+        )),
+        false => Some((
+            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it",
+            "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report the .exec that it writes",
+        )),
+    }
+}
+
+/// Checks whether a class asks JaCoCo's runtime for its probes, as those do that JaCoCo instrumented before they run.
+fn asks_offline(class: &ClassFile<'_>) -> bool {
+    let mut indices = (1..class.pool().count()).map(PoolIndex);
+    indices.any(|index| {
+        let name = class.pool().class_name(index);
+        name.is_some_and(|name| {
+            let name = name.as_bytes();
+            name.starts_with(b"org/jacoco/") && name.ends_with(b"/Offline")
+        })
+    })
 }
 
 /// The tool that changed a class file, if its code shows it.
@@ -721,16 +794,17 @@ fn no_match(
     ids: &[u64],
     recorded: &ExecutionDataStore,
 ) -> Warning {
-    let (cause, help) = match changed_by(found) {
-        Some(tool) => (
+    let by_jacoco = || changed_by_jacoco(ids, recorded);
+    let by_tool = changed_by(found).map(|tool| {
+        (
             format!("{tool} has changed this file"),
             "name the class files that the compiler made",
-        ),
-        None if was_changed_by_jacoco(ids, recorded) => (
-            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it"
-                .to_owned(),
-            "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report the .exec that it writes",
-        ),
+        )
+    });
+    let by_tool = by_tool.or_else(|| by_jacoco().map(|(cause, help)| (cause.to_owned(), help)));
+    let is_by_tool = by_tool.is_some();
+    let (cause, help) = match by_tool {
+        Some(found) => found,
         None => (
             "it was compiled anew, another place has the version that ran, or another agent changed it when it was loaded"
                 .to_owned(),
@@ -744,6 +818,11 @@ fn no_match(
         _ => format!("no match for {}: another version of it ran", class.name),
     };
     let warning = Warning::new("H0622", message);
+    // Then nobody knows what of the class was executed.
+    let warning = match is_by_tool {
+        true => warning.of_missing(),
+        false => warning,
+    };
     let warning = match ids {
         [] => warning,
         _ => warning.with("expected", format!("id {}", listed.join(" or "))),

@@ -90,12 +90,12 @@ fn add<'c>(
     used: &mut BTreeSet<&'c PathBuf>,
     warnings: &mut Warnings,
 ) {
-    let mut known = BTreeMap::<(&str, &str), (&'c PathBuf, &'c LineSet)>::new();
+    let mut known = BTreeMap::<(&str, &str, u16), (&'c PathBuf, &'c LineSet)>::new();
     for file in source_files(bundle) {
-        match files.find(&file.package, &file.name) {
+        match files.find(&file.package, &file.name, file.copy) {
             Found::Changed(path, lines) => {
                 used.insert(path);
-                known.insert((&file.package, &file.name), (path, lines));
+                known.insert((&file.package, &file.name, file.copy), (path, lines));
             }
             Found::Unclear(paths) => {
                 measured.is_partial = true;
@@ -104,12 +104,13 @@ fn add<'c>(
             Found::Unchanged => (),
         }
     }
-    let restricted = bundle.of_lines(|package, file, line| {
-        let lines = known.get(&(package, file)).map(|(_, lines)| lines);
-        lines.is_some_and(|lines| lines.contains(line))
+    let restricted = bundle.of_lines(|class, line| {
+        let file = class.source_file.as_deref().unwrap_or_default();
+        let lines = known.get(&(class.package(), file, class.source_copy));
+        lines.is_some_and(|(_, lines)| lines.contains(line))
     });
     let paths = source_files(&restricted).filter_map(|file| {
-        let (path, _) = known.get(&(file.package.as_str(), file.name.as_str()))?;
+        let (path, _) = known.get(&(file.package.as_str(), file.name.as_str(), file.copy))?;
         Some(path.display().to_string())
     });
     measured.changed.paths.extend(paths);

@@ -81,12 +81,12 @@ fn check_is_no_material(option: &str, path: &Path) -> Result<(), Problem> {
 }
 
 impl SourceLookup for Sources {
-    fn source(&self, package: &str, file: &str) -> Option<String> {
-        self.find(package, file)
+    fn source(&self, package: &str, file: &str, copy: u16) -> Option<String> {
+        self.find(package, file, copy)
     }
 
-    fn path(&self, package: &str, file: &str) -> Option<String> {
-        Some(self.path_of(package, file)?.display().to_string())
+    fn path(&self, package: &str, file: &str, copy: u16) -> Option<String> {
+        Some(self.path_of(package, file, copy)?.display().to_string())
     }
 
     fn folder(&self) -> Option<String> {

@@ -16,8 +16,8 @@ use crate::inputs::execution_data::ExecutionDataStore;
 use crate::tests_executed::{cut_off, flags, incomplete, untold};
 use crate::warnings::{Warning, Warnings};
 
-/// A source file: package and name.
-type File<'a> = (&'a str, &'a str);
+/// A source file: package, name, and which of several of this name it is.
+type File<'a> = (&'a str, &'a str, u16);
 
 /// The tests of a recording, as a report of some bundles has them.
 pub struct TestsOfReport<'a> {
@@ -52,7 +52,7 @@ impl<'a> OfModule<'a> {
                 module.by_number.insert(*number, class);
             }
             if let Some(source) = class.source_file.as_deref() {
-                let file = (class.package(), source);
+                let file = (class.package(), source, class.source_copy);
                 module.files.entry(file).or_default().push(class);
                 module.file_of.insert(&class.name, file);
             }
@@ -156,6 +156,7 @@ impl<'a> TestsOfReport<'a> {
         arena.reset();
         let description = describe_as(class.id, self.bytes(number)?, arena).ok()?;
         let mut coverage = analyze_as(self.counting, &description, Some(&probes), &lines).ok()?;
+        coverage.source_copy = reported.source_copy;
         let kept: HashSet<(&str, &str)> = reported
             .methods
             .iter()
@@ -226,10 +227,14 @@ impl<'a> TestsOfReport<'a> {
         let packages = changed.packages.iter();
         let files: HashMap<File<'_>, _> = packages
             .flat_map(|package| &package.source_files)
-            .map(|file| ((file.package.as_str(), file.name.as_str()), &file.lines))
+            .map(|file| {
+                let name = (file.package.as_str(), file.name.as_str(), file.copy);
+                (name, &file.lines)
+            })
             .collect();
-        bundle.of_lines(|package, file, line| {
-            let lines = files.get(&(package, file));
+        bundle.of_lines(|class, line| {
+            let file = class.source_file.as_deref().unwrap_or_default();
+            let lines = files.get(&(class.package(), file, class.source_copy));
             lines.is_some_and(|lines| lines.line(line).is_some())
         })
     }

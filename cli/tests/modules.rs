@@ -238,3 +238,78 @@ fn files_that_were_instrumented_are_named_as_the_cause() {
     assert!(told.error.contains("warning[H0622]"), "{}", told.error);
     assert!(told.error.contains(cause), "{}", told.error);
 }
+
+/// Two modules in one report, each with a file `X.java` of the package `p`: of the class `X`, and of the class `Y`.
+#[test]
+fn files_of_one_name_in_two_folders_of_sources_stay_apart() {
+    let first = "package p;
+class X {
+    int one() {
+        return 1;
+    }
+}
+";
+    let second = "package p;
+
+class Y {
+    int two(int a) {
+        return a == 2 ? 2 : 3;
+    }
+}
+";
+    let modules = [first, second].map(|text| Compiled::new(&[("p/X.java", text)]));
+    let [one, other] = &modules;
+    let (x, y) = (one.class("p/X"), other.class("p/Y"));
+    let ran: [(&[u8], Hits); 2] = [(&x, Hits::All), (&y, Hits::None)];
+    let out = one.path("out");
+    snapshot(&out, Meta::default(), true, &ran);
+    let formats = ["xml", "lcov", "cobertura", "sonar", "json", "html"];
+    let mut words = vec!["report".to_owned(), out.display().to_string()];
+    for format in formats {
+        words.push(format!("--{format}={}", one.path(format).display()));
+    }
+    // The sources are named in the other order, so that the order decides nothing.
+    for module in &modules {
+        words.push(format!("--classes={}", module.path("classes").display()));
+    }
+    for module in modules.iter().rev() {
+        words.push(format!("--sources={}", module.path("src").display()));
+    }
+    run(&words).well();
+    let text = |name: &str| fs::read_to_string(one.path(name)).unwrap();
+    let source = |module: &Compiled| module.path("src/p/X.java").display().to_string();
+
+    let lcov = text("lcov");
+    let section = |module: &Compiled| {
+        let begin = format!("SF:{}\n", source(module));
+        let rest = lcov
+            .split(&begin)
+            .nth(1)
+            .unwrap_or_else(|| panic!("{lcov}"));
+        rest.split("end_of_record").next().unwrap().to_owned()
+    };
+    assert!(section(one).contains("DA:4,1\nLF:2\nLH:2"), "{lcov}");
+    assert!(section(other).contains("DA:5,0\nLF:2\nLH:0"), "{lcov}");
+
+    let files = text("xml").matches("<sourcefile name=\"X.java\">").count();
+    assert_eq!(files, 2, "{}", text("xml"));
+    for module in &modules {
+        let path = source(module);
+        for format in ["cobertura", "sonar", "json"] {
+            assert_eq!(text(format).matches(&path).count(), 1, "{format}");
+        }
+    }
+    let pages = ["src-X.java.html", "src-X.java~2.html"];
+    let pages = pages.map(|page| text(&format!("html/pkg/p/{page}")));
+    let holds = |page: &str, text: &str| page.contains(text);
+    assert!(
+        holds(&pages[0], "two(int)") && !holds(&pages[0], "one()"),
+        "{}",
+        pages[0]
+    );
+    assert!(
+        holds(&pages[1], "one()") && !holds(&pages[1], "two(int)"),
+        "{}",
+        pages[1]
+    );
+}

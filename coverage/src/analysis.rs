@@ -201,6 +201,36 @@ pub fn unmeasured<'a>(
     })
 }
 
+/// The longest code of a method (JVMS 4.7.3).
+const LONGEST: usize = 65_535;
+/// Bytes of the shortest probe.
+const SHORTEST: usize = 5;
+
+/// The methods in which probes cannot have had room, as even with the shortest ones they would be too long, and what
+/// their length would be at least.
+pub fn without_room<'a>(
+    class: &'a ClassDescription<'a>,
+) -> impl Iterator<Item = (&'a MethodDescription<'a>, usize)> {
+    let length = |method: &MethodDescription<'_>, probes: usize| {
+        let code = method.code.as_ref()?;
+        let last = usize::from(code.instructions.last()?.bci);
+        let length = last + 1 + probes * SHORTEST;
+        (length > LONGEST).then_some(length)
+    };
+    // There is at most a probe in front of each instruction and behind it.
+    let most = |method: &MethodDescription<'_>| {
+        let code = method.code.as_ref();
+        code.map_or(0, |code| code.instructions.len() * 2)
+    };
+    let mut methods = class.methods.iter();
+    let ranges = match methods.any(|method| length(method, most(method)).is_some()) {
+        true => probe_ranges(class),
+        false => Vec::new(),
+    };
+    let methods = class.methods.iter().zip(ranges);
+    methods.filter_map(move |(method, probes)| Some((method, length(method, probes.len())?)))
+}
+
 struct Analyzer<'a> {
     counting: Counting,
     class: &'a ClassDescription<'a>,

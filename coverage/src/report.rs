@@ -76,13 +76,14 @@ pub struct ExecutionData {
 /// Where the text of source files comes from. Pages are made by several threads.
 pub trait SourceLookup: Sync {
     /// The text of `file`, e.g. `Account.java`, in `package`, an internal name
-    /// that may be empty; none when there is no such file. Bytes that are no
-    /// UTF-8 are replaced.
-    fn source(&self, package: &str, file: &str) -> Option<String>;
+    /// that may be empty; none when there is no such file. Of several files of that
+    /// name `copy` says which, from 1; 0 stands for the first. Bytes that are no UTF-8
+    /// are replaced.
+    fn source(&self, package: &str, file: &str, copy: u16) -> Option<String>;
 
     /// The path of that file, for reports that name files; none when there is no such file, or it lies in an archive.
-    fn path(&self, package: &str, file: &str) -> Option<String> {
-        let _ = (package, file);
+    fn path(&self, package: &str, file: &str, copy: u16) -> Option<String> {
+        let _ = (package, file, copy);
         None
     }
 
@@ -93,9 +94,9 @@ pub trait SourceLookup: Sync {
 }
 
 /// The path of a source file; where it is not known, its place below the root of its package.
-fn path_of(sources: &dyn SourceLookup, package: &str, file: &str) -> String {
+fn path_of(sources: &dyn SourceLookup, package: &str, (file, copy): (&str, u16)) -> String {
     sources
-        .path(package, file)
+        .path(package, file, copy)
         .unwrap_or_else(|| match package {
             "" => file.to_owned(),
             package => format!("{package}/{file}"),
@@ -194,7 +195,7 @@ impl<'a> Report<'a> {
 pub struct NoSources;
 
 impl SourceLookup for NoSources {
-    fn source(&self, _: &str, _: &str) -> Option<String> {
+    fn source(&self, _: &str, _: &str, _: u16) -> Option<String> {
         None
     }
 }

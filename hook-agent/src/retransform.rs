@@ -280,7 +280,7 @@ fn define_arrays(agent: &Agent, jvm: Jvm<'_>, bytes: usize) {
 /// How many arrays the probes of classes of so many bytes may need besides those that have been defined and are not in use,
 /// as after an agent that has left.
 fn arrays_for(bytes: usize, untouched: u16) -> u16 {
-    let arrays = bytes / BYTES_PER_PROBE / probes::ARRAY_LENGTH;
+    let arrays = bytes / BYTES_PER_PROBE / probes::NEAR_LENGTH;
     let arrays = u16::try_from(arrays).unwrap_or(probes::MAX_ARRAYS);
     arrays.saturating_sub(untouched)
 }
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn arrays_that_another_agent_left_are_used_before_more_are_defined() {
-        let bytes = 120 * BYTES_PER_PROBE * probes::ARRAY_LENGTH;
+        let bytes = 120 * BYTES_PER_PROBE * probes::NEAR_LENGTH;
         assert_eq!(arrays_for(bytes, 0), 120);
         assert_eq!(arrays_for(bytes, 105), 15);
         assert_eq!(arrays_for(bytes, 121), 0);

@@ -238,7 +238,7 @@ fn on_its_own(
         count: *count,
     }));
     let key = class_array::key(class.fingerprint(), probes, class.class().this_class());
-    let key = key.ok_or("its plugins want more probes than one array holds, which are 32768")?;
+    let key = key.ok_or("its plugins want more probes than one array holds, which are 65536")?;
     let bases = wanted.iter().scan(0, |next, (_, count)| {
         let base = *next;
         *next += count;

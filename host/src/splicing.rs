@@ -285,6 +285,12 @@ fn splice(
             };
             splice_with(class, plan, &shorter, buffers, out)
         }
+        ProbeStorage::ClassArray { runtime, key }
+            if spliced.inverted || !spliced.oversized.is_empty() =>
+        {
+            let shorter = ProbeStorage::ClassMethods { runtime, key };
+            splice_with(class, plan, &shorter, buffers, out)
+        }
         _ => Ok(spliced),
     }
 }

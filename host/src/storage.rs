@@ -27,7 +27,7 @@ impl Storage<'_> {
     }
 }
 
-/// The field of a helper class that holds its array, `static final byte[32768]`.
+/// The field of a helper class that holds its array, `static final byte[65536]`.
 pub const HITS_FIELD: &str = "hits";
 
 /// What the names of the methods of a helper class begin with that write hits to its array; the number of the method follows.

@@ -132,7 +132,7 @@ fn each_deed_is_named_with_its_cause() {
         (
             "flood",
             "H0315",
-            "expected at most 32768 edits to one class",
+            "expected at most 65536 edits to one class",
         ),
         ("fail", "H0316", "failed on purpose"),
         (

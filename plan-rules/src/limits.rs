@@ -1,7 +1,7 @@
 //! Every limit of what one plugin may ask for in one class.
 
 /// Most edits: as many as one array holds probes.
-pub const MAX_EDITS: usize = 1 << 15;
+pub const MAX_EDITS: usize = 1 << 16;
 /// Most edits of the class itself: members, interfaces, annotations, attributes, names and bodies.
 pub const MAX_CLASS_EDITS: usize = 1 << 11;
 /// Most bytes of tags.

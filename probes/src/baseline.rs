@@ -80,7 +80,7 @@ impl<W: Write> BaselineWriter<W> {
                 loader: self.loader.clone(),
                 plugin: plugin.to_owned(),
                 array: self.array,
-                base: u16::try_from(self.next).unwrap_or_default(), // only without probes can it be 32,768
+                base: u16::try_from(self.next).unwrap_or_default(), // only without probes can it be 65,536
                 probe_count,
                 bytes: bytes.to_vec(),
             };
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn more_probes_than_a_snapshot_holds_are_an_error() {
         let mut writer = BaselineWriter::new(io::sink(), &Meta::default()).unwrap();
-        assert!(writer.class("a/A", 1, [("coverage", 32_768)], b"").is_ok());
-        assert!(writer.class("a/B", 2, [("coverage", 32_769)], b"").is_err());
+        assert!(writer.class("a/A", 1, [("coverage", 65_536)], b"").is_ok());
+        assert!(writer.class("a/B", 2, [("coverage", 65_537)], b"").is_err());
     }
 }

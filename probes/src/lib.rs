@@ -47,7 +47,7 @@ pub mod spent;
 pub mod table;
 pub mod test_hits;
 
-pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
+pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, COUNTS_LENGTH, MAX_ARRAYS, NEAR_LENGTH};
 pub use baseline::{BaselineWriter, Place};
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS};
+use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, NEAR_LENGTH};
 use crate::spans::{Counters, SESSIONS, SpanTable};
 use crate::spent::{Spent, SpentProbes};
 
 /// The length of an array, as the number type in which probes are counted.
 const LENGTH: u32 = ARRAY_LENGTH as u32;
+/// The same of the part that most classes share.
+const NEAR: u32 = NEAR_LENGTH as u32;
 
 /// Where the probes of a class lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -530,7 +532,10 @@ impl State {
                 probes,
             });
         }
-        match self.used.iter().position(|used| LENGTH - used >= probes) {
+        // A class that fits into the front of an array has shorter code there.
+        let length = if probes > NEAR { LENGTH } else { NEAR };
+        let has_room = |used: &u32| length.saturating_sub(*used) >= probes;
+        match self.used.iter().position(has_room) {
             Some(array) => Ok(array as u16), // array < MAX_ARRAYS
             None => Err(self.no_room(name, probes)),
         }
@@ -623,6 +628,20 @@ mod tests {
             (table.used(0), table.used(1), table.used(2)),
             (32_768, 3_000, 0)
         );
+    }
+
+    #[test]
+    fn class_with_more_probes_than_the_front_of_an_array_has_goes_on_behind_it() {
+        let table = ProbeTable::new();
+        table.set_arrays(3);
+        let ranges = [1_000, 40_000, 1_000, 65_536].map(|probes| {
+            let at = register(&table, &format!("{probes}"), u64::from(probes), probes);
+            at.map(|at| (at.array, at.base)).unwrap()
+        });
+        // The same class is found again.
+        assert_eq!(ranges, [(0, 0), (0, 1_000), (0, 0), (1, 0)]);
+        assert_eq!(register(&table, "a/B", 5, 10).unwrap().array, 2);
+        assert_eq!(table.used(0), 41_000);
     }
 
     #[test]
@@ -752,7 +771,7 @@ mod tests {
         table.set_arrays(4);
         assert_eq!(register(&table, "a/E", 5, 32_768).unwrap().array, 3);
         assert!(matches!(
-            register(&table, "a/F", 6, 32_769),
+            register(&table, "a/F", 6, 65_537),
             Err(TableError::TooManyProbes { .. })
         ));
     }

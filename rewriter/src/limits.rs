@@ -13,8 +13,10 @@ pub const HUGE_METHOD: usize = 8_000;
 pub const MAX_ELEMENT_DEPTH: u32 = 64;
 /// Most edits in one plan: ten per code byte of the largest method, times sixteen.
 pub const MAX_EDITS: usize = 1 << 24;
-/// Highest index `sipush` can push (JVMS 6.5.sipush).
-pub const MAX_PROBE_INDEX: u32 = 32_767;
+/// Highest index of a probe: what `sipush` and `i2c` make of two bytes.
+pub const MAX_PROBE_INDEX: u32 = 65_535;
+/// Highest index that `sipush` alone can push (JVMS 6.5.sipush).
+pub const MAX_SHORT_INDEX: u32 = 32_767;
 /// First version whose methods have a `StackMapTable` (JVMS 4.10.1).
 pub const FRAMES_SINCE: u16 = 50;
 /// First version whose methods need one (JVMS 4.10).

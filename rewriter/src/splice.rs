@@ -1,5 +1,6 @@
 //! Applying a plan to a class.
 
+mod added;
 mod added_frames;
 mod analysis;
 mod changes;
@@ -7,10 +8,12 @@ mod class;
 mod class_array;
 mod emit;
 mod frames;
+mod hit_methods;
 mod inserts;
 mod layout;
 mod method;
 mod order;
+mod overflow;
 mod positions;
 mod probe;
 mod report;
@@ -20,9 +23,9 @@ mod tables;
 pub use class::{Scratch, splice};
 pub use report::{SpliceError, SpliceReport, Warning};
 
+pub(crate) use added::{Added, head, tail};
 pub(crate) use analysis::Analysis;
 pub(crate) use changes::Changes;
-pub(crate) use class_array::{Added, head, tail};
 pub(crate) use layout::{INVERTED, TRAMPOLINE_MARK};
 pub(crate) use order::{by_method, edit_index, order_by_method};
 pub(crate) use positions::Positions;

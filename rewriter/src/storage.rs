@@ -11,7 +11,8 @@ const MOST_DIGITS: usize = 3;
 #[non_exhaustive]
 pub enum ProbeStorage<'a> {
     /// Hits in a static `byte[]` field of another class:
-    /// `getstatic owner.field:[B; sipush probe; iconst_1; bastore`.
+    /// `getstatic owner.field:[B; sipush probe; iconst_1; bastore`, with `i2c` behind
+    /// `sipush` in a method with a probe above 32,767.
     SharedArray {
         /// Internal name of the class.
         owner: &'a str,
@@ -55,6 +56,16 @@ pub enum ProbeStorage<'a> {
         /// What it is asked with: tells the class, and how long its array is.
         key: Utf8<'a>,
     },
+    /// The same, and hits call `private static` methods that the class gets, as those of
+    /// `SharedMethods` do; interfaces below version 52 cannot have any.
+    ///
+    /// For classes with methods that would be too long otherwise.
+    ClassMethods {
+        /// Internal name of the class that hands out arrays.
+        runtime: &'a str,
+        /// What it is asked with: tells the class, and how long its array is.
+        key: Utf8<'a>,
+    },
 }
 
 impl ProbeStorage<'_> {
@@ -65,7 +76,8 @@ impl ProbeStorage<'_> {
             ProbeStorage::SharedMethods { owner, method, .. } => {
                 [owner.len(), method.len().plus(MOST_DIGITS)]
             }
-            ProbeStorage::ClassArray { runtime, key } => [runtime.len(), key.as_bytes().len()],
+            ProbeStorage::ClassArray { runtime, key }
+            | ProbeStorage::ClassMethods { runtime, key } => [runtime.len(), key.as_bytes().len()],
         }
     }
 }

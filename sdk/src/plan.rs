@@ -29,7 +29,7 @@ impl<'a> Plan<'a> {
     /// `tag` is kept with these probes. One call for many sites is far cheaper than many calls.
     ///
     /// # Errors
-    /// When a site does not exist or a limit is reached (32,768 edits, 1 MiB of tags per class).
+    /// When a site does not exist or a limit is reached (65,536 edits, 1 MiB of tags per class).
     pub fn hit(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         match self.sink.side() {
             Side::Host(plan) => probes::hit(plan, at, tag),

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
 use jvms::names::binary;
 use probes::Failure;
 
-use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE};
+use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
 use crate::warnings::{Warning, Warnings};
 
 /// What the runs say of classes and methods without probes, and what of it no counter holds.
@@ -35,7 +36,8 @@ impl<'r> Unmeasured<'r> {
     }
 
     /// Takes what was not measured out of a class; false if that is the whole class. What another JVM executed stays.
-    pub fn leave_out(&mut self, class: &mut ClassCoverage) -> bool {
+    /// `without_room` are methods that no run needs to name, as probes cannot have had room there.
+    pub fn leave_out(&mut self, class: &mut ClassCoverage, without_room: Vec<Failure>) -> bool {
         let is_executed = class.counters.instruction.covered > 0;
         let failure = self.classes.get(class.name.as_str());
         if let Some(failure) = failure.filter(|_| !is_executed) {
@@ -43,14 +45,15 @@ impl<'r> Unmeasured<'r> {
             return false;
         }
         let methods = self.methods.get(class.name.as_str());
-        for failure in methods.into_iter().flatten() {
+        let named = methods.into_iter().flatten().copied();
+        for failure in named.chain(&without_room) {
             let is_it = |method: &MethodCoverage| {
                 let descriptor = failure.method.strip_prefix(&method.name);
                 let was_executed = method.counters.instruction.covered > 0;
                 descriptor == Some(&method.descriptor) && !was_executed
             };
             if class.remove_methods(is_it) {
-                self.left_out.insert((*failure).clone());
+                self.left_out.insert(failure.clone());
             }
         }
         true
@@ -63,6 +66,22 @@ impl<'r> Unmeasured<'r> {
     }
 }
 
+/// The methods in which probes cannot have had room: classes that were instrumented before do not name them.
+#[must_use]
+pub fn without_room(class: &ClassDescription<'_>) -> Vec<Failure> {
+    let methods = coverage::analysis::without_room(class);
+    let failures = methods.map(|(method, length)| Failure {
+        class: class.name.to_owned(),
+        method: format!("{}{}", method.name, method.descriptor),
+        plugin: PLUGIN.to_owned(),
+        code: LEFT_ALONE.to_owned(),
+        message: format!(
+            "with probes the method would have at least {length} bytes, and 65535 are allowed"
+        ),
+    });
+    failures.collect()
+}
+
 /// Warns of the classes and methods of a report that ran without probes; a sentence for each, which the report gets.
 /// `is_reported` says whether counters of a class are in the report, `is_wanted` whether it is about such a class.
 pub fn tell(
@@ -73,7 +92,10 @@ pub fn tell(
     warnings: &mut Warnings,
 ) -> Vec<String> {
     let mut told = Vec::new();
-    for failure in &recorded.failures {
+    let more = left_out
+        .iter()
+        .filter(|failure| !recorded.failures.contains(failure));
+    for failure in recorded.failures.iter().chain(more) {
         let is_left_out = left_out.contains(failure);
         let is_counted = !is_left_out && is_reported(&failure.class);
         if is_left_out || is_counted || is_wanted(&failure.class) {

@@ -46,7 +46,7 @@ impl<'c, 's> SourceFiles<'c, 's> {
     /// The file of this name whose classes are in this package: the one in the folders of sources; else the changed one
     /// whose path ends like that; else, as Kotlin and Scala allow, the one that says that it is of the package.
     #[must_use]
-    pub fn find(&self, package: &str, name: &str) -> Found<'c> {
+    pub fn find(&self, package: &str, name: &str, copy: u16) -> Found<'c> {
         let Some(candidates) = self.by_name.get(OsStr::new(name)) else {
             return Found::Unchanged;
         };
@@ -54,7 +54,7 @@ impl<'c, 's> SourceFiles<'c, 's> {
             let found = candidates.iter().filter(|(path, _)| wanted(path));
             found.copied().collect::<Vec<_>>()
         };
-        let found = match self.in_repository(package, name) {
+        let found = match self.in_repository(package, name, copy) {
             Some(within) => those(&|path| path == within),
             None => {
                 let place = Path::new(package).join(name);
@@ -73,8 +73,12 @@ impl<'c, 's> SourceFiles<'c, 's> {
     }
 
     /// The path of the file in the folders of sources, if they lie in the repository.
-    fn in_repository(&self, package: &str, name: &str) -> Option<PathBuf> {
-        let path = self.sources.path_of(package, name)?.canonicalize().ok()?;
+    fn in_repository(&self, package: &str, name: &str, copy: u16) -> Option<PathBuf> {
+        let path = self
+            .sources
+            .path_of(package, name, copy)?
+            .canonicalize()
+            .ok()?;
         Some(path.strip_prefix(&self.changes.root).ok()?.to_owned())
     }
 }
@@ -117,18 +121,18 @@ mod tests {
         let changed = |of: &str| Found::Changed(path(of), &empty);
         let none = Sources::default();
         let files = SourceFiles::new(&changes, &none);
-        assert_eq!(files.find("a", "B.java"), changed("web/src/a/B.java"));
-        assert_eq!(files.find("b", "B.java"), Found::Unchanged);
-        assert_eq!(files.find("a", "C.java"), Found::Unchanged);
+        assert_eq!(files.find("a", "B.java", 0), changed("web/src/a/B.java"));
+        assert_eq!(files.find("b", "B.java", 0), Found::Unchanged);
+        assert_eq!(files.find("a", "C.java", 0), Found::Unchanged);
         assert_eq!(
-            files.find("a", "A.java"),
+            files.find("a", "A.java", 0),
             Found::Unclear(vec![path(paths[0]), path(paths[1])])
         );
-        assert_eq!(files.find("com/acme/web", "Page.kt"), changed(paths[3]));
-        assert_eq!(files.find("com/acme", "Page.kt"), Found::Unchanged);
+        assert_eq!(files.find("com/acme/web", "Page.kt", 0), changed(paths[3]));
+        assert_eq!(files.find("com/acme", "Page.kt", 0), Found::Unchanged);
 
         let sources = Sources::open(&[root.path().join("web/src")]).unwrap();
         let files = SourceFiles::new(&changes, &sources);
-        assert_eq!(files.find("a", "A.java"), changed(paths[1]));
+        assert_eq!(files.find("a", "A.java", 0), changed(paths[1]));
     }
 }

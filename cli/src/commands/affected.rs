@@ -119,13 +119,13 @@ impl Search<'_> {
     fn look(&mut self, edits: &Edits) {
         let sources = Sources::default();
         let files = SourceFiles::new(&edits.before, &sources);
-        let classes = self
-            .executed
-            .classes(&|package, source| !matches!(files.find(package, source), Found::Unchanged));
+        let classes = self.executed.classes(&|package, source| {
+            !matches!(files.find(package, source, 0), Found::Unchanged)
+        });
         let mut of_file: BTreeMap<&PathBuf, Vec<&Class>> = BTreeMap::new();
         for class in &classes {
             let source = class.all.source_file.as_deref().unwrap_or_default();
-            match files.find(class.all.package(), source) {
+            match files.find(class.all.package(), source, 0) {
                 Found::Changed(path, _) => of_file.entry(path).or_default().push(class),
                 // Any of them may be meant, so all are.
                 Found::Unclear(paths) => {

@@ -346,9 +346,12 @@ pub(super) fn make(
         strict_inputs: job.material.strict_inputs,
         counting: job.material.counting(),
     };
-    let analysed = match (job.per_loader, parts.as_slice()) {
-        (true, [part]) => analysis::analyse_loaders(part, &recorded, job.filter, manner, warnings),
-        _ => analysis::analyse_all(&parts, &recorded, job.filter, manner, warnings),
+    let analysed = match (job.per_loader, parts.as_slice(), sources.as_slice()) {
+        (true, [part], [sources]) => {
+            let part = (part, sources);
+            analysis::analyse_loaders(part, &recorded, job.filter, manner, warnings)
+        }
+        _ => analysis::analyse_all(&parts, &sources, &recorded, job.filter, manner, warnings),
     }?;
     let all = analysed.bundles.as_slice();
     let unmeasured = tell_unmeasured(job, &recorded, &analysed, warnings);
@@ -558,8 +561,20 @@ fn expect_loaded(
     let modules = report.modules.iter();
     let mut classes = modules.flat_map(|module| module.bundle.classes());
     let is_loaded = classes.any(|class| !recorded.ids_of(&class.name).is_empty());
-    if is_loaded || recorded.sessions.is_empty() {
+    if is_loaded {
         return Ok(());
+    }
+    if recorded.classes.is_empty() {
+        let problem = Problem::partial("H0628", "nothing is recorded, so all of the report is 0 %");
+        let help = job.unloaded.unwrap_or(UNLOADED);
+        let found = counted(recorded.sessions.len(), "session");
+        let found = format!("{found} in which no class was measured");
+        let note = "classes that `classhook instrument` has made record by themselves, where -Dclasshook.output says";
+        let problem = problem.with("found", found).with("note", note);
+        return Err(problem.with("help", help));
+    }
+    if recorded.sessions.is_empty() {
+        return Ok(()); // of these files, nothing is known of JVMs
     }
     let message = "no JVM of the run loaded a class of the report, so all of it is 0 %";
     let found = format!(

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use coverage::model::ClassCoverage;
 use zip::ZipArchive;
 
 use super::archive::{self, Entries};
@@ -15,6 +16,17 @@ use crate::problem::Problem;
 #[derive(Debug, Default)]
 pub struct Sources {
     roots: Vec<SourceRoot>,
+    /// The files that were looked for, by their paths below the root of a package.
+    known: Mutex<HashMap<String, Arc<[SourceFile]>>>,
+}
+
+/// A source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SourceFile {
+    /// A file of its own.
+    Plain(PathBuf),
+    /// In the archive that is the root of this number, under this name.
+    Packed(usize, String),
 }
 
 #[derive(Debug)]
@@ -41,29 +53,129 @@ impl Sources {
             .iter()
             .map(|path| SourceRoot::open(path))
             .collect::<Result<_, _>>()?;
-        Ok(Self { roots })
+        Ok(Self {
+            roots,
+            known: Mutex::default(),
+        })
     }
 
-    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it; bytes that are not UTF-8 are replaced.
+    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it; of several the one of the number
+    /// `copy`, or the first. Bytes that are not UTF-8 are replaced.
     #[must_use]
-    pub fn find(&self, package: &str, file: &str) -> Option<String> {
+    pub fn find(&self, package: &str, file: &str, copy: u16) -> Option<String> {
         let name = plain_name(package, file)?;
-        let found = self.roots.iter().find_map(|root| root.find(&name));
-        let bytes = found.or_else(|| fs::read(self.below_common_package(package, &name)?).ok())?;
+        let bytes = match self.all_of(&name).get(index(copy)) {
+            Some(found) => self.read(found),
+            None => fs::read(self.below_common_package(package, &name)?).ok(),
+        }?;
         Some(
             String::from_utf8(bytes)
                 .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         )
     }
+
+    /// The number of the file that a class was compiled from among several of its name, from 1; 0 where there is one at most.
+    ///
+    /// It is one that declares the class; of several such the one nearest to `place`, where the class file was found.
+    #[must_use]
+    pub fn copy_of(&self, class: &ClassCoverage, place: &str) -> u16 {
+        let file = class.source_file.as_deref();
+        let name = file.and_then(|file| plain_name(class.package(), file));
+        let all = name.map(|name| self.all_of(&name)).unwrap_or_default();
+        if all.len() < 2 {
+            return 0;
+        }
+        let simple = class.name.rsplit('/').next().unwrap_or_default();
+        let top = simple.split('$').next().filter(|top| !top.is_empty());
+        let declares = |file: &SourceFile| {
+            let text = self.read(file).unwrap_or_default();
+            declares_type(&String::from_utf8_lossy(&text), top.unwrap_or(simple))
+        };
+        let declaring: Vec<bool> = all.iter().map(declares).collect();
+        let any = declaring.contains(&true);
+        let place = std::path::absolute(place).unwrap_or_default();
+        let near = |file: &SourceFile| match file {
+            SourceFile::Plain(path) => {
+                shared(&std::path::absolute(path).unwrap_or_default(), &place)
+            }
+            SourceFile::Packed(root, _) => match self.roots.get(*root) {
+                Some(SourceRoot::Archive { origin, .. }) => {
+                    shared(&std::path::absolute(origin).unwrap_or_default(), &place)
+                }
+                _ => 0,
+            },
+        };
+        let candidates = all.iter().zip(&declaring).zip(1..);
+        let candidates = candidates.filter(|((_, declares), _)| **declares || !any);
+        // Of equally near ones the first.
+        let best =
+            candidates.max_by_key(|((file, _), copy)| (near(file), std::cmp::Reverse(*copy)));
+        best.map_or(0, |(_, copy)| copy)
+    }
+
+    /// All files at this place below the root of a package, in the order of the roots, each once.
+    fn all_of(&self, name: &str) -> Arc<[SourceFile]> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = known.get(name) {
+            return Arc::clone(all);
+        }
+        let mut all = Vec::new();
+        for (number, root) in self.roots.iter().enumerate() {
+            for found in root.all_of(number, name) {
+                if !all.contains(&found) {
+                    all.push(found);
+                }
+            }
+        }
+        let all: Arc<[SourceFile]> = all.into();
+        known.insert(name.to_owned(), Arc::clone(&all));
+        all
+    }
+
+    fn read(&self, file: &SourceFile) -> Option<Vec<u8>> {
+        match file {
+            SourceFile::Plain(path) => fs::read(path).ok(),
+            SourceFile::Packed(root, entry) => self.roots.get(*root)?.read(entry),
+        }
+    }
+}
+
+/// The index of a copy, of which 0 and 1 are the first.
+fn index(copy: u16) -> usize {
+    usize::from(copy).saturating_sub(1)
+}
+
+/// The number of first parts that two paths have in common.
+fn shared(one: &Path, other: &Path) -> usize {
+    let pairs = one.components().zip(other.components());
+    pairs.take_while(|(one, other)| one == other).count()
+}
+
+/// Checks whether a source declares a type of this name: the name stands behind one of the words that begin a declaration.
+fn declares_type(text: &str, name: &str) -> bool {
+    const WORDS: [&str; 6] = ["class", "interface", "enum", "record", "object", "trait"];
+    let is_part = |character: char| character.is_alphanumeric() || "_$".contains(character);
+    let mut words = text.split(|character: char| !is_part(character));
+    let mut before = "";
+    words.any(|word| {
+        let found = word == name && WORDS.contains(&before);
+        if !word.is_empty() {
+            before = word;
+        }
+        found
+    })
 }
 
 impl Sources {
     /// The path of `file` of `package`, relative to the working folder if it lies there; none of a file in an archive.
     #[must_use]
-    pub fn path_of(&self, package: &str, file: &str) -> Option<PathBuf> {
+    pub fn path_of(&self, package: &str, file: &str, copy: u16) -> Option<PathBuf> {
         let name = plain_name(package, file)?;
-        let found = self.roots.iter().find_map(|root| root.path_of(&name));
-        let path = found.or_else(|| self.below_common_package(package, &name))?;
+        let path = match self.all_of(&name).get(index(copy)) {
+            Some(SourceFile::Plain(path)) => path.clone(),
+            Some(SourceFile::Packed(..)) => return None,
+            None => self.below_common_package(package, &name)?,
+        };
         let path = std::path::absolute(path).ok()?;
         let here = std::env::current_dir().ok();
         let within = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
@@ -75,8 +187,12 @@ impl Sources {
     fn below_common_package(&self, package: &str, name: &str) -> Option<PathBuf> {
         let shorter = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
         let mut files = shorter.flat_map(|name| {
-            let roots = self.roots.iter();
-            roots.filter_map(move |root| root.path_of(name))
+            let files = self.all_of(name);
+            let plain = files.iter().filter_map(|file| match file {
+                SourceFile::Plain(path) => Some(path.clone()),
+                SourceFile::Packed(..) => None,
+            });
+            plain.collect::<Vec<_>>()
         });
         files.find(|path| declares(path, package))
     }
@@ -138,7 +254,7 @@ impl SourceRoot {
             &origin,
             BufReader::new(File::open(path).map_err(unreadable)?),
         )?;
-        let entries = index(Entries::of(&archive));
+        let entries = by_path(Entries::of(&archive));
         Ok(Self::Archive {
             origin,
             archive: Mutex::new(archive),
@@ -146,37 +262,39 @@ impl SourceRoot {
         })
     }
 
-    fn find(&self, name: &str) -> Option<Vec<u8>> {
+    /// The bytes of an entry; folders have none.
+    fn read(&self, entry: &str) -> Option<Vec<u8>> {
+        let Self::Archive {
+            origin, archive, ..
+        } = self
+        else {
+            return None;
+        };
+        let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
+        archive::read_entry(origin, &mut archive, entry).ok()
+    }
+
+    /// The files at this place below the folder and its direct sub-folders, or the archive's; `number` is that of the root.
+    fn all_of(&self, number: usize, name: &str) -> Vec<SourceFile> {
         match self {
-            Self::Folder { .. } => fs::read(self.path_of(name)?).ok(),
-            Self::Archive {
-                origin,
-                archive,
-                entries,
-            } => {
-                let entry = entries.get(name)?;
-                let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
-                archive::read_entry(origin, &mut archive, entry).ok()
+            Self::Folder { root, modules } => {
+                let roots = std::iter::once(root).chain(modules);
+                let paths = roots.map(|root| root.join(name));
+                let files = paths.filter(|path| path.is_file());
+                files.map(SourceFile::Plain).collect()
+            }
+            Self::Archive { entries, .. } => {
+                let entry = entries.get(name).into_iter();
+                entry
+                    .map(|entry| SourceFile::Packed(number, entry.clone()))
+                    .collect()
             }
         }
     }
 }
 
-impl SourceRoot {
-    /// The file below the folder or one of its direct sub-folders; archives have none.
-    fn path_of(&self, name: &str) -> Option<PathBuf> {
-        let Self::Folder { root, modules } = self else {
-            return None;
-        };
-        let roots = std::iter::once(root).chain(modules);
-        roots
-            .map(|root| root.join(name))
-            .find(|path| path.is_file())
-    }
-}
-
 /// Entries by package path: as they are, and behind a first folder (a module's, as in the JDK's `src.zip`).
-fn index(entries: Entries) -> HashMap<String, String> {
+fn by_path(entries: Entries) -> HashMap<String, String> {
     let mut index = HashMap::new();
     let names: Vec<String> = entries.collect();
     for name in &names {
@@ -215,7 +333,7 @@ mod tests {
         zip.finish().unwrap();
 
         let sources = Sources::open(&[folder, archive]).unwrap();
-        let find = |package, file| sources.find(package, file);
+        let find = |package, file| sources.find(package, file, 0);
         assert_eq!(find("com/acme", "A.java").as_deref(), Some("class A"));
         assert_eq!(find("com/acme", "M.java").as_deref(), Some("class M"));
         assert_eq!(
@@ -242,7 +360,7 @@ mod tests {
         write("web/Page.kt", "// x\n\npackage com.acme.`web` // y\n");
         write("web/Other.kt", "package com.other.web");
         let sources = Sources::open(&[root.path().to_owned()]).unwrap();
-        let text = |package, file| sources.find(package, file);
+        let text = |package, file| sources.find(package, file, 0);
         assert_eq!(
             text("com/acme", "App.kt").as_deref(),
             Some("package com.acme")
@@ -250,7 +368,7 @@ mod tests {
         assert!(text("com/acme/web", "Page.kt").is_some());
         assert_eq!(text("com/acme/web", "Other.kt"), None, "of another package");
         assert_eq!(text("com/acme/web", "App.kt"), None, "of another package");
-        let path = sources.path_of("com/acme/web", "Page.kt").unwrap();
+        let path = sources.path_of("com/acme/web", "Page.kt", 0).unwrap();
         assert!(path.ends_with("web/Page.kt"), "{}", path.display());
     }
 
@@ -260,11 +378,52 @@ mod tests {
         fs::write(root.path().join("secret"), "x").unwrap();
         fs::create_dir(root.path().join("src")).unwrap();
         let sources = Sources::open(&[root.path().join("src")]).unwrap();
-        assert_eq!(sources.find("..", "secret"), None);
+        assert_eq!(sources.find("..", "secret", 0), None);
         assert_eq!(
-            sources.find("", &root.path().join("secret").display().to_string()),
+            sources.find("", &root.path().join("secret").display().to_string(), 0),
             None
         );
+    }
+
+    #[test]
+    fn of_two_files_of_one_name_a_class_has_its_own() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let package = "package p;\n";
+        write(
+            "a/src/p/X.java",
+            &format!("{package}class X {{ class In {{}} }}"),
+        );
+        write(
+            "b/src/p/X.java",
+            &format!("{package}@interface Y {{}} // X class"),
+        );
+        write("a/src/p/U.kt", &format!("{package}fun one() = 1"));
+        write("b/src/p/U.kt", &format!("{package}fun two() = 2"));
+        write("b/src/p/Alone.java", package);
+        let folders = ["a/src", "b/src", "a/src"].map(|folder| root.path().join(folder));
+        let sources = Sources::open(&folders).unwrap();
+        let copy = |name: &str, file: &str, place: &str| {
+            let mut class = ClassCoverage::new(1, name);
+            class.source_file = Some(file.to_owned());
+            sources.copy_of(&class, &root.path().join(place).display().to_string())
+        };
+        // The file that declares the class has it, wherever its class file lies.
+        assert_eq!(copy("p/X", "X.java", "all/classes"), 1);
+        assert_eq!(copy("p/X$In", "X.java", "b/classes"), 1);
+        assert_eq!(copy("p/Y", "X.java", "a/classes"), 2);
+        // Nothing declares these, so the folder of the class file decides.
+        assert_eq!(copy("p/UKt", "U.kt", "a/classes"), 1);
+        assert_eq!(copy("p/UKt", "U.kt", "b/classes"), 2);
+        assert_eq!(copy("p/Alone", "Alone.java", "a/classes"), 0);
+        let text = sources.find("p", "X.java", 2).unwrap();
+        assert!(text.contains("@interface Y"), "{text}");
+        let path = sources.path_of("p", "U.kt", 2).unwrap();
+        assert!(path.ends_with("b/src/p/U.kt"), "{}", path.display());
     }
 
     #[test]

@@ -14,10 +14,20 @@ pub struct SourceFileCoverage {
     pub name: String,
     /// Internal name of the package.
     pub package: String,
+    /// Its number among several files of this package and name, from 1; 0 where there is one at most.
+    pub copy: u16,
     /// All counters.
     pub counters: Counters,
     /// Lines of all classes.
     pub lines: Lines,
+}
+
+impl SourceFileCoverage {
+    /// Checks whether a class of its package was compiled from it.
+    #[must_use]
+    pub fn holds(&self, class: &ClassCoverage) -> bool {
+        class.source_file.as_ref() == Some(&self.name) && class.source_copy == self.copy
+    }
 }
 
 /// A package: its source files and the classes that name none.
@@ -147,16 +157,19 @@ impl BundleBuilder {
 }
 
 fn package(name: String, classes: Vec<ClassCoverage>) -> PackageCoverage {
-    let mut files = BTreeMap::<&str, SourceFileCoverage>::new();
+    let mut files = BTreeMap::<(&str, u16), SourceFileCoverage>::new();
     let mut counters = Counters::default();
     for class in &classes {
         let Some(source) = class.source_file.as_deref() else {
             counters += class.counters;
             continue;
         };
-        let file = files.entry(source).or_insert_with(|| SourceFileCoverage {
+        let copy = class.source_copy;
+        let file = files.entry((source, copy));
+        let file = file.or_insert_with(|| SourceFileCoverage {
             name: source.to_owned(),
             package: name.clone(),
+            copy,
             ..SourceFileCoverage::default()
         });
         file.lines.merge(&class.lines, &mut file.counters.line);
@@ -218,6 +231,24 @@ mod tests {
         assert_eq!(file.counters.instruction, Counter::new(1, 2));
         assert_eq!(bundle.counters.line, Counter::new(1, 2));
         assert_eq!(bundle.counters.class, Counter::new(1, 2));
+    }
+
+    #[test]
+    fn lines_of_two_files_of_one_name_stay_apart() {
+        let lines = [(3, Counter::MISSED), (4, Counter::MISSED)];
+        let first = class(1, "a/B", Some("B.java"), &lines);
+        let mut second = class(2, "a/C", Some("B.java"), &[(3, Counter::COVERED)]);
+        second.source_copy = 2;
+        let bundle = bundle([first, second]);
+        let files = &bundle.packages[0].source_files;
+        let counters: Vec<_> = files.iter().map(|file| file.counters.line).collect();
+        assert_eq!(counters, [Counter::new(2, 0), Counter::new(0, 1)]);
+        assert_eq!(bundle.counters.line, Counter::new(2, 1));
+        let classes = || bundle.classes();
+        let held = files
+            .iter()
+            .map(|file| classes().filter(|it| file.holds(it)).count());
+        assert_eq!(held.collect::<Vec<_>>(), [1, 1]);
     }
 
     #[test]

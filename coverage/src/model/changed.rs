@@ -20,19 +20,19 @@ pub struct Changed {
 }
 
 impl BundleCoverage {
-    /// The same with the lines for which `keeps` (package, source file, number) is true, and the methods and classes
+    /// The same with the lines for which `keeps` (class with a source file, number) is true, and the methods and classes
     /// that have such lines.
     ///
     /// Methods and classes count as covered when one of these lines is. Nothing is counted for complexity: it is not
     /// known which decisions of a line belong together.
     #[must_use]
-    pub fn of_lines(&self, keeps: impl Fn(&str, &str, u32) -> bool) -> Self {
+    pub fn of_lines(&self, keeps: impl Fn(&ClassCoverage, u32) -> bool) -> Self {
         let mut builder = BundleBuilder::default();
         for class in self.classes() {
-            let Some(file) = class.source_file.as_deref() else {
+            if class.source_file.is_none() {
                 continue;
-            };
-            let kept = restricted(class, |line| keeps(class.package(), file, line));
+            }
+            let kept = restricted(class, |line| keeps(class, line));
             if kept.contains_code() {
                 // The names are those of a bundle, so each is there once.
                 let _ = builder.add(kept);
@@ -48,6 +48,7 @@ fn restricted(class: &ClassCoverage, keeps: impl Fn(u32) -> bool) -> ClassCovera
         super_name: class.super_name.clone(),
         interfaces: class.interfaces.clone(),
         source_file: class.source_file.clone(),
+        source_copy: class.source_copy,
         no_match: class.no_match,
         carried_over: class.carried_over,
         ..ClassCoverage::new(class.id, class.name.as_str())
@@ -103,8 +104,9 @@ mod tests {
         builder.add(unknown).unwrap();
         let all = builder.build("x");
 
-        let kept = all.of_lines(|package, file, line| {
-            (package, file) == ("a", "B.java") && [3, 4, 7].contains(&line)
+        let kept = all.of_lines(|class, line| {
+            let file = class.source_file.as_deref();
+            (class.package(), file) == ("a", Some("B.java")) && [3, 4, 7].contains(&line)
         });
         assert_eq!(kept.classes().count(), 1);
         let counters = kept.counters;
@@ -114,6 +116,6 @@ mod tests {
         assert_eq!(counters.class, Counter::COVERED);
         assert_eq!(counters.complexity, Counter::EMPTY);
         assert_eq!(kept.packages[0].source_files[0].lines.len(), 3);
-        assert_eq!(all.of_lines(|_, _, _| false).packages, []);
+        assert_eq!(all.of_lines(|_, _| false).packages, []);
     }
 }

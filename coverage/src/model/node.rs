@@ -328,6 +328,8 @@ pub struct ClassCoverage {
     pub interfaces: Vec<String>,
     /// The `SourceFile` attribute (JVMS 4.7.10).
     pub source_file: Option<String>,
+    /// The number of its source file among several of this package and name, from 1; 0 where there is one at most.
+    pub source_copy: u16,
     /// Methods that have instructions, in the order of the class file.
     pub methods: Vec<MethodCoverage>,
     /// All counters.

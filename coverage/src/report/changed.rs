@@ -163,7 +163,7 @@ pub(super) mod tests {
         Changed {
             range: "origin/main".into(),
             name: "The <bank>".into(),
-            bundles: vec![fixture::bundle().of_lines(|_, _, _| true)],
+            bundles: vec![fixture::bundle().of_lines(|_, _| true)],
             paths: vec!["core/src/bank/Account|<b>.java".into()],
             notes: vec!["1 changed source file is not in the report: a/Test.java".into()],
         }

@@ -101,7 +101,7 @@ fn write_class<W: Write>(
 ) -> io::Result<()> {
     let [line_rate, branch_rate, complexity] = &rates(&class.counters);
     let file = match class.source_file.as_deref() {
-        Some(file) => path_of(sources, class.package(), file),
+        Some(file) => path_of(sources, class.package(), (file, class.source_copy)),
         None => format!("{}.class", class.name), // the DTD requires the name of a file
     };
     let name = jvms::names::binary(&class.name);

@@ -14,7 +14,7 @@ impl<'a> Decisions<'a> {
     pub(super) fn of(package: &'a PackageCoverage, file: &SourceFileCoverage) -> Self {
         let mut decisions = BTreeMap::<u32, Vec<&[Branch]>>::new();
         let classes = package.classes.iter();
-        let classes = classes.filter(|class| class.source_file.as_ref() == Some(&file.name));
+        let classes = classes.filter(|class| file.holds(class));
         for method in classes.flat_map(|class| &class.methods) {
             for (line, branches) in &method.decisions {
                 decisions.entry(*line).or_default().push(branches);

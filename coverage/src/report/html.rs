@@ -223,10 +223,10 @@ impl Pages<'_> {
             .iter()
             .filter(|file| file.counters.instruction.total() > 0)
         {
-            let source = sources.source(&package.name, &file.name);
-            let link = self.links.source(package, &file.name);
+            let source = sources.source(&package.name, &file.name, file.copy);
+            let link = self.links.source(package, &file.name, file.copy);
             let tests = self.per_test.map(|(module, per_test)| {
-                let lines = per_test.of_file(module, &package.name, &file.name);
+                let lines = per_test.of_file(module, file);
                 ExecutedBy::new(per_test, lines, link)
             });
             let page = self.source(package, file, source.as_deref(), tests.as_ref());
@@ -293,7 +293,7 @@ impl Pages<'_> {
         line: Option<u32>,
     ) -> Option<(String, String)> {
         let file = class.source_file.as_deref()?;
-        let link = self.links.source(package, file);
+        let link = self.links.source(package, file, class.source_copy);
         Some(match line {
             Some(line) => (format!("{file}:{line}"), format!("{link}#L{line}")),
             None => (file.to_owned(), link.to_owned()),
@@ -336,10 +336,7 @@ impl Pages<'_> {
                 .push_str("<p class=skip><a href=#code>Skip to the code</a>");
         }
         page.filter("Filter methods", false);
-        let classes = package
-            .classes
-            .iter()
-            .filter(|class| class.source_file.as_ref() == Some(&file.name));
+        let classes = package.classes.iter().filter(|class| file.holds(class));
         let classes: Vec<_> = classes.filter(|class| class.contains_code()).collect();
         let open = if classes.len() <= OPEN { " open" } else { "" };
         for class in classes {

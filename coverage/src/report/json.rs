@@ -76,7 +76,7 @@ type FindTests<'a> = dyn Fn(&SourceFileCoverage) -> Option<&'a OfFile> + 'a;
 
 fn of_module<'a>(report: &Report<'a>, number: usize) -> Box<FindTests<'a>> {
     let per_test = report.per_test;
-    Box::new(move |file| per_test?.of_file(number, &file.package, &file.name))
+    Box::new(move |file| per_test?.of_file(number, file))
 }
 
 /// The names of the tests, by whose places in this list the lines name them.
@@ -171,7 +171,7 @@ fn write_file(
     sources: &dyn SourceLookup,
     tests: Option<&OfFile>,
 ) -> io::Result<()> {
-    let path = sources.path(&file.package, &file.name);
+    let path = sources.path(&file.package, &file.name, file.copy);
     write!(
         out,
         "\n{{\"name\":{},\"path\":{},\"counters\":{},\"lines\":[",

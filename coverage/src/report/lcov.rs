@@ -70,8 +70,8 @@ fn write_section(
             let files = package.source_files.iter();
             for file in files.filter(|file| file.lines.of_source().next().is_some()) {
                 let executions = section.outside_of.map(|per_test| {
-                    let tests = per_test.of_file(number, &file.package, &file.name);
-                    Outside::new(module.bundle, &file.package, &file.name, tests)
+                    let tests = per_test.of_file(number, file);
+                    Outside::new(module.bundle, file, tests)
                 });
                 let file = File {
                     package,
@@ -125,15 +125,16 @@ struct Outside<'a> {
 impl<'a> Outside<'a> {
     fn new(
         bundle: &'a BundleCoverage,
-        package: &str,
-        file: &str,
+        file: &SourceFileCoverage,
         tests: Option<&'a OfFile>,
     ) -> Self {
         let mut packages = bundle.packages.iter();
-        let package = packages.find(|found| found.name == package);
+        let package = packages.find(|found| found.name == file.package);
         let mut files = package.into_iter().flat_map(|found| &found.source_files);
+        let is_it =
+            |found: &&SourceFileCoverage| (&found.name, found.copy) == (&file.name, file.copy);
         Self {
-            file: files.find(|found| found.name == file),
+            file: files.find(is_it),
             package,
             tests,
         }
@@ -176,7 +177,7 @@ struct File<'a> {
 impl File<'_> {
     fn write(&self, sources: &dyn SourceLookup, text: &mut String) -> std::fmt::Result {
         let (package, file) = (self.package, self.file);
-        let path = path_of(sources, &file.package, &file.name);
+        let path = path_of(sources, &file.package, (&file.name, file.copy));
         writeln!(text, "TN:{}\nSF:{}", self.test, one_line(&path))?;
         self.write_methods(text)?;
         let decisions = Decisions::of(package, file);
@@ -210,7 +211,7 @@ impl File<'_> {
 
     fn write_methods(&self, text: &mut String) -> std::fmt::Result {
         let classes = self.package.classes.iter();
-        let classes = classes.filter(|class| class.source_file.as_ref() == Some(&self.file.name));
+        let classes = classes.filter(|class| self.file.holds(class));
         let methods: Vec<(u32, String, u64)> = classes
             .flat_map(|class| class.methods.iter().map(move |method| (class, method)))
             .filter_map(|(class, method)| {

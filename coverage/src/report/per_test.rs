@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use super::processors;
-use crate::model::BundleCoverage;
+use crate::model::{BundleCoverage, SourceFileCoverage};
 
 /// A test that was told from others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub struct OfLine {
 /// The tests of the lines of a source file.
 pub type OfFile = BTreeMap<u32, OfLine>;
 
-/// The source files of a module, by package and name.
-type OfModule = HashMap<(String, String), OfFile>;
+/// The source files of a module, by package, name, and which of several of this name it is.
+type OfModule = HashMap<(String, String, u16), OfFile>;
 
 /// The tests of a report, by test and by line.
 pub struct PerTest<'a> {
@@ -87,9 +87,8 @@ impl<'a> PerTest<'a> {
 
     /// The tests of a source file in a module, which is given by its number.
     #[must_use]
-    pub fn of_file(&self, module: usize, package: &str, file: &str) -> Option<&OfFile> {
-        let files = self.modules.get(module)?;
-        files.get(&(package.to_owned(), file.to_owned()))
+    pub fn of_file(&self, module: usize, file: &SourceFileCoverage) -> Option<&OfFile> {
+        self.modules.get(module)?.get(&key(file))
     }
 }
 
@@ -101,12 +100,15 @@ impl std::fmt::Debug for PerTest<'_> {
     }
 }
 
+fn key(file: &SourceFileCoverage) -> (String, String, u16) {
+    (file.package.clone(), file.name.clone(), file.copy)
+}
+
 /// Changes what is known of each line that a bundle has as executed.
 fn add_executed(files: &mut OfModule, bundle: &BundleCoverage, change: &dyn Fn(&mut OfLine)) {
     let packages = bundle.packages.iter();
     for file in packages.flat_map(|package| &package.source_files) {
-        let name = (file.package.clone(), file.name.clone());
-        let lines = files.entry(name).or_default();
+        let lines = files.entry(key(file)).or_default();
         let executed = file.lines.of_source();
         for (number, _) in executed.filter(|(_, line)| line.instructions.covered > 0) {
             change(lines.entry(number).or_default());
@@ -177,7 +179,12 @@ pub(super) mod tests {
     fn lines_know_the_tests_that_executed_them() {
         let tests = Withdrawals::new(40);
         let per_test = PerTest::new(&tests);
-        let lines = per_test.of_file(0, "bank", "Account.java").unwrap();
+        let account = SourceFileCoverage {
+            name: "Account.java".to_owned(),
+            package: "bank".to_owned(),
+            ..SourceFileCoverage::default()
+        };
+        let lines = per_test.of_file(0, &account).unwrap();
         let of = |line: u32| {
             lines
                 .get(&line)
@@ -187,7 +194,7 @@ pub(super) mod tests {
         assert_eq!(of(9), Some((40, false)));
         assert_eq!(of(10), None);
         assert_eq!(lines[&12].tests, [0, 1, 2]);
-        assert_eq!(per_test.of_file(1, "bank", "Account.java"), None);
+        assert_eq!(per_test.of_file(1, &account), None);
         assert!(per_test.test(1).unwrap().is_together && per_test.test(40).is_none());
     }
 }

@@ -32,7 +32,7 @@ fn write_file(
     sources: &dyn SourceLookup,
     text: &mut String,
 ) -> std::fmt::Result {
-    let path = path_of(sources, &file.package, &file.name);
+    let path = path_of(sources, &file.package, (&file.name, file.copy));
     writeln!(text, "  <file path=\"{}\">", escape(&path))?;
     for (number, line) in file.lines.of_source() {
         let covered = line.instructions.covered > 0;

@@ -5,7 +5,7 @@ use crate::ffi::live::{self, CountArray};
 use crate::messages::{self, Code};
 use crate::probe_class::ProbeClass;
 use crate::probe_table::table;
-use probes::ARRAY_LENGTH;
+use probes::COUNTS_LENGTH;
 use probes::spans::SpanInCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +24,7 @@ fn counters() -> MutexGuard<'static, Vec<CountArray>> {
 pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     loop {
         let number = counters().len();
-        let used = table().counters().count().div_ceil(ARRAY_LENGTH);
+        let used = table().counters().count().div_ceil(COUNTS_LENGTH);
         let Some(array) = u16::try_from(number).ok().filter(|_| number <= used) else {
             return Ok(());
         };
@@ -49,7 +49,9 @@ pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 pub(crate) fn zero(jvm: Jvm<'_>) -> Result<(), String> {
     let used = table().counters().count();
     for (array, number) in counters().iter().zip(0..) {
-        let length = used.saturating_sub(number * ARRAY_LENGTH).min(ARRAY_LENGTH);
+        let length = used
+            .saturating_sub(number * COUNTS_LENGTH)
+            .min(COUNTS_LENGTH);
         if length > 0 {
             live::zero_counters(jvm, array, length)
                 .map_err(|cause| format!("counters {number} cannot be written: {cause}"))?;

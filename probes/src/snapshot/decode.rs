@@ -343,7 +343,7 @@ impl SnapshotFields for Fields<'_> {
     fn index(&mut self, next: &mut u32) -> Result<u16, SnapshotError> {
         let index = u32::saturating_add(*next, self.index_difference()?);
         match u16::try_from(index) {
-            Ok(small) if usize::from(small) < ARRAY_LENGTH => {
+            Ok(small) => {
                 *next = index + 1;
                 Ok(small)
             }
@@ -412,13 +412,13 @@ mod tests {
 
     #[test]
     fn declared_lengths_are_checked() {
-        refused(&[class(0, 32_767, 2, b"")], "indices below 32768");
-        refused(&[class(0, 0, u32::MAX, b"")], "indices below 32768");
+        refused(&[class(0, 65_535, 2, b"")], "indices below 65536");
+        refused(&[class(0, 0, u32::MAX, b"")], "indices below 65536");
         refused(&[class(4_096, 0, 1, b"")], "an array below 4096");
         refused(&[(Kind::Hits, vec![0, 16])], "an array below 4096");
         refused(
-            &[(Kind::Hits, vec![0, 0, 0xFF, 0xFF, 0x03])],
-            "an index below 32768",
+            &[(Kind::Hits, vec![0, 0, 0xFF, 0xFF, 0x07])],
+            "an index below 65536",
         );
         refused(
             &[(Kind::Hits, vec![0, 0, 0x80, 0x80, 0x80, 0x01])],
@@ -426,8 +426,8 @@ mod tests {
         );
         refused(&[(Kind::Hits, vec![0])], "expected 2 bytes, found 1");
         refused(
-            &[(Kind::Test, vec![0, 0, 0, 0, 1, 0xFF, 0xFF, 0x03])],
-            "an index below 32768",
+            &[(Kind::Test, vec![0, 0, 0, 0, 1, 0xFF, 0xFF, 0x07])],
+            "an index below 65536",
         );
         refused(
             &[(Kind::Test, vec![0, 0, 0, 0, 9, 1])],

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::sessions::SpanInCode;
-use crate::arrays::ARRAY_LENGTH;
+use crate::arrays::COUNTS_LENGTH;
 
 /// The location of a span's counter: element `index` of the `array`th array of counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,10 @@ impl Counters {
         if number == next {
             state.spans.push(span);
         }
-        let length = ARRAY_LENGTH as u32;
+        let length = COUNTS_LENGTH as u32;
         Counter {
-            array: u16::try_from(number / length).unwrap_or(u16::MAX), // below SESSIONS * MAX_SPANS / ARRAY_LENGTH
-            index: (number % length) as u16,                           // below ARRAY_LENGTH
+            array: u16::try_from(number / length).unwrap_or(u16::MAX), // below SESSIONS * MAX_SPANS / COUNTS_LENGTH
+            index: (number % length) as u16,                           // below COUNTS_LENGTH
         }
     }
 
@@ -55,7 +55,7 @@ impl Counters {
     #[must_use]
     pub fn counted(&self, array: u16) -> Vec<SpanInCode> {
         let state = self.state();
-        let mut counters = state.spans.chunks(ARRAY_LENGTH);
+        let mut counters = state.spans.chunks(COUNTS_LENGTH);
         let spans = counters.nth(usize::from(array)).unwrap_or_default();
         spans.iter().copied().map(SpanInCode).collect()
     }

@@ -75,7 +75,7 @@ pub fn check_splice(
 fn outside(
     original: &ClassFile<'_>,
     output: &ClassFile<'_>,
-    added: Option<Added>,
+    added: Added,
     scratch: &mut CheckScratch,
 ) -> Result<(), SelfCheckError> {
     let CheckScratch { pool, expected, .. } = scratch;

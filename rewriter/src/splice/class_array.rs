@@ -1,5 +1,4 @@
-//! How a class reaches a probe array of its own (`ProbeStorage::ClassArray`), and
-//! what is added to the class for it.
+//! How a class reaches a probe array of its own (`ProbeStorage::ClassArray`).
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
@@ -15,13 +14,13 @@ use jvms::opcode;
 /// `CONSTANT_Dynamic` since this version (JVMS table 4.4-B).
 const DYNAMIC_CONSTANTS_SINCE: u16 = 55;
 /// Interfaces have private methods since this version (JVMS 4.6).
-const INTERFACE_METHODS_SINCE: u16 = 52;
+pub(super) const INTERFACE_METHODS_SINCE: u16 = 52;
 
 /// `private static synthetic` (JVMS table 4.6-A).
 const METHOD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_SYNTHETIC;
 
 /// `private static transient synthetic` (JVMS table 4.5-A).
-const FIELD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_TRANSIENT | ACC_SYNTHETIC;
+pub(super) const FIELD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_TRANSIENT | ACC_SYNTHETIC;
 
 /// Kind of a method handle that calls a static method (JVMS table 5.4.3.5-A).
 const INVOKE_STATIC: u8 = 6;
@@ -31,7 +30,7 @@ const ARRAY: &str = "array";
 const BOOTSTRAP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;Ljava/lang/String;)[B";
 const DIRECT: &str = "(Ljava/lang/String;)[B";
 /// Name of the constant, and of field and method where there is no such constant.
-const NAME: &str = "$classhook";
+pub(super) const NAME: &str = "$classhook";
 const HITS: &str = "[B";
 const GETTER: &str = "()[B";
 
@@ -73,9 +72,9 @@ fn instruction(opcode: u8, index: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(&encoded(opcode, index));
 }
 
-/// What is added to the class, by index of what it refers to.
+/// How a class reaches its array, by index of what is referred to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Added {
+pub(crate) enum Access {
     /// An entry of `BootstrapMethods`; its name's index if the attribute is new.
     Bootstrap {
         attribute: Option<u16>,
@@ -95,14 +94,14 @@ pub(crate) enum Added {
 /// Name and descriptor of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member {
-    name: u16,
-    descriptor: u16,
+    pub(super) name: u16,
+    pub(super) descriptor: u16,
 }
 
 /// The field that keeps the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cache {
-    member: Member,
+    pub(super) member: Member,
     reference: u16,
     /// `StackMapTable` and the class `[B`, if the version has frames.
     frame: Option<(u16, u16)>,
@@ -114,7 +113,7 @@ pub(crate) fn prepare(
     runtime: &str,
     key: Utf8<'_>,
     pool: &mut PoolWriter,
-) -> Option<(Fetch, Option<Added>)> {
+) -> Option<(Fetch, Option<Access>)> {
     let interface = class.access_flags() & ACC_INTERFACE != 0;
     let version = class.major_version();
     if version >= DYNAMIC_CONSTANTS_SINCE {
@@ -142,7 +141,7 @@ pub(crate) fn prepare(
         false => Some(cache(this, name, version, pool)?),
     };
     let code = pool.utf8(b"Code")?;
-    let added = Added::Members {
+    let added = Access::Members {
         code,
         method,
         field,
@@ -157,7 +156,7 @@ fn constant(
     runtime: &str,
     key: Utf8<'_>,
     pool: &mut PoolWriter,
-) -> Option<(Fetch, Option<Added>)> {
+) -> Option<(Fetch, Option<Access>)> {
     let target = pool.method(runtime, ARRAY, BOOTSTRAP)?;
     let handle = pool.method_handle(INVOKE_STATIC, target)?;
     let key = pool.string(key.as_bytes())?;
@@ -176,7 +175,7 @@ fn constant(
     let name = pool.utf8(NAME.as_bytes())?;
     let descriptor = pool.utf8(HITS.as_bytes())?;
     let dynamic = pool.dynamic(number, name, descriptor)?;
-    let added = Added::Bootstrap {
+    let added = Access::Bootstrap {
         attribute,
         handle,
         key,
@@ -215,68 +214,31 @@ fn unused_name(class: &ClassFile<'_>) -> String {
     name
 }
 
-/// Writes what stands between the constant pool and the first method.
-pub(crate) fn head(class: &ClassFile<'_>, added: Option<Added>, out: &mut Vec<u8>) {
-    let bytes = class.bytes();
-    let (pool_end, fields) = (class.pool().end(), class.fields_start());
-    let methods = class.methods_start();
-    let Some(Added::Members { field, .. }) = added else {
-        return copy(bytes, pool_end, methods, out);
-    };
-    let count = methods.minus(2);
-    let increased = |at: usize| u16_at(bytes, at).known().plus(1).to_be_bytes();
-    copy(bytes, pool_end, fields, out);
-    match field {
-        None => copy(bytes, fields, count, out),
-        Some(Cache { member, .. }) => {
-            out.extend_from_slice(&increased(fields));
-            copy(bytes, fields.plus(2), count, out);
-            member_head(FIELD_FLAGS, member, out);
-            out.extend_from_slice(&[0, 0]); // attributes
-        }
-    }
-    out.extend_from_slice(&increased(count));
+/// Writes a method of which `contents` writes the contents of `Code`; `code` is the name of that.
+pub(super) fn method_of(
+    method: Member,
+    code: u16,
+    out: &mut Vec<u8>,
+    contents: impl FnOnce(&mut Vec<u8>),
+) {
+    member_head(METHOD_FLAGS, method, out);
+    out.extend_from_slice(&[0, 1]); // attributes
+    out.extend_from_slice(&code.to_be_bytes());
+    let length_at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    contents(out);
+    let length = out.len().minus(length_at).minus(4) as u32;
+    write_at(out, length_at, &length.to_be_bytes());
 }
 
-/// Writes what follows the last method.
-pub(crate) fn tail(class: &ClassFile<'_>, added: Option<Added>, out: &mut Vec<u8>) {
-    let bytes = class.bytes();
-    let attributes = class.attributes_start();
-    match added {
-        Some(Added::Bootstrap {
-            attribute,
-            handle,
-            key,
-        }) => return bootstrap(class, attribute, handle, key, out),
-        Some(Added::Members {
-            code,
-            method,
-            field,
-            key,
-            call,
-        }) => {
-            member_head(METHOD_FLAGS, method, out);
-            out.extend_from_slice(&[0, 1]); // attributes
-            out.extend_from_slice(&code.to_be_bytes());
-            let length_at = out.len();
-            out.extend_from_slice(&[0; 4]);
-            getter(key, call, field, out);
-            let length = out.len().minus(length_at).minus(4) as u32;
-            write_at(out, length_at, &length.to_be_bytes());
-        }
-        None => {}
-    }
-    copy(bytes, attributes, bytes.len(), out);
-}
-
-fn member_head(flags: u16, member: Member, out: &mut Vec<u8>) {
+pub(super) fn member_head(flags: u16, member: Member, out: &mut Vec<u8>) {
     for item in [flags, member.name, member.descriptor] {
         out.extend_from_slice(&item.to_be_bytes());
     }
 }
 
 /// The contents of `Code` of the method that hands out the array.
-fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8>) {
+pub(super) fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8>) {
     let ask = |out: &mut Vec<u8>| {
         instruction(opcode::LDC_W, key, out); // key
         instruction(opcode::INVOKESTATIC, call, out); // array
@@ -318,7 +280,7 @@ fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8>) {
 }
 
 /// Writes the class's attributes with one more bootstrap method.
-fn bootstrap(
+pub(super) fn bootstrap(
     class: &ClassFile<'_>,
     attribute: Option<u16>,
     handle: u16,

@@ -28,7 +28,7 @@ impl Inserts<'_> {
     #[inline]
     pub(crate) fn size(&self, action: Action) -> u32 {
         match action {
-            Action::Hit(_) => self.probes.hit_size(),
+            Action::Hit(probe) => self.probes.hit_size(probe),
             Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
             // A change stands in the place of instructions, not in front of one.
             Action::Change(_) | Action::Count(_) => 0,

@@ -92,7 +92,8 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let class = self.class;
         let found = || class.code_marks(index);
         positions.sort(view.bytes(), found, edits, self.order, inserts)?;
-        let short = self.hits_alone && positions.stays_near(self.probes.hit_size());
+        let hit = self.probes.uniform_size().filter(|_| self.hits_alone);
+        let short = hit.is_some_and(|hit| positions.stays_near(hit));
         if !short {
             positions.group(edits, inserts);
             positions.settle(view.bytes(), handlers)?;

@@ -60,8 +60,8 @@ pub enum SpliceError {
         /// The probe.
         probe: u32,
     },
-    /// A probe's index cannot be pushed by `sipush`.
-    #[error("probe {probe} exceeds index 32767; register the class in a fresh array")]
+    /// A probe's index is beyond what an array holds.
+    #[error("probe {probe} exceeds index 65535; register the class in a fresh array")]
     ProbeOutOfRange {
         /// The probe.
         probe: u32,

@@ -20,6 +20,10 @@ const OWN: ProbeStorage<'static> = ProbeStorage::ClassArray {
     runtime: "classhook/runtime/Probes",
     key: Utf8::new(b"A"),
 };
+const OWN_METHODS: ProbeStorage<'static> = ProbeStorage::ClassMethods {
+    runtime: "classhook/runtime/Probes",
+    key: Utf8::new(b"A"),
+};
 
 /// Looks at everything that a class shows.
 pub fn read(bytes: &[u8]) -> usize {
@@ -142,7 +146,7 @@ fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     let (mut general, mut same) = (Scratch::general(), Vec::new());
     let mut rewritten = 0;
-    for storage in [STORAGE, CALLED, OWN] {
+    for storage in [STORAGE, CALLED, OWN, OWN_METHODS] {
         let Ok(report) = splice(class, plan, &storage, &mut scratch, &mut out) else {
             continue;
         };

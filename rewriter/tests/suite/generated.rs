@@ -21,7 +21,7 @@ const CHOICES: usize = 160;
 /// Most edits of each sort in one plan.
 const EDITS: usize = 12;
 
-const STORAGES: [ProbeStorage<'static>; 3] = [
+const STORAGES: [ProbeStorage<'static>; 4] = [
     ProbeStorage::SharedArray {
         owner: "java/lang/$Classhook",
         field: "hits",
@@ -32,6 +32,10 @@ const STORAGES: [ProbeStorage<'static>; 3] = [
         method: "hit",
     },
     ProbeStorage::ClassArray {
+        runtime: "classhook/runtime/Probes",
+        key: jvms::modified_utf8::Utf8::new(b"A"),
+    },
+    ProbeStorage::ClassMethods {
         runtime: "classhook/runtime/Probes",
         key: jvms::modified_utf8::Utf8::new(b"A"),
     },

@@ -185,7 +185,7 @@ impl IntoUtf8 for &'static str {
 fn plan_that_the_storage_cannot_hold_is_an_error() {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut plan = EditPlan::new();
-    plan.hit(first(Location::Entry), 32_767).unwrap();
+    plan.hit(first(Location::Entry), 65_535).unwrap();
     let mut scratch = Scratch::default();
     let mut out = Vec::new();
     let storage = ProbeStorage::SharedArray {
@@ -194,9 +194,9 @@ fn plan_that_the_storage_cannot_hold_is_an_error() {
     };
     assert!(splice(&class, &plan, &storage, &mut scratch, &mut out).is_ok());
     let mut many = EditPlan::new();
-    many.hit(first(Location::Entry), 32_768).unwrap();
+    many.hit(first(Location::Entry), 65_536).unwrap();
     let error = splice(&class, &many, &storage, &mut scratch, &mut out).unwrap_err();
-    assert_eq!(error, SpliceError::ProbeOutOfRange { probe: 32_768 });
+    assert_eq!(error, SpliceError::ProbeOutOfRange { probe: 65_536 });
     let mut counting = EditPlan::new();
     counting.count(first(Location::Entry), 1).unwrap();
     let error = splice(&class, &counting, &storage, &mut scratch, &mut out).unwrap_err();

@@ -1,13 +1,16 @@
 //! Probes that methods of the array's class write.
 
 use jvms::opcode;
+use std::collections::{BTreeMap, BTreeSet};
+
 use rewriter::{
-    CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, PoolIndex,
-    ProbeStorage, Scratch, check_splice, splice,
+    Bci, CheckScratch, ClassFile, Code, EditPlan, ExceptionHandler, InsertionPoint, Instruction,
+    Location, MethodIndex, PoolIndex, ProbeStorage, Scratch, check_splice, splice,
 };
 
 use crate::exercise;
-use crate::fixtures::{ALL, SHAPES};
+use crate::fixtures::{ALL, SHAPES, STORAGE, hits};
+use crate::program::class_with;
 
 const CALLED: ProbeStorage<'static> = ProbeStorage::SharedMethods {
     owner: "java/lang/$Classhook",
@@ -57,7 +60,7 @@ fn probe(class: &ClassFile<'_>, at: usize) -> i32 {
 
 #[test]
 fn every_probe_is_told_by_its_method_and_what_that_is_given() {
-    for number in 0..=32_767_u32 {
+    for number in 0..=65_535_u32 {
         let out = spliced(&[number]);
         let class = ClassFile::read(&out).unwrap();
         assert_eq!(probe(&class, 0), number.cast_signed());
@@ -66,7 +69,7 @@ fn every_probe_is_told_by_its_method_and_what_that_is_given() {
 
 #[test]
 fn probes_of_a_class_may_need_every_method() {
-    let probes = [0_u16, 300, 1_000, 2_304, 32_767];
+    let probes = [0_u16, 300, 1_000, 2_304, 65_535];
     let out = spliced(&probes.map(u32::from));
     let class = ClassFile::read(&out).unwrap();
     let found = [0, 5, 10, 15, 20].map(|at| probe(&class, at));
@@ -81,32 +84,133 @@ const OVERFLOWS: [&[u8]; 4] = [
     b"java/lang/Throwable",
 ];
 
+/// The instructions of a method that handlers of an overflow lead to.
+fn behind_overflows(class: &ClassFile<'_>, code: &Code<'_, '_>) -> Vec<u16> {
+    let catches = |row: &ExceptionHandler| {
+        let caught = class.pool().class_name(row.catch_type);
+        caught.is_none_or(|caught| OVERFLOWS.contains(&caught.as_bytes()))
+    };
+    let all: BTreeMap<u16, Instruction<'_>> = code
+        .instructions()
+        .map(|found| found.map(|found| (found.bci.0, found)).unwrap())
+        .collect();
+    let starts = code.exception_table().filter(catches);
+    let mut left: Vec<u16> = starts.map(|row| row.handler.0).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(at) = left.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let found = all[&at];
+        left.extend(found.branch_target().map(|target| target.0));
+        if let Some(switch) = found.switch() {
+            left.extend(switch.targets().map(|target| target.0));
+        }
+        if opcode::falls_through(found.opcode) {
+            left.push(found.next() as u16);
+        }
+        let around = code.exception_table();
+        let around = around.filter(|row| (row.start.0..row.end).contains(&at));
+        left.extend(around.map(|row| row.handler.0));
+    }
+    seen.into_iter().collect()
+}
+
+/// Whether the instruction at `bci` calls a method that writes hits.
+fn calls(class: &ClassFile<'_>, code: &Code<'_, '_>, bci: u16) -> bool {
+    let found = code.instructions().map(Result::unwrap);
+    let found = found.filter(|found| found.opcode == opcode::INVOKESTATIC);
+    found.filter(|found| found.bci.0 == bci).any(|found| {
+        let member = class.pool().member_ref(found.pool_index().unwrap());
+        member.is_some_and(|member| member.owner == "java/lang/$Classhook")
+    })
+}
+
 #[test]
-fn methods_that_may_catch_the_end_of_the_stack_are_not_made_to_call() {
+fn programs_that_caught_the_end_of_the_stack_are_not_made_to_call() {
     let mut found = [0, 0];
     for (name, bytes) in ALL {
         let class = ClassFile::read(bytes).unwrap();
         let plan = exercise::plan(&class, |_| true);
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         splice(&class, &plan, &CALLED, &mut scratch, &mut out).unwrap();
+        check_splice(&class, &plan, &CALLED, &out, &mut CheckScratch::default()).unwrap();
         let after = ClassFile::read(&out).unwrap();
         for method in after.methods() {
             let Some(code) = method.code().unwrap() else {
                 continue;
             };
-            let catches = code.exception_table().any(|handler| {
-                let caught = after.pool().class_name(handler.catch_type);
-                caught.is_none_or(|caught| OVERFLOWS.contains(&caught.as_bytes()))
-            });
-            // The first instruction is of the probe at the entry.
-            let expected = match catches {
-                true => opcode::GETSTATIC,
-                false => opcode::BIPUSH,
-            };
-            let method = method.name().to_str_lossless();
-            assert_eq!(code.bytes()[0], expected, "{name}.{method}");
-            found[usize::from(catches)] += 1;
+            let behind = behind_overflows(&after, &code);
+            for bci in &behind {
+                let method = method.name().to_str_lossless();
+                assert!(!calls(&after, &code, *bci), "{name}.{method}: {bci}");
+            }
+            found[usize::from(!behind.is_empty())] += 1;
         }
     }
     assert!(found[0] > 10 && found[1] > 2, "{found:?}");
+}
+
+#[test]
+fn only_probes_behind_a_handler_of_an_overflow_are_long() {
+    // try { nop; nop } catch (Throwable) { pop } with a loop in front.
+    let code = [
+        opcode::NOP,
+        opcode::ICONST_0,
+        opcode::IFEQ,
+        0xFF,
+        0xFE,
+        opcode::NOP,
+        opcode::RETURN,
+        opcode::POP,
+        opcode::NOP,
+        opcode::RETURN,
+    ];
+    let bytes = class_with(49, &code, &[[5, 6, 7]], &[], &[0, 0]);
+    let class = ClassFile::read(&bytes).unwrap();
+    let before = |bci| Location::Before(Bci(bci));
+    let plan = hits(MethodIndex(0), &[0, 1, 5, 8].map(before));
+    let mut out = Vec::new();
+    for scratch in &mut [Scratch::default(), Scratch::general()] {
+        let report = splice(&class, &plan, &CALLED, scratch, &mut out).unwrap();
+        assert_eq!(report.rewritten, 1);
+        check_splice(&class, &plan, &CALLED, &out, &mut CheckScratch::default()).unwrap();
+        let after = ClassFile::read(&out).unwrap();
+        let method = after.method(MethodIndex(0)).unwrap();
+        let code = method.code().unwrap().unwrap();
+        assert_eq!(code.bytes().len(), 10 + 3 * 5 + 8);
+        let opcodes = code.instructions().map(|found| found.unwrap().opcode);
+        let pushed = opcodes.filter(|found| [opcode::BIPUSH, opcode::GETSTATIC].contains(found));
+        let expected = [
+            opcode::BIPUSH,
+            opcode::BIPUSH,
+            opcode::BIPUSH,
+            opcode::GETSTATIC,
+        ];
+        assert_eq!(pushed.collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn index_that_sipush_takes_for_negative_is_made_right() {
+    for storage in [STORAGE, CALLED] {
+        let code = [opcode::NOP, opcode::RETURN, opcode::POP, opcode::RETURN];
+        let bytes = class_with(49, &code, &[[0, 1, 2]], &[], &[0, 0]);
+        let class = ClassFile::read(&bytes).unwrap();
+        let mut plan = EditPlan::new();
+        for (bci, probe) in [(2, 5), (3, 40_000)] {
+            let (method, location) = (MethodIndex(0), Location::Before(Bci(bci)));
+            plan.hit(InsertionPoint { method, location }, probe)
+                .unwrap();
+        }
+        let mut out = Vec::new();
+        splice(&class, &plan, &storage, &mut Scratch::default(), &mut out).unwrap();
+        check_splice(&class, &plan, &storage, &out, &mut CheckScratch::default()).unwrap();
+        let after = ClassFile::read(&out).unwrap();
+        let method = after.method(MethodIndex(0)).unwrap();
+        let code = method.code().unwrap().unwrap().bytes().to_vec();
+        let [high, low] = 40_000_u16.to_be_bytes();
+        assert_eq!(code[5..9], [opcode::SIPUSH, 0, 5, opcode::I2C]);
+        assert_eq!(code[15..19], [opcode::SIPUSH, high, low, opcode::I2C]);
+    }
 }

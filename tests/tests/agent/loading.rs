@@ -123,7 +123,7 @@ fn more_probes_than_one_array_holds() {
         assert_eq!(classes.len(), 400);
         let probes: usize = classes.iter().map(|class| class.probes.len()).sum();
         assert!(
-            probes > probes::ARRAY_LENGTH,
+            probes > probes::NEAR_LENGTH,
             "{probes} probes are no test of siblings"
         );
         for class in classes {

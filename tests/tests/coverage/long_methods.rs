@@ -235,6 +235,19 @@ fn method_that_cannot_have_probes_is_not_measured_instead_of_missed() {
         assert_eq!(counters(&folder.join("all.xml"), "fill"), None);
         assert!(counters(&folder.join("all.xml"), "put").is_some());
 
+        let name = |words: &str| words.replace("CLASSES", &classes.to_string_lossy());
+        run_command(folder, &name("instrument CLASSES -o before --embed")).assert_success();
+        let before = Java::new(&jdk)
+            .folder(folder)
+            .option("-Dclasshook.output=itself")
+            .class_path(&["before"])
+            .main("Long");
+        before.run().assert_success();
+        let report = run_command(folder, &name("report itself --classes CLASSES"));
+        assert_eq!(report.status.code(), Some(3), "{}", report.report());
+        let named = "the method Long.fill()V, which is not measured: with probes";
+        assert!(report.stdout.contains(named), "{}", report.report());
+
         let check = run_command(folder, "check out --fail-under line=1");
         assert_eq!(check.status.code(), Some(3), "{}", check.report());
         let without = run_command(folder, "report out --select !Long");

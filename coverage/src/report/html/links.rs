@@ -12,8 +12,11 @@ const LONGEST: usize = 120;
 pub(super) struct Links<'a> {
     folders: HashMap<&'a str, String>,
     classes: HashMap<&'a str, String>,
-    sources: HashMap<&'a str, HashMap<&'a str, String>>,
+    sources: HashMap<&'a str, HashMap<File<'a>, String>>,
 }
+
+/// Name of a source file, and which of several of this name it is.
+type File<'a> = (&'a str, u16);
 
 impl<'a> Links<'a> {
     pub(super) fn new(bundle: &'a BundleCoverage) -> Self {
@@ -32,7 +35,7 @@ impl<'a> Links<'a> {
             let mut sources = HashMap::new();
             for source in &package.source_files {
                 let file = unique("src-", &source.name, ".html", &mut files);
-                sources.insert(source.name.as_str(), file);
+                sources.insert((source.name.as_str(), source.copy), file);
             }
             links.add_classes(package, &sources, &mut files);
             links.sources.insert(&package.name, sources);
@@ -44,18 +47,23 @@ impl<'a> Links<'a> {
     fn add_classes(
         &mut self,
         package: &'a PackageCoverage,
-        sources: &HashMap<&str, String>,
+        sources: &HashMap<File<'a>, String>,
         files: &mut HashSet<String>,
     ) {
-        let mut of_file = HashMap::<&str, usize>::new();
-        for class in package.classes.iter().filter(|class| class.contains_code()) {
-            let file = class.source_file.as_deref().unwrap_or_default();
+        let mut of_file = HashMap::<File<'_>, usize>::new();
+        let file_of = |class: &'a ClassCoverage| {
+            let name = class.source_file.as_deref();
+            name.map(|name| (name, class.source_copy))
+        };
+        let with_code = package.classes.iter();
+        let with_code = with_code.filter(|class| class.contains_code());
+        for file in with_code.filter_map(file_of) {
             *of_file.entry(file).or_default() += 1;
         }
         let mut anchors = HashSet::new();
         for class in &package.classes {
-            let file = class.source_file.as_deref();
-            let page = file.and_then(|file| Some((sources.get(file)?, of_file.get(file))));
+            let file = file_of(class);
+            let page = file.and_then(|file| Some((sources.get(&file)?, of_file.get(&file))));
             let link = match page {
                 None => unique("class-", class.simple_name(), ".html", files),
                 Some((page, Some(1))) => page.clone(),
@@ -83,10 +91,15 @@ impl<'a> Links<'a> {
     }
 
     /// Page of a source file, in the folder of its package.
-    pub(super) fn source(&self, package: &PackageCoverage, file: &str) -> &str {
+    pub(super) fn source<'s>(
+        &'s self,
+        package: &PackageCoverage,
+        file: &'s str,
+        copy: u16,
+    ) -> &'s str {
         let files = self.sources.get(package.name.as_str());
         files
-            .and_then(|files| files.get(file))
+            .and_then(|files| files.get(&(file, copy)))
             .map_or("", String::as_str)
     }
 }

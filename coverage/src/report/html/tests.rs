@@ -16,7 +16,7 @@ const ACCOUNT: &str = "package bank;\n\n/** An account. */\nclass Account {\n   
 struct Text(&'static str);
 
 impl SourceLookup for Text {
-    fn source(&self, package: &str, file: &str) -> Option<String> {
+    fn source(&self, package: &str, file: &str, _: u16) -> Option<String> {
         (package == "bank" && file == "Account.java").then(|| self.0.to_owned())
     }
 }
@@ -389,7 +389,7 @@ fn hostile_names_and_sources_stay_text() {
     let bundle = builder.build(evil);
     struct Evil;
     impl SourceLookup for Evil {
-        fn source(&self, _: &str, _: &str) -> Option<String> {
+        fn source(&self, _: &str, _: &str, _: u16) -> Option<String> {
             Some("<script>alert(1)</script> /* \u{202E} </pre>".to_owned())
         }
     }

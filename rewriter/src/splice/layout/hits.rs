@@ -5,7 +5,7 @@
 //! instruction changes its size. What it makes is what [`Layout::group`],
 //! [`Layout::settle`] and the emitter make, which a test compares.
 
-use crate::arithmetic::Exact;
+use crate::arithmetic::{Exact, Known};
 use crate::plan::{Action, Edit};
 use crate::runs::{count, make_room};
 use crate::splice::layout::edits::RANK_PRE;
@@ -45,7 +45,7 @@ impl Layout {
         probes: ProbeWriter,
         out: &mut Vec<u8>,
     ) {
-        let hit = probes.hit_size();
+        let hit = probes.uniform_size().known();
         let inserted = (self.keys.len() as u32).times(hit);
         let base = out.len();
         out.resize(base.plus(code.len()).plus(inserted as usize), 0);

@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 final class SnapshotWriter implements Runnable {
     /** Probes that one array of a snapshot holds, and how many arrays it has at most. */
-    private static final int ARRAY_LENGTH = 32768;
+    private static final int ARRAY_LENGTH = 65536;
     private static final int MAX_ARRAYS = 4096;
     /** Milliseconds; what is older than twice this survives a kill. During the shutdown the interval is shorter. */
     private static final long INTERVAL = 50;

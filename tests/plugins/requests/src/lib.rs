@@ -672,7 +672,7 @@ fn change_and_event(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn many_edits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let entry = caller(class)?.entry();
-    plan.hit(&vec![entry; 32_768], b"")?;
+    plan.hit(&vec![entry; 65_536], b"")?;
     plan.count(&[entry], b"")?;
     Ok(())
 }

@@ -1,0 +1,126 @@
+//! Methods that a class gets to write its hits (`ProbeStorage::ClassMethods`).
+
+use crate::arithmetic::Exact;
+use crate::class::ClassFile;
+use crate::limits::MAX_SHORT_INDEX;
+use crate::pool::PoolWriter;
+use crate::splice::class_array::{Fetch, INTERFACE_METHODS_SINCE, Member, NAME, method_of};
+use jvms::access_flags::ACC_INTERFACE;
+use jvms::opcode;
+
+/// Pool entries of each method: its name, that with the descriptor, and itself.
+pub(super) const POOL_ENTRIES: u16 = 3;
+/// Probes of each method.
+const PROBES: u32 = 256;
+
+/// The methods that write the hits of one class, which follow one another in the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HitMethods {
+    /// The numbers of the first and the last one.
+    numbers: (u8, u8),
+    /// Pool index of the name of the first one.
+    name: u16,
+    descriptor: u16,
+    code: u16,
+    /// What pushes the array.
+    fetch: Fetch,
+}
+
+impl HitMethods {
+    /// Adds the pool entries of those with the numbers from `first` to `last`; none where
+    /// the class cannot have them, or the pool is full.
+    pub(super) fn prepare(
+        class: &ClassFile<'_>,
+        fetch: Fetch,
+        numbers: (u8, u8),
+        pool: &mut PoolWriter,
+    ) -> Option<Self> {
+        let interface = class.access_flags() & ACC_INTERFACE != 0;
+        if interface && class.major_version() < INTERFACE_METHODS_SINCE {
+            return None;
+        }
+        let prefix = unused_prefix(class, numbers);
+        let descriptor = pool.utf8(b"(I)V")?;
+        let code = pool.utf8(b"Code")?;
+        let this = class.this_class_index().0;
+        let mut first = None;
+        for number in numbers.0..=numbers.1 {
+            let name = pool.utf8(format!("{prefix}{number}").as_bytes())?;
+            match interface {
+                true => pool.interface_method_of(this, name, descriptor)?,
+                false => pool.method_of(this, name, descriptor)?,
+            };
+            first = first.or(Some(name));
+        }
+        let methods = Self {
+            numbers,
+            name: first?,
+            descriptor,
+            code,
+            fetch,
+        };
+        // The one that may hand out the array is among them.
+        let all = class
+            .records()
+            .len()
+            .plus(1)
+            .plus(usize::from(methods.count()));
+        u16::try_from(all).ok().map(|_| methods)
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u16 {
+        u16::from(self.numbers.1.minus(self.numbers.0)).plus(1)
+    }
+
+    /// Pool index of the first one; each further one stands [`POOL_ENTRIES`] behind.
+    pub(super) fn first(&self) -> u16 {
+        self.name.plus(POOL_ENTRIES).minus(1)
+    }
+
+    /// Writes all of them.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        for number in self.numbers.0..=self.numbers.1 {
+            let at = u16::from(number.minus(self.numbers.0));
+            let method = Member {
+                name: self.name.plus(at.times(POOL_ENTRIES)),
+                descriptor: self.descriptor,
+            };
+            method_of(method, self.code, out, |out| self.body(number, out));
+        }
+    }
+
+    /// The contents of `Code` of one.
+    fn body(&self, number: u8, out: &mut Vec<u8>) {
+        let middle = u32::from(number).times(PROBES).plus(PROBES / 2);
+        let [m0, m1] = (middle as u16).to_be_bytes();
+        out.extend_from_slice(&[0, 3, 0, 1]); // max_stack, max_locals
+        let length_at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        let start = out.len();
+        let (key, fetch) = self.fetch.code();
+        out.extend_from_slice(key.as_ref().map_or(&[], |key| &key[..]));
+        out.extend_from_slice(&fetch); // array
+        out.push(opcode::ILOAD_0); // array, low
+        out.extend_from_slice(&[opcode::SIPUSH, m0, m1]); // array, low, middle
+        out.push(opcode::IADD); // array, index
+        if middle > MAX_SHORT_INDEX {
+            out.push(opcode::I2C); // array, index
+        }
+        out.push(opcode::ICONST_1); // array, index, 1
+        out.push(opcode::BASTORE); //
+        out.push(opcode::RETURN);
+        let length = out.len().minus(start) as u32;
+        crate::bytes::write_at(out, length_at, &length.to_be_bytes());
+        out.extend_from_slice(&[0, 0, 0, 0]); // exceptions, attributes
+    }
+}
+
+/// What makes names with these numbers that no member of the class has: its pool does not hold them.
+fn unused_prefix(class: &ClassFile<'_>, (first, last): (u8, u8)) -> String {
+    let mut prefix = format!("{NAME}$");
+    while (first..=last).any(|number| class.pool().holds(format!("{prefix}{number}").as_bytes())) {
+        prefix.push('_');
+    }
+    prefix
+}

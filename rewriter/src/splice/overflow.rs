@@ -1,0 +1,126 @@
+//! Where a method may go on after the program ran out of stack: from there on nothing
+//! that is inserted may call.
+
+use crate::arithmetic::Exact;
+use crate::class::{ClassFile, Code, ExceptionHandler, Instructions};
+use crate::plan::{Action, Edit, Location};
+use jvms::opcode;
+
+/// `StackOverflowError` and the classes it extends (JVMS 6.3).
+const OVERFLOWS: [&[u8]; 4] = [
+    b"java/lang/StackOverflowError",
+    b"java/lang/VirtualMachineError",
+    b"java/lang/Error",
+    b"java/lang/Throwable",
+];
+
+/// Of a method with more handlers than these, all of it counts as reached from them.
+const MOST_HANDLERS: usize = 256;
+
+/// The lowest probe of the method that may be hit after an overflow was caught in it; all
+/// probes from there on are taken to be such. None where there is no such probe.
+pub(super) fn first_probe_behind<'e>(
+    class: &ClassFile<'_>,
+    code: &Code<'_, '_>,
+    edits: impl Iterator<Item = &'e Edit> + Clone,
+) -> Option<u32> {
+    let catches = |handler: &ExceptionHandler| {
+        let caught = class.pool().class_name(handler.catch_type);
+        caught.is_none_or(|caught| OVERFLOWS.contains(&caught.as_bytes()))
+    };
+    let mut lowest = None;
+    let mut note = |probe: u32| lowest = Some(lowest.map_or(probe, |known: u32| known.min(probe)));
+    let hits = |edit: &Edit| match edit.action {
+        Action::Hit(probe) => Some(probe),
+        _ => None,
+    };
+    if code.exception_table().any(|handler| catches(&handler)) {
+        let reached = Reached::from(code, catches);
+        let is_reached = |edit: &&Edit| reached.as_ref().is_none_or(|all| all.has(edit));
+        edits
+            .clone()
+            .filter(is_reached)
+            .filter_map(hits)
+            .for_each(&mut note);
+    }
+    // What unwinds the method gets every exception.
+    if edits
+        .clone()
+        .any(|edit| edit.point.location == Location::Unwind)
+    {
+        edits.filter_map(hits).for_each(note);
+    }
+    lowest
+}
+
+/// The instructions of a method that some of its handlers lead to.
+struct Reached {
+    /// By bci.
+    all: Vec<bool>,
+    /// Where to go on.
+    left: Vec<usize>,
+}
+
+impl Reached {
+    /// What these handlers lead to; none where that is not followed.
+    fn from(
+        code: &Code<'_, '_>,
+        mut is_start: impl FnMut(&ExceptionHandler) -> bool,
+    ) -> Option<Self> {
+        if code.exception_table().count() > MOST_HANDLERS {
+            return None;
+        }
+        let starts = code.exception_table().filter(|handler| is_start(handler));
+        let mut reached = Self {
+            all: vec![false; code.bytes().len()],
+            left: starts.map(|handler| usize::from(handler.handler)).collect(),
+        };
+        loop {
+            reached.follow(code.bytes())?;
+            // What is reached may throw to any handler around it.
+            let further = code.exception_table().filter(|row| {
+                let (from, to) = (usize::from(row.start), usize::from(row.end));
+                let covered = reached.all.get(from..to).unwrap_or_default();
+                let known = reached.all.get(usize::from(row.handler));
+                known == Some(&false) && covered.contains(&true)
+            });
+            let further = further.map(|row| usize::from(row.handler));
+            let further: Vec<usize> = further.collect();
+            if further.is_empty() {
+                return Some(reached);
+            }
+            reached.left = further;
+        }
+    }
+
+    /// Goes on from what is left; none for code that is not understood, and subroutines.
+    fn follow(&mut self, code: &[u8]) -> Option<()> {
+        while let Some(mut at) = self.left.pop() {
+            while !std::mem::replace(self.all.get_mut(at)?, true) {
+                let found = Instructions::from(code, at, 0).next()?.ok()?;
+                if matches!(found.opcode, opcode::JSR | opcode::JSR_W | opcode::RET) {
+                    return None;
+                }
+                let targets = found.switch().into_iter().flat_map(|it| it.targets());
+                let targets = targets.chain(found.branch_target());
+                self.left.extend(targets.map(usize::from));
+                if !opcode::falls_through(found.opcode) {
+                    break;
+                }
+                at = at.plus(found.length() as usize);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the place of an edit is behind one of these instructions, or in front.
+    fn has(&self, edit: &Edit) -> bool {
+        let at = match edit.point.location {
+            Location::Entry => return false,
+            Location::Unwind => return true,
+            Location::Before(bci) | Location::At(bci) | Location::FallThrough(bci) => bci,
+            Location::Jump { source, .. } => source,
+        };
+        self.all.get(usize::from(at)).copied().unwrap_or(true)
+    }
+}
