@@ -5,7 +5,8 @@
 //! `CONSTANT_Utf8_info` that holds it, `….tail` begins after its last byte.
 
 use ristretto_classfile::attributes::{
-    ArrayType, Attribute, ExceptionTableEntry, Instruction, StackFrame, VerificationType,
+    Annotation, ArrayType, Attribute, ExceptionTableEntry, Instruction, StackFrame,
+    VerificationType,
 };
 use ristretto_classfile::{
     BaseType, ClassAccessFlags, ClassFile, ConstantPool, Field, FieldAccessFlags, FieldType,
@@ -23,6 +24,12 @@ const COUNTS_LENGTH: i32 = 32_768;
 
 /// How many probes of the array each method `hit0`, `hit1`, … writes to (`rewriter::ProbeStorage::SharedMethods`).
 const PROBES_OF_A_METHOD: i32 = 256;
+
+/// The types of the annotations that make the elements of an array constants once they are not zero: of JDK 8, and of others.
+const STABLE: [&str; 2] = [
+    "Ljava/lang/invoke/Stable;",
+    "Ljdk/internal/vm/annotation/Stable;",
+];
 
 /// What the first class has besides its array: methods for the instrumented code, each of which calls the native
 /// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
@@ -158,6 +165,10 @@ impl ProbeClass {
             _ => (BaseType::Long, COUNTS_LENGTH),
         };
         let length = u8::try_from(self.pool.add_integer(length)?)?;
+        let attributes = match element {
+            ArrayType::Byte => vec![self.stable()?],
+            _ => Vec::new(),
+        };
         self.fields.push(Field {
             access_flags: FieldAccessFlags::PUBLIC
                 | FieldAccessFlags::STATIC
@@ -166,7 +177,7 @@ impl ProbeClass {
             name_index: self.pool.add_utf8(name)?,
             descriptor_index: self.pool.add_utf8(descriptor)?,
             field_type: FieldType::Array(Box::new(FieldType::Base(base))),
-            attributes: Vec::new(),
+            attributes,
         });
         let code = vec![
             Instruction::Ldc(length),       // Stack: I
@@ -183,6 +194,22 @@ impl ProbeClass {
         Ok(array)
     }
 
+    /// The annotations for which HotSpot's compilers take elements that are not zero as constants: that of JDK 8, and that of
+    /// later ones. Each JVM ignores the one that it does not know.
+    fn stable(&mut self) -> Result<Attribute, Box<dyn Error>> {
+        let mut annotations = Vec::new();
+        for name in STABLE {
+            annotations.push(Annotation {
+                type_index: self.pool.add_utf8(name)?,
+                elements: Vec::new(),
+            });
+        }
+        Ok(Attribute::RuntimeVisibleAnnotations {
+            name_index: self.pool.add_utf8("RuntimeVisibleAnnotations")?,
+            annotations,
+        })
+    }
+
     /// `public static int unwound`, which instrumented code increments when an exception leaves a call.
     fn unwound(&mut self) -> Result<(), Box<dyn Error>> {
         self.fields.push(Field {
@@ -197,29 +224,42 @@ impl ProbeClass {
         Ok(())
     }
 
-    /// `public static void hit2(int low) { hits[low + 640] = 1; }`, where `low` is -128 to 127, and others like it.
+    /// `public static void hit2(int low) { int index = low + 640; if (hits[index] == 0) hits[index] = 1; }`, where `low` is
+    /// -128 to 127, and others like it.
     fn hits(&mut self, array: u16) -> Result<(), Box<dyn Error>> {
         for number in 0..ARRAY_LENGTH / PROBES_OF_A_METHOD {
             let middle = number * PROBES_OF_A_METHOD + PROBES_OF_A_METHOD / 2;
             // Two bytes without a sign: what `sipush` takes for a negative number, `i2c` makes right.
             let [high, low] = u16::try_from(middle)?.to_be_bytes();
             let mut code = vec![
-                Instruction::Getstatic(array),                        // Stack: array
-                Instruction::Iload_0,                                 // Stack: array, low
-                Instruction::Sipush(i16::from_be_bytes([high, low])), // Stack: array, low, middle
-                Instruction::Iadd,                                    // Stack: array, index
+                Instruction::Iload_0,                                 // Stack: low
+                Instruction::Sipush(i16::from_be_bytes([high, low])), // Stack: low, middle
+                Instruction::Iadd,                                    // Stack: index
             ];
             if i16::try_from(middle).is_err() {
-                code.push(Instruction::I2c); // Stack: array, index
+                code.push(Instruction::I2c); // Stack: index
             }
+            let end = u8::try_from(code.len() + 9)?;
             code.extend([
-                Instruction::Iconst_1, // Stack: array, index, 1
-                Instruction::Bastore,  // Stack: -
+                Instruction::Istore_0,         // Stack: -
+                Instruction::Getstatic(array), // Stack: array
+                Instruction::Iload_0,          // Stack: array, index
+                Instruction::Baload,           // Stack: hit
+                Instruction::Ifne(end.into()), // Stack: -
+                Instruction::Getstatic(array), // Stack: array
+                Instruction::Iload_0,          // Stack: array, index
+                Instruction::Iconst_1,         // Stack: array, index, 1
+                Instruction::Bastore,          // Stack: -
                 Instruction::Return,
             ]);
             let flags = MethodAccessFlags::PUBLIC | MethodAccessFlags::STATIC;
             let name = format!("hit{number}");
-            self.method(&name, "(I)V", flags, Some(Body::new(3, 1, code)))?;
+            let mut body = Body::new(3, 1, code);
+            body.attributes.push(Attribute::StackMapTable {
+                name_index: self.pool.add_utf8("StackMapTable")?,
+                frames: vec![StackFrame::SameFrame { frame_type: end }],
+            });
+            self.method(&name, "(I)V", flags, Some(body))?;
         }
         Ok(())
     }

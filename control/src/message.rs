@@ -205,6 +205,8 @@ pub struct Status {
     pub classes: ClassCounts,
     /// Arrays defined in the JVM for probes, of 32,768 bytes each.
     pub arrays: u16,
+    /// The code that records hits.
+    pub hits: Hits,
     /// The first failures.
     pub failures: Vec<Failure>,
     /// Failures of the agent itself, not of a class.
@@ -356,6 +358,17 @@ pub enum HugeMethods {
     CompiledByUs,
 }
 
+/// The code that records hits in classes that are instrumented from now on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by", content = "because")]
+pub enum Hits {
+    /// By calls, which the compilers remove once a probe was hit.
+    #[default]
+    Calls,
+    /// By stores, for this cause.
+    Stores(String),
+}
+
 /// Classes in numbers, since the agent began to work; each counts once, however often it is changed or retransformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -374,8 +387,6 @@ pub struct ClassCounts {
     pub huge_methods: u64,
     /// What HotSpot does with them.
     pub huge_methods_are: HugeMethods,
-    /// Classes that lack probes which were hit, because their code is hot.
-    pub without_spent: usize,
     /// Time on the selected classes in microseconds, summed over threads.
     pub time_us: u64,
     /// The part of it that the self-check took.

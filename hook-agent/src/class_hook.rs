@@ -11,7 +11,6 @@ use crate::names::{decode, name_in};
 use crate::originals;
 use crate::patch::in_force::Considered;
 use crate::patch::{dry_run, in_force};
-use crate::retransform;
 use host::untouched::is_untouched;
 use host::{ClassRequest, CodeLocation, Loader};
 use rewriter::{ClassFile, restore_parameter_names};
@@ -54,11 +53,10 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     let files = patched
         .as_ref()
         .map(|(class, bytes)| (class.bytes.as_slice(), bytes.as_slice()));
-    let instrumented = plugins
+    let mut edits = plugins
         .as_deref()
         .and_then(|plugins| instrument(agent, load, name, &loader, files, plugins));
-    let (mut edits, handed_over) =
-        instrumented.map_or((None, false), |it| (Some(it.edits), it.handed_over));
+    let handed_over = edits.is_some();
     if let Some((class, bytes)) = &patched {
         // What the plugins made of it is handed over already.
         if handed_over || hand_over(load, name, bytes) {
@@ -67,8 +65,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 revision,
                 plugins: Vec::new(),
                 followers: Vec::new(),
-                without_spent: false,
-                changed_by_others: changed_by_others(load),
+                hits_call: false,
             });
             edits.plugins.insert(0, in_force::label(class));
         }
@@ -99,15 +96,7 @@ fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edit
     }
 }
 
-/// A class that a plugin wants edits of.
-struct InstrumentedClass {
-    /// What it holds from now on.
-    edits: Edits,
-    /// Whether the JVM got another class file; not if each of its probes is spent.
-    handed_over: bool,
-}
-
-/// Gives a class its edits, if a plugin wants any; `patched` is the file that stands in
+/// Gives a class its edits, if a plugin wants any, and returns them; `patched` is the file that stands in
 /// for it, and the same with native methods prefixed.
 fn instrument(
     agent: &Agent,
@@ -116,7 +105,7 @@ fn instrument(
     loader: &Loader,
     patched: Option<(&[u8], &[u8])>,
     plugins: &PluginSet,
-) -> Option<InstrumentedClass> {
+) -> Option<Edits> {
     // The location costs field reads, so it is fetched only for a class that may matter.
     if !plugins.wants(name, loader, CodeLocation::Unread) {
         return None;
@@ -176,7 +165,7 @@ fn transform(
     load: &ClassFileLoad<'_>,
     request: &ClassRequest<'_>,
     set: &PluginSet,
-) -> Option<InstrumentedClass> {
+) -> Option<Edits> {
     let mut out = Vec::new();
     let helpers = LoaderOfClass { agent, load };
     let (outcome, requested) = set
@@ -195,20 +184,15 @@ fn transform(
             .left_alone(&class, method, &requested.plugins);
     }
     let handed_over = outcome.is_changed() && hand_over(load, request.name, &out);
-    let is_edited = handed_over || !outcome.is_changed() && requested.spent > 0;
     if agent.table.wants_arrays() {
         agent.upkeep.wake();
         agent.signal.wake(); // it rests long while no array is in use
     }
-    is_edited.then_some(InstrumentedClass {
-        edits: Edits {
-            revision: set.revision,
-            plugins: requested.plugins,
-            followers: requested.followers,
-            without_spent: requested.spent > 0,
-            changed_by_others: changed_by_others(load),
-        },
-        handed_over,
+    handed_over.then_some(Edits {
+        revision: set.revision,
+        plugins: requested.plugins,
+        followers: requested.followers,
+        hits_call: requested.hits_call,
     })
 }
 
@@ -227,11 +211,6 @@ fn count(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], is_changed: bool)
     } else if !is_load {
         agent.count_seen(); // loaded before the agent came, or before a plugin selected it
     }
-}
-
-/// Whether this is a redefinition or retransformation that is not the agent's.
-fn changed_by_others(load: &ClassFileLoad<'_>) -> bool {
-    load.class_being_redefined.is_some() && !retransform::is_under_way()
 }
 
 fn hand_over(load: &ClassFileLoad<'_>, name: &[u8], bytes: &[u8]) -> bool {

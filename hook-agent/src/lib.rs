@@ -19,14 +19,14 @@
 //! | `collected` | forgets the classes of loaders that have been collected |
 //! | `loaded`, `originals` | classes that are loaded, and their class files |
 //! | `retransform` | retransforms classes that are loaded |
+//! | `hit_code` | the code that records hits: calls or stores |
 //! | `patch` | other class files for loaded classes, and the way back |
 //! | `class_hook` | one class on its way through the hook |
-//! | `self_removal` | takes probes out of hot code that have nothing left to tell |
 //! | `recorded` | arrays and spans → snapshot and event file |
 //! | `observe` | what the JVM says of itself, recorded |
 //! | `summary`, `unselected`, `shutdown` | what became of classes, what was loaded if none was selected, and how the agent ends |
 //! | `agent_thread` | the thread that writes what was recorded |
-//! | `upkeep_thread` | the thread that defines arrays and retransforms classes that could not be before, or are hot |
+//! | `upkeep_thread` | the thread that defines arrays and retransforms classes that could not be before |
 //! | `commands` | what the agent does when it is asked |
 //! | `control_thread`, `worker_thread` | the thread that listens, and the one that works on what takes its time |
 //! | `live_phase`, `startup` | how the agent begins |
@@ -50,6 +50,7 @@ mod current;
 mod events;
 mod ffi;
 mod helper_classes;
+mod hit_code;
 mod jacoco_thread;
 mod live_phase;
 mod loaded;
@@ -64,7 +65,6 @@ mod probe_class;
 mod probe_table;
 mod recorded;
 mod retransform;
-mod self_removal;
 mod shutdown;
 mod spans;
 mod startup;

@@ -8,10 +8,10 @@ use crate::probe_table::table;
 use crate::spans::runtime;
 use probes::ProbeRange;
 use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The JVM's arrays, by number; an array is added before the table knows of it.
-static ARRAYS: RwLock<Vec<ProbeArray>> = RwLock::new(Vec::new());
+static ARRAYS: RwLock<Vec<Arc<ProbeArray>>> = RwLock::new(Vec::new());
 
 /// Defines `count` more probe classes and makes their arrays known.
 ///
@@ -34,7 +34,7 @@ pub(crate) fn define(jvm: Jvm<'_>, count: u16) -> Result<(), (Code, String)> {
         ARRAYS
             .write()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(array);
+            .push(Arc::new(array));
         table().set_arrays(number + 1);
     }
     Ok(())
@@ -55,6 +55,23 @@ pub(crate) fn zero(jvm: Jvm<'_>, ranges: &[ProbeRange]) -> Result<(), String> {
             .map_err(|cause| format!("array {} cannot be written: {cause}", range.array))?;
     }
     Ok(())
+}
+
+/// Discards the code that was compiled when elements were not zero, and so lacks the calls that would set them again. If
+/// classes have [`probes::HitCode::Call`], call this after elements were set to zero: later hits are recorded then.
+///
+/// # Errors
+///
+/// The JVM refuses; the text has the cause.
+pub(crate) fn discard_compiled(jvm: Jvm<'_>) -> Result<(), String> {
+    // Other agents may run Java code in a retransformation: it must not wait for this lock.
+    let all = ARRAYS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    arrays::discard_compiled(jvm, &all).map_err(|error| {
+        format!("the JVM refuses to discard code that was compiled before ({error})")
+    })
 }
 
 /// Gives each array that is in use, as far as it is, to `absorb`.
@@ -124,27 +141,4 @@ fn hit<'a>(array: &'a [i8], range: &ProbeRange) -> impl Iterator<Item = u16> + u
         .take(range.count as usize);
     let hit = bytes.zip(indices).filter(|(byte, _)| **byte != 0);
     hit.map(|(_, index)| index)
-}
-
-/// Sets those elements to zero of which it is `known` that they were set, and calls `again` with array and index of each
-/// that has been set again since the last call.
-///
-/// # Errors
-///
-/// Which array cannot be read or written, and why.
-pub(crate) fn sweep(
-    jvm: Jvm<'_>,
-    known: impl Fn(u16) -> Vec<i8>,
-    mut again: impl FnMut(u16, u16),
-) -> Result<(), String> {
-    let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
-    for (array, number) in all.iter().zip(0..) {
-        let known = (0..).zip(known(number)).filter(|(_, byte)| *byte != 0);
-        let known: Vec<u16> = known.map(|(index, _)| index).collect();
-        if !known.is_empty() {
-            arrays::take_elements(jvm, array, &known, |index, _| again(number, index))
-                .map_err(|cause| format!("array {number} cannot be watched: {cause}"))?;
-        }
-    }
-    Ok(())
 }

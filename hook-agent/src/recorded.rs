@@ -9,7 +9,7 @@ use crate::ffi::live;
 use crate::messages::Code;
 use crate::spans::event_file::EventFile;
 use crate::spans::{counters, runtime};
-use crate::{probe_arrays, self_removal};
+use crate::{hit_code, probe_arrays};
 use probes::{ProbeRange, ProbeTable};
 
 /// Makes the arrays and counters ready for the first class: defined, and zero if an agent was here before.
@@ -21,6 +21,11 @@ pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     agent.table.begin_again();
     let ranges = agent.table.ranges(None);
     probe_arrays::zero(jvm, &ranges).map_err(|cause| (Code::ProbeClass, cause))?;
+    if !ranges.is_empty() {
+        // Methods of an agent that was here before may still run.
+        probe_arrays::discard_compiled(jvm).map_err(|cause| (Code::ProbeClass, cause))?;
+    }
+    hit_code::choose(agent);
     let missing = probes::ARRAYS_AHEAD.saturating_sub(agent.table.arrays());
     probe_arrays::define(jvm, missing)?;
     begin_spans(agent, jvm)
@@ -109,9 +114,6 @@ pub(crate) fn executed(
 ) -> Result<Vec<Executed>, String> {
     let snapshot = &agent.snapshot;
     let ranges = agent.table.ranges(Some(plugin));
-    if reset {
-        self_removal::put_back(agent, jvm, &ranges);
-    }
     let exclusive = snapshot.exclusive();
     snapshot.begin_reading();
     if reset {
@@ -120,10 +122,11 @@ pub(crate) fn executed(
         probe_arrays::read(jvm, |array, hits| snapshot.absorb(array, hits));
     }
     let executed = known_hits(agent, plugin);
+    drop(exclusive);
     if reset {
+        hit_code::cleared(agent, jvm)?;
         snapshot.reset(Some(plugin), &ranges);
     }
-    drop(exclusive);
     let _ = snapshot.flush(agent.table, &agent.failures.take_fresh()); // reported already, and tried again
     Ok(executed)
 }
@@ -136,12 +139,13 @@ pub(crate) fn executed(
 pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
     let snapshot = &agent.snapshot;
     let ranges = agent.table.ranges(None);
-    self_removal::put_back(agent, jvm, &ranges);
-    let _exclusive = snapshot.exclusive();
+    let exclusive = snapshot.exclusive();
     snapshot.begin_reading();
     probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
     snapshot.flush(agent.table, &agent.failures.take_fresh())?;
     let length = snapshot.length();
+    drop(exclusive);
+    hit_code::cleared(agent, jvm)?;
     snapshot.reset(None, &ranges);
     let _ = snapshot.flush(agent.table, &[]); // reported already, and tried again
     Ok(length)
@@ -173,16 +177,18 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
 /// Forgets what was hit: all of it, or one plugin's. What is hit from now on is recorded, whatever
 /// was hit before.
 ///
+/// A copy between the clearing and the end holds later hits alone, which are still in the arrays for the next copy.
+///
 /// # Errors
 ///
 /// Which array cannot be written, and why.
 pub(crate) fn reset(agent: &Agent, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<usize, String> {
     agent.sessions.own().reset(jvm, plugin);
     let ranges = agent.table.ranges(plugin);
-    self_removal::put_back(agent, jvm, &ranges);
-    // Nobody copies in between: a copy made before would be written afterwards.
-    let _exclusive = agent.snapshot.exclusive();
+    let exclusive = agent.snapshot.exclusive();
     probe_arrays::zero(jvm, &ranges)?;
+    drop(exclusive);
+    hit_code::cleared(agent, jvm)?;
     agent.snapshot.reset(plugin, &ranges);
     Ok(ranges.iter().map(|range| range.count as usize).sum())
 }

@@ -18,7 +18,6 @@ use crate::originals::{self, Files};
 use crate::{collected, probe_arrays};
 use host::{CodeLocation, Loader};
 use rewriter::named_fields;
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -27,16 +26,6 @@ const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Class-file bytes per probe, low: what is needed to define arrays before they are used up.
 const BYTES_PER_PROBE: usize = 8;
-
-thread_local! {
-    /// Whether this thread retransforms classes now.
-    static UNDER_WAY: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether the hook is called because this thread retransforms classes.
-pub(crate) fn is_under_way() -> bool {
-    UNDER_WAY.get()
-}
 
 /// A class to be retransformed.
 struct Selected {
@@ -120,16 +109,6 @@ pub(crate) fn settle(
     let failed = report.failed_names();
     instrumented.forget(|name, edits| stale(edits) && !failed.contains(&decode(name)));
     report
-}
-
-/// Retransforms those classes of these internal names that hold edits and that nobody else has changed since they were
-/// loaded.
-pub(crate) fn retransform_edited(agent: &Agent, jvm: Jvm<'_>, names: &HashSet<String>) -> Report {
-    pass(agent, jvm, &|class| {
-        let edits = || agent.instrumented.find(&class.name, class.loader_id);
-        names.contains(&decode(&class.name))
-            && edits().is_some_and(|edits| !edits.changed_by_others)
-    })
 }
 
 /// Retransforms those unprepared classes that have been prepared since.
@@ -355,9 +334,7 @@ pub(crate) fn location(
 fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
     let instrumented = &agent.instrumented;
-    UNDER_WAY.set(true);
     let outcome = jvm.jvmti.retransform_classes(jvm.live, &classes);
-    UNDER_WAY.set(false);
     match (outcome, batch) {
         (Ok(()), _) => {
             report.retransformed += batch.len();

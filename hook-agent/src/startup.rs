@@ -17,7 +17,7 @@ use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
 use observations::Wish;
-use probes::{Meta, SnapshotOptions, SnapshotWriter};
+use probes::{HitCode, Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -129,6 +129,11 @@ fn start<P: OnLoadOrLive>(
         let text = "before-agents=on is for a JVM that starts: other agents have changed the loaded classes already";
         return Err((StartError::Agent(Code::Options, text.to_owned()), asked));
     }
+    if config.agent.before_agents && config.agent.hits == Some(HitCode::Call) {
+        let text =
+            "hits=calls needs an agent that can retransform, which before-agents=on rules out";
+        return Err((StartError::Agent(Code::Options, text.to_owned()), asked));
+    }
     let on_error = config.agent.on_error;
     if config.help {
         messages::answer(format_args!(
@@ -145,6 +150,12 @@ fn start<P: OnLoadOrLive>(
         return Ok(None);
     }
     messages::set_level(config.agent.log);
+    if config.agent.self_remove.is_some() {
+        messages::warning(
+            Code::Options,
+            "self-remove has no effect any more: the compilers remove each probe once it was hit; the next release refuses the option",
+        );
+    }
     begin(vm, phase, config)
         .map(Some)
         .map_err(|error| (error, on_error))

@@ -7,14 +7,14 @@ use crate::agent::Agent;
 use crate::agent::test_runs::{OpenTests, Test};
 use crate::ffi::jvm::Jvm;
 use crate::messages::{self, Code};
-use crate::{probe_arrays, self_removal};
+use crate::{hit_code, probe_arrays};
 
 /// The plugin whose probes tell what is executed.
 const PLUGIN: &str = "coverage";
 
 /// A test begins, as a thread of the application says.
 pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>, test: Test) {
-    // Whoever takes probes out before the first is waited for.
+    // Whoever changes classes before the first is waited for.
     let _alone = (!agent.tests.are_used()).then(|| agent.work.alone());
     begin_alone(agent, jvm, test);
 }
@@ -22,8 +22,8 @@ pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>, test: Test) {
 /// A test begins. Before the first, the caller is the one who may change classes.
 pub(crate) fn begin_alone(agent: &Agent, jvm: Jvm<'_>, test: Test) {
     if agent.tests.begin_use() {
-        // Each test is to be seen to execute what others executed before, so no probe goes any more.
-        self_removal::put_back(agent, jvm, &agent.table.ranges(Some(PLUGIN)));
+        // Each test has its own hits, also of code that others executed before, so no call may be removed.
+        hit_code::store_only(agent, jvm);
     }
     let mut is_known = true;
     switch(agent, jvm, |open| is_known = open.begin(test));
@@ -67,6 +67,7 @@ fn switch(agent: &Agent, jvm: Jvm<'_>, change: impl FnOnce(&mut OpenTests)) {
     let fits = agent.snapshot.tested(&names, &hits);
     change(&mut open);
     drop((open, exclusive));
+    let taken = taken.and_then(|()| hit_code::cleared(agent, jvm));
     if let Err(cause) = taken {
         messages::error(Code::ProbeClass, cause);
     }

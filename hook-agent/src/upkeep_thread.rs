@@ -1,12 +1,11 @@
-//! The upkeep thread: it defines new arrays ahead of need, retransforms classes that could not be before, takes probes
-//! out of hot code, and adds to the plan cache. What of this takes long does not keep the agent thread from writing.
+//! The upkeep thread: it defines new arrays ahead of need, retransforms classes that could not be before, and adds to
+//! the plan cache. What of this takes long does not keep the agent thread from writing.
 
 use crate::agent::Agent;
 use crate::agent::thread_signal::{Stopped, Turn};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::{live, thread};
 use crate::messages::{self, Code};
-use crate::self_removal::SelfRemoval;
 use crate::spans::counters;
 use crate::{probe_arrays, retransform};
 use std::time::{Duration, Instant};
@@ -40,7 +39,6 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     let _stopped = Stopped(&agent.upkeep);
     bind_spans(agent, jvm);
     let mut growth = Growth::default();
-    let mut removal = SelfRemoval::new();
     while agent.upkeep.pause(REST) != Turn::Stop {
         retransform::retransform_prepared(agent, jvm);
         while growth.is_due() && agent.table.wants_arrays() {
@@ -51,7 +49,6 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
         if let Err((code, text)) = counters::define(jvm) {
             messages::error(code, text);
         }
-        removal.turn(agent, jvm);
         agent.plugins.write_plans(false);
     }
 }

@@ -755,8 +755,8 @@ pub struct Requested {
     pub plugins: Vec<String>,
     /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
     pub followers: Vec<String>,
-    /// Hit probes that the class does not get, because it is on record that they were hit.
-    pub spent: usize,
+    /// True if calls record the hits of the class ([`probes::HitCode::Call`]).
+    pub hits_call: bool,
     /// The helper classes that the edits may name.
     pub helpers: Vec<HelperClass>,
     /// The methods that have no edit at all, though plugins asked for some.
@@ -793,7 +793,7 @@ impl Observer for Requested {
     }
 
     fn spliced(&mut self, class: &TransformedClass, spliced: &Spliced) {
-        self.spent = spliced.spent;
+        self.hits_call = spliced.hits_call;
         let skipped = spliced.skipped.iter();
         let named = skipped.map(|(method, cause)| LeftAloneMethod {
             method: class.method_name(*method).unwrap_or_default(),

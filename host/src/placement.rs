@@ -1,10 +1,8 @@
 //! One plan of all plugins: where its probes lie, and what its spans and counters become.
 
-use std::sync::Arc;
-
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
-use probes::{ProbeTable, Registration, SpentProbes};
+use probes::{HitCode, ProbeTable, Registration};
 use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
 use smallvec::SmallVec;
 
@@ -33,10 +31,13 @@ pub(crate) enum ProbeArray {
 }
 
 impl ProbeArray {
-    /// The array of this number, in the memory of an earlier name.
-    fn shared(array: u16, mut owner: String) -> Self {
+    /// The array of this number, to which such code writes, in the memory of an earlier name.
+    fn shared(array: u16, code: HitCode, mut owner: String) -> Self {
         write_array_owner(array, &mut owner);
-        Self::Shared(owner)
+        match code {
+            HitCode::Store => Self::Shared(owner),
+            HitCode::Call => Self::Called(owner),
+        }
     }
 
     /// As the rewriter takes it.
@@ -67,8 +68,6 @@ pub(crate) struct MergedPlan {
     pub(crate) plan: EditPlan,
     /// The methods that are left without a span that was asked for.
     pub(crate) left_alone: LeftAlone,
-    /// Hit probes that need not be set any more.
-    pub(crate) spent: usize,
 }
 
 /// Something of each plugin: there are few.
@@ -100,8 +99,8 @@ pub(crate) fn merge(
         .map(|asked| (asked.plugin.name.as_str(), asked.request.hits))
         .collect();
     let owner = std::mem::take(&mut memory.owner);
-    let (array, bases, spent) = match asking().next() {
-        None => (ProbeArray::shared(0, owner), OfEach::new(), None),
+    let (array, bases) = match asking().next() {
+        None => (ProbeArray::shared(0, HitCode::Store, owner), OfEach::new()),
         Some(first) => match storage {
             Storage::Shared(table) => in_table(class, &wanted, table, owner),
             Storage::Own(probes) => on_its_own(class, &wanted, probes),
@@ -122,14 +121,6 @@ pub(crate) fn merge(
         .collect();
     let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
         .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
-    let spent = spent.map_or(0, |spent| {
-        merged.retain_hits(|probe| !spent.contains(probe as usize))
-    });
-    // Hot code: what is left there is seldom hit, and its bytes decide what HotSpot inlines.
-    let array = match array {
-        ProbeArray::Shared(owner) if spent > 0 => ProbeArray::Called(owner),
-        array => array,
-    };
     // Last, so that a call which another plugin's code answers at once is none.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
@@ -150,7 +141,6 @@ pub(crate) fn merge(
         array,
         plan: merged,
         left_alone,
-        spent,
     })
 }
 
@@ -198,8 +188,8 @@ fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
     }
 }
 
-/// Where probes lie: the array, the first index for each plugin, and the indices of those that need not be set any more.
-type Placed = (ProbeArray, OfEach<u32>, Option<Arc<SpentProbes>>);
+/// The array in which probes lie, and the first index for each plugin.
+type Placed = (ProbeArray, OfEach<u32>);
 
 /// Room for the probes of each plugin in an array of the helper classes; `owner` is memory for the name of its class.
 fn in_table(
@@ -223,8 +213,7 @@ fn in_table(
         return Err("the probes of its plugins do not fit into one array any more".to_owned());
     }
     let bases = ranges.iter().map(|range| u32::from(range.base)).collect();
-    let array_of_probes = ProbeArray::shared(array, owner);
-    Ok((array_of_probes, bases, table.spent(array)))
+    Ok((ProbeArray::shared(array, table.hit_code(), owner), bases))
 }
 
 /// The plugins' probes one after the other in an array of the class's own.
@@ -244,5 +233,5 @@ fn on_its_own(
         *next += count;
         Some(base)
     });
-    Ok((ProbeArray::Own(key), bases.collect(), None))
+    Ok((ProbeArray::Own(key), bases.collect()))
 }

@@ -28,8 +28,8 @@ pub(crate) struct Spliced {
     pub(crate) huge: Vec<(MethodIndex, String)>,
     /// How long the self-check took.
     pub(crate) check_time: Duration,
-    /// Hit probes that were asked for and need not be set any more.
-    pub(crate) spent: usize,
+    /// True if calls record hits.
+    pub(crate) hits_call: bool,
 }
 
 impl Spliced {
@@ -57,7 +57,7 @@ impl Spliced {
             huge: all(self.huge),
             inverted: self.inverted,
             check_time: self.check_time,
-            spent: self.spent,
+            hits_call: self.hits_call,
         }
     }
 }
@@ -207,7 +207,6 @@ fn splice_all(
         array,
         mut plan,
         left_alone,
-        spent,
     } = placement::merge(planned, storage, &mut buffers.memory)?;
     let storage = array.storage();
     let natives = |plan: &mut EditPlan, class: &ClassFile<'_>| {
@@ -221,7 +220,6 @@ fn splice_all(
         }
         spliced.partly.extend(skipped);
         spliced.partly.extend(left_alone);
-        spliced.spent = spent;
         buffers.memory.plan = plan;
         if let ProbeArray::Shared(owner) | ProbeArray::Called(owner) = array {
             buffers.memory.owner = owner;
@@ -252,7 +250,6 @@ fn splice_all(
     spliced.skipped.extend(skipped);
     spliced.partly.extend(partly);
     spliced.partly.extend(left_alone);
-    spliced.spent = spent;
     Ok(spliced)
 }
 
@@ -344,7 +341,7 @@ fn splice_with(
             .collect(),
         huge: report.warnings.into_iter().filter_map(huge).collect(),
         check_time,
-        spent: 0,
+        hits_call: matches!(storage, ProbeStorage::SharedMethods { .. }),
     })
 }
 

@@ -167,7 +167,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
-            "error[H0104]: unknown key `outptu`\n  expected `output`, `file-name`, `on-error`, `log`, `run`, `max-size`, `when-full`, `waits`, `control`, `self-check`, `plan-cache`, `compile-huge`, `self-remove`, `per-loader`, `before-agents`, `jacoco-tcp` or `jacoco-tcp-remote`\n  help     did you mean `output`?\n  \
+            "error[H0104]: unknown key `outptu`\n  expected `output`, `file-name`, `on-error`, `log`, `run`, `max-size`, `when-full`, `waits`, `control`, `self-check`, `plan-cache`, `compile-huge`, `hits`, `self-remove`, `per-loader`, `before-agents`, `jacoco-tcp` or `jacoco-tcp-remote`\n  help     did you mean `output`?\n  \
              at       classhook.toml:2\n  found    outptu = \"x\"",
         ),
         (

@@ -11,7 +11,7 @@ use compiler::compiler;
 use helper_loaders::Answering;
 use host::config::PluginConfig;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
-use probes::ProbeTable;
+use probes::{HitCode, ProbeTable};
 use shapes::{SHAPES, request, table};
 
 #[test]
@@ -135,31 +135,20 @@ fn retransformed_bytes_get_the_plan_and_the_slots_of_the_original() {
 }
 
 #[test]
-fn spent_probes_are_left_out_and_the_others_keep_their_slots() {
+fn hits_that_call_have_the_slots_of_hits_that_store() {
     let (pipeline, table) = (coverage(), table());
-    let (mut all, mut rest) = (Vec::new(), Vec::new());
-    pipeline.transform(&request(SHAPES), &table, &mut all);
-    let slots_of_all = slots(&all);
-    let spent = [slots_of_all[1] as usize, slots_of_all[3] as usize];
-    assert_eq!(table.spend(0, spent), 2);
-    assert_eq!(table.spend(0, spent), 0);
-    let (outcome, requested) =
-        pipeline.transform_by(&request(SHAPES), &table, &Answering(Ok(())), &mut rest);
-    assert_eq!((outcome, requested.spent), (Outcome::Changed, 2));
-    let mut kept = slots_of_all.clone();
-    kept.retain(|slot| !spent.contains(&(*slot as usize)));
-    assert_eq!(slots(&rest), kept);
-
-    table.spend(0, slots_of_all.iter().map(|slot| *slot as usize));
-    let (outcome, requested) =
-        pipeline.transform_by(&request(SHAPES), &table, &Answering(Ok(())), &mut rest);
-    assert_eq!((outcome, rest.is_empty()), (Outcome::Unchanged, true));
-    assert_eq!(requested.spent, slots_of_all.len());
-    assert_eq!(requested.plugins, ["coverage"]);
-
-    table.forget_spent(&table.ranges(Some("coverage")));
-    pipeline.transform(&request(SHAPES), &table, &mut rest);
-    assert_eq!(rest, all);
+    let (mut stored, mut called) = (Vec::new(), Vec::new());
+    let ask = |out: &mut Vec<u8>| {
+        let (outcome, requested) =
+            pipeline.transform_by(&request(SHAPES), &table, &Answering(Ok(())), out);
+        assert_eq!(outcome, Outcome::Changed);
+        requested.hits_call
+    };
+    assert!(!ask(&mut stored));
+    table.set_hit_code(HitCode::Call);
+    assert!(ask(&mut called));
+    assert_eq!(slots(&called), slots(&stored));
+    assert_eq!(table.class_count(), 1);
 }
 
 /// Another agent has changed it, or its file is of another version by now.

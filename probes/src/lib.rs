@@ -43,7 +43,6 @@ mod log;
 pub mod merge;
 pub mod snapshot;
 pub mod spans;
-pub mod spent;
 pub mod table;
 pub mod test_hits;
 
@@ -59,6 +58,5 @@ pub use snapshot::{
     ClassBytes, Snapshot, SnapshotClass, SnapshotOptions, SnapshotWriter, end_copy,
 };
 pub use spans::SpanTable;
-pub use spent::SpentProbes;
-pub use table::{PendingClass, ProbeRange, ProbeTable, Registration, TableError};
+pub use table::{HitCode, PendingClass, ProbeRange, ProbeTable, Registration, TableError};
 pub use test_hits::{Taken, TestHits};

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, NEAR_LENGTH};
 use crate::spans::{Counters, SESSIONS, SpanTable};
-use crate::spent::{Spent, SpentProbes};
 
 /// The length of an array, as the number type in which probes are counted.
 const LENGTH: u32 = ARRAY_LENGTH as u32;
@@ -120,6 +119,19 @@ impl Default for SessionSpans {
     }
 }
 
+/// The code that records a hit.
+///
+/// Each form may write to the same array, so classes may have either.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HitCode {
+    /// It stores to the array.
+    #[default]
+    Store,
+    /// It calls a method that stores where there is no hit yet. Compilers that take an element which is not zero for a
+    /// constant remove the call. So when elements are cleared, the compiled code that lacks calls has to be discarded.
+    Call,
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// Elements in use at the front of each defined array.
@@ -134,7 +146,7 @@ struct State {
     pending: Vec<PendingClass>,
     /// Number of the snapshot that classes are written to.
     snapshot: u32,
-    spent: Spent,
+    hit_code: HitCode,
 }
 
 #[derive(Debug)]
@@ -322,7 +334,6 @@ impl ProbeTable {
         }
         state.snapshot += 1;
         state.pending.clear();
-        state.spent.clear();
     }
 
     /// The ranges of one plugin's classes, or of all, in order of registration.
@@ -332,16 +343,6 @@ impl ProbeTable {
         let wanted = |entry: &&Entry| plugin.is_none_or(|plugin| *entry.plugin == *plugin);
         let ranges = state.classes.iter().filter(wanted).map(Entry::range);
         ranges.filter(|range| range.count > 0).collect()
-    }
-
-    /// The classes that have probes, by internal name, in order of registration.
-    #[must_use]
-    pub fn class_ranges(&self) -> Vec<(String, ProbeRange)> {
-        let state = self.state();
-        let classes = state.classes.iter().filter(|entry| entry.probe_count > 0);
-        classes
-            .map(|entry| (entry.name.to_string(), entry.range()))
-            .collect()
     }
 
     /// The classes of one plugin that have probes, by internal name and fingerprint, in order of registration.
@@ -355,28 +356,15 @@ impl ProbeTable {
             .collect()
     }
 
-    /// Says of probes of an array that they were hit, which is on record: classes that are instrumented from now on get
-    /// none of them. The result is how many of them this was not known of.
-    pub fn spend(&self, array: u16, indices: impl IntoIterator<Item = usize>) -> usize {
-        let mut state = self.state();
-        let indices = indices.into_iter();
-        indices
-            .filter(|index| state.spent.insert(array, *index))
-            .count()
-    }
-
-    /// The probes of an array that need not be set any more, if there are any.
+    /// Returns the code that records hits in classes that are instrumented from now on.
     #[must_use]
-    pub fn spent(&self, array: u16) -> Option<Arc<SpentProbes>> {
-        self.state().spent.of(array)
+    pub fn hit_code(&self) -> HitCode {
+        self.state().hit_code
     }
 
-    /// All probes of these ranges are to be set in classes that are instrumented from now on.
-    pub fn forget_spent(&self, ranges: &[ProbeRange]) {
-        let mut state = self.state();
-        for range in ranges {
-            state.spent.remove(range.array, range.base, range.count);
-        }
+    /// Sets how hits are recorded in classes that are instrumented from now on.
+    pub fn set_hit_code(&self, code: HitCode) {
+        self.state().hit_code = code;
     }
 
     /// Takes the classes registered since the last call, in order of registration.

@@ -48,7 +48,7 @@ enum What {
     Attach(attach::Options),
     /// What a program pays while 1, 100 or 1,000 of its classes are changed: pauses, and until its code is compiled anew
     Change(change::Options),
-    /// Programs that have been running for a while: no agent, JaCoCo, Classhook with its probes and without those of hot code
+    /// Whole runs, and programs in their first seconds and later: no agent, JaCoCo, Classhook
     Coverage(coverage::Options),
     /// The tests of libraries under Maven and their reports: no agent, JaCoCo's plugin, Classhook's; every counter compared
     Maven(maven::Options),
@@ -98,7 +98,7 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     let keep = |figures: Vec<Figure>| figures::keep(workspace, &figures);
     let few = |words: &'static [&'static str]| if brief { words } else { &[] };
     let rewriter = few(&["--rounds=3", "--cold-rounds=3"]);
-    let coverage = few(&["--processes=1", "--warm-up=20", "--rounds=40"]);
+    let coverage = few(&["--processes=1", "--late=20", "--rounds=40"]);
     keep(startup::run(workspace, &parsed(few(&["--rounds=5"]))?)?)?;
     keep(rewriter::run(workspace, &parsed(rewriter)?)?)?;
     // Before the next one, which removes folders: for minutes afterwards ext4 makes files several times as slowly.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::{ClassCounts, HugeMethods, PlanCache, Status as Answer, is_observation};
+use control::message::{
+    ClassCounts, Hits, HugeMethods, PlanCache, Status as Answer, is_observation,
+};
 use trace::numbers::counted;
 
 use crate::agent::Agent;
@@ -72,7 +74,7 @@ fn text(status: &Answer) -> String {
         milliseconds(classes.check_time_us),
         plan_cache(status.plan_cache),
         counted(status.arrays, "array"),
-        without_spent(classes.without_spent),
+        hits(&status.hits),
         plugins(&status.plugins),
     );
     for holder in &status.holders {
@@ -116,14 +118,11 @@ fn huge_methods(classes: &ClassCounts) -> String {
     }
 }
 
-/// `; taken out of 3 classes with hot code where they were hit`; empty if there are none.
-fn without_spent(classes: usize) -> String {
-    match classes {
-        0 => String::new(),
-        count => {
-            let classes = counted(count, "class");
-            format!("; taken out of {classes} with hot code where they were hit")
-        }
+/// `; hits are stored, since the JVM compiles nothing`.
+fn hits(hits: &Hits) -> String {
+    match hits {
+        Hits::Calls => "; compilers remove a probe once it was hit".to_owned(),
+        Hits::Stores(cause) => format!("; hits are stored, since {cause}"),
     }
 }
 

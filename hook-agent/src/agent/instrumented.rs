@@ -42,11 +42,8 @@ pub(crate) struct Edits {
     pub plugins: Vec<String>,
     /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
     pub followers: Vec<String>,
-    /// Whether probes are left out because it is on record that they were hit; the class may hold none then.
-    pub without_spent: bool,
-    /// Whether somebody else has redefined or retransformed the class since it was loaded: a JVM of version 17 forgets a
-    /// redefinition at the next retransformation.
-    pub changed_by_others: bool,
+    /// True if calls record its hits ([`probes::HitCode::Call`]).
+    pub hits_call: bool,
 }
 
 impl Edits {
@@ -62,11 +59,8 @@ impl Instrumented {
     pub fn note(&self, name: &[u8], loader: LoaderId, edits: Option<Edits>) {
         let key = (name.into(), loader);
         let mut classes = self.classes();
-        if let Some(mut edits) = edits {
-            let known = classes.entry(key).or_default();
-            let before = known.edits.as_ref();
-            edits.changed_by_others |= before.is_some_and(|before| before.changed_by_others);
-            known.edits = Some(edits);
+        if edits.is_some() {
+            classes.entry(key).or_default().edits = edits;
         } else if let Entry::Occupied(mut known) = classes.entry(key) {
             known.get_mut().edits = None;
             if known.get().counted == Counted::default() {
@@ -151,8 +145,7 @@ mod tests {
                 revision,
                 plugins: vec!["coverage".to_owned()],
                 followers: Vec::new(),
-                without_spent: false,
-                changed_by_others: false,
+                hits_call: false,
             })
         };
         instrumented.note(b"a/A", one, edits(1));
@@ -183,8 +176,7 @@ mod tests {
             revision: 0,
             plugins: vec!["hot patch 1".to_owned()],
             followers: Vec::new(),
-            without_spent: false,
-            changed_by_others: false,
+            hits_call: false,
         };
         instrumented.note(b"a/A", LoaderId(7), Some(patched));
         assert_eq!(count(false, false), (false, false));

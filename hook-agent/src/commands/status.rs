@@ -3,10 +3,12 @@
 use super::context::Context;
 use crate::agent::Agent;
 use crate::agent::huge_methods::Limit;
+use crate::hit_code;
 use crate::structural_edits;
 use crate::summary::Numbers;
 use control::message::{
-    ClassCounts, Failure, Holder, HugeMethods, MethodRemark, PlanCache, Plugin, PluginState, Status,
+    ClassCounts, Failure, Hits, Holder, HugeMethods, MethodRemark, PlanCache, Plugin, PluginState,
+    Status,
 };
 use host::config::PluginConfig;
 use std::time::Duration;
@@ -57,6 +59,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         plugins: plugins(agent),
         classes: counts(agent),
         arrays: agent.table.arrays(),
+        hits: hits(agent),
         failures: failures.chain(not_retransformed).take(FAILURES).collect(),
         own_failures: numbers.own_failures,
         natives: structural_edits::natives(),
@@ -111,9 +114,15 @@ pub(super) fn counts(agent: &Agent) -> ClassCounts {
         skipped_methods: summary.skipped_methods,
         huge_methods: plugins.huge_methods,
         huge_methods_are: huge_methods(agent.huge_methods.limit()),
-        without_spent: agent.instrumented.count(|edits| edits.without_spent),
         time_us: micros(plugins.time),
         check_time_us: micros(plugins.check_time),
+    }
+}
+
+fn hits(agent: &Agent) -> Hits {
+    match hit_code::cause_of_stores(agent) {
+        None => Hits::Calls,
+        Some(cause) => Hits::Stores(cause.text().to_owned()),
     }
 }
 

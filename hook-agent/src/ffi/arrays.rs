@@ -1,20 +1,25 @@
 //! The arrays that probes write to: defined, copied, set to zero, and seen where the JVM has them.
 
+use super::error::JvmtiError;
 use super::jvm::Jvm;
 use super::live::with_env;
 use super::refs::{Local, jni};
-use jni::objects::{JByteArray, JClassLoader};
+use jni::objects::{JByteArray, JClass, JClassLoader};
 use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::{jni_sig, jni_str};
 use jni_sys::{JNI_ABORT, jobject};
 use std::ffi::CStr;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
 
-/// One `hits` array of the JVM, held by a global reference until the process ends.
+/// One `hits` array of the JVM and its class, held by global references until the process ends.
 #[derive(Debug)]
-pub(crate) struct ProbeArray(Global<JByteArray<'static>>);
+pub(crate) struct ProbeArray {
+    hits: Global<JByteArray<'static>>,
+    class: Global<JClass<'static>>,
+}
 
 /// Defines a class in the bootstrap loader and returns its static `hits` array.
 ///
@@ -25,7 +30,7 @@ pub(crate) fn define_probe_class(
     jvm: Jvm<'_>,
     name: &CStr,
     bytes: &[u8],
-) -> std::result::Result<ProbeArray, String> {
+) -> Result<ProbeArray, String> {
     let name = JNIStr::from_cstr(name).ok_or("the name is not modified UTF-8")?;
     with_env(jvm, |env| {
         let class = env.define_class(Some(name), JClassLoader::null(), bytes)?;
@@ -33,8 +38,22 @@ pub(crate) fn define_probe_class(
             .get_static_field(&class, jni_str!("hits"), jni_sig!("[B"))?
             .l()?;
         let hits = env.cast_local::<JByteArray<'_>>(hits)?;
-        Ok(ProbeArray(env.new_global_ref(&hits)?))
+        Ok(ProbeArray {
+            hits: env.new_global_ref(&hits)?,
+            class: env.new_global_ref(&class)?,
+        })
     })
+}
+
+/// Discards all compiled code that holds elements of these arrays as constants. Such code depends on methods of the arrays'
+/// classes, which are retransformed; its threads go on in the interpreter.
+///
+/// # Errors
+///
+/// The JVM's refusal.
+pub(crate) fn discard_compiled(jvm: Jvm<'_>, arrays: &[Arc<ProbeArray>]) -> Result<(), JvmtiError> {
+    let classes: Vec<jobject> = arrays.iter().map(|array| array.class.as_raw()).collect();
+    jvm.jvmti.retransform_raw(jvm.live, &classes)
 }
 
 /// Copies the first `buffer.len()` bytes of an array.
@@ -46,8 +65,8 @@ pub(crate) fn read_array(
     jvm: Jvm<'_>,
     array: &ProbeArray,
     buffer: &mut [i8],
-) -> std::result::Result<(), String> {
-    with_env(jvm, |env| array.0.get_region(env, 0, buffer))
+) -> Result<(), String> {
+    with_env(jvm, |env| array.hits.get_region(env, 0, buffer))
 }
 
 /// Sets `count` bytes of an array from `base` on to zero.
@@ -60,9 +79,9 @@ pub(crate) fn zero_array(
     array: &ProbeArray,
     base: u16,
     count: u32,
-) -> std::result::Result<(), String> {
+) -> Result<(), String> {
     let zeros = vec![0; count as usize];
-    with_env(jvm, |env| array.0.set_region(env, base.into(), &zeros))
+    with_env(jvm, |env| array.hits.set_region(env, base.into(), &zeros))
 }
 
 /// Sets the elements at these indices to zero, and calls `taken` with each that was not zero and what it held: what is stored
@@ -76,7 +95,7 @@ pub(crate) fn take_elements(
     array: &ProbeArray,
     indices: &[u16],
     mut taken: impl FnMut(u16, i8),
-) -> std::result::Result<(), String> {
+) -> Result<(), String> {
     {
         let elements = CriticalElements::of(jvm, array)?;
         if let Ok(elements) = elements.shared() {
@@ -94,8 +113,8 @@ pub(crate) fn take_elements(
     for index in indices {
         let mut byte = [0];
         with_env(jvm, |env| {
-            array.0.get_region(env, i32::from(*index), &mut byte)?;
-            array.0.set_region(env, i32::from(*index), &[0])
+            array.hits.get_region(env, i32::from(*index), &mut byte)?;
+            array.hits.set_region(env, i32::from(*index), &[0])
         })?;
         if byte[0] != 0 {
             taken(*index, byte[0]);
@@ -117,8 +136,8 @@ struct CriticalElements<'a> {
 }
 
 impl<'a> CriticalElements<'a> {
-    fn of(jvm: Jvm<'a>, array: &ProbeArray) -> std::result::Result<Self, String> {
-        let (local, array) = (jvm.local, array.0.as_raw());
+    fn of(jvm: Jvm<'a>, array: &ProbeArray) -> Result<Self, String> {
+        let (local, array) = (jvm.local, array.hits.as_raw());
         let length = jni!(local, v1_1.GetArrayLength, array);
         let mut is_copy = false;
         let start = jni!(
@@ -162,7 +181,7 @@ impl<'a> CriticalElements<'a> {
     }
 
     /// As Java code writes them at any time.
-    fn shared(&self) -> std::result::Result<&[AtomicI8], String> {
+    fn shared(&self) -> Result<&[AtomicI8], String> {
         if self.is_copy {
             return Err("the JVM gives a copy".to_owned());
         }

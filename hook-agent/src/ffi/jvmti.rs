@@ -213,10 +213,15 @@ impl Jvmti {
     /// Sends the classes through the class-file load hook again; all of them change or none.
     ///
     /// Global references: `-Xcheck:jni` counts local ones of this frame as the hook's own, and warns.
-    pub fn retransform_classes(self, _: Live, classes: &[&GlobalRef]) -> Result<(), JvmtiError> {
+    pub fn retransform_classes(self, live: Live, classes: &[&GlobalRef]) -> Result<(), JvmtiError> {
         let raw: Vec<jobject> = classes.iter().map(|class| class.as_raw()).collect();
-        let count = jint::try_from(raw.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
-        call!(self.RetransformClasses(count, raw.as_ptr()))
+        self.retransform_raw(live, &raw)
+    }
+
+    /// The same, by references that are valid.
+    pub(super) fn retransform_raw(self, _: Live, classes: &[jobject]) -> Result<(), JvmtiError> {
+        let count = jint::try_from(classes.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        call!(self.RetransformClasses(count, classes.as_ptr()))
     }
 
     /// Starts an agent thread on a new `java.lang.Thread` object, which calls `body` with `argument`.

@@ -1,16 +1,10 @@
-//! What concerns the whole process: its end under `on-error=strict`, whether a debugger is in it, memory that it gets
+//! The whole process: its end under `on-error=strict`, memory that it gets
 //! back, its user, the time, and the processor time of a thread.
 
 use probes::spans::of_the_heap;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-
-/// Whether the JVM's debugging agent is loaded: a retransformation clears breakpoints.
-pub(crate) fn is_debugged() -> bool {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().any(|line| line.ends_with("/libjdwp.so"))
-}
 
 /// The processor time that the calling thread has used, user and system.
 pub(crate) fn thread_cpu_time() -> Duration {

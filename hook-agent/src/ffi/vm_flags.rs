@@ -2,7 +2,8 @@
 //!
 //! The tables describe fields of HotSpot's own classes by name (`vmStructs.hpp` in OpenJDK): each entry has the class,
 //! the field, its offset or, for a static field, its address. The layout of an entry is exported too. Of them this
-//! module reads the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value.
+//! module reads the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value. In
+//! HotSpot 8 the class is called `Flag`.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -20,9 +21,18 @@ pub(crate) struct VmFlag {
     address: usize,
 }
 
-impl VmFlag {
-    /// The flag of this name; none in a JVM that exports no such tables, or has no such flag.
-    pub fn find(name: &CStr) -> Option<Self> {
+/// All flags of the JVM.
+pub(crate) struct VmFlags {
+    first: Memory,
+    count: usize,
+    size: usize,
+    name_at: usize,
+    address_at: usize,
+}
+
+impl VmFlags {
+    /// Finds the flags of this JVM; a JVM without such tables has none.
+    pub fn of_this_jvm() -> Option<Self> {
         let library = Library::open()?;
         let structs = library.table(
             c"gHotSpotVMStructs",
@@ -35,24 +45,42 @@ impl VmFlag {
             c"gHotSpotVMTypeEntryArrayStride",
         )?;
         let field_name = library.number(c"gHotSpotVMStructEntryFieldNameOffset")?;
+        let is_of_flag = |entry: &Entry| entry.is_of(c"JVMFlag") || entry.is_of(c"Flag");
+        let fields: Vec<Entry> = structs.entries().filter(is_of_flag).collect();
         let field = |name: &CStr| {
-            let of_flag = structs.entries().filter(|entry| entry.is_of(c"JVMFlag"));
-            of_flag
-                .into_iter()
-                .find(|entry| entry.text(field_name) == Some(name))
+            let mut fields = fields.iter();
+            fields.find(|entry| entry.text(field_name) == Some(name))
         };
         let offset_at = library.number(c"gHotSpotVMStructEntryOffsetOffset")?;
         let address_at = library.number(c"gHotSpotVMStructEntryAddressOffset")?;
         let size_at = library.number(c"gHotSpotVMTypeEntrySizeOffset")?;
-        let flag = types.entries().find(|entry| entry.is_of(c"JVMFlag"))?;
-        let flags = Flags {
+        let flag = types.entries().find(is_of_flag)?;
+        Some(Self {
             first: field(c"flags")?.pointer(address_at)?.pointer(0)?,
             count: field(c"numFlags")?.pointer(address_at)?.number(0),
             size: flag.number(size_at),
             name_at: field(c"_name")?.number(offset_at),
             address_at: field(c"_addr")?.number(offset_at),
-        };
-        flags.find(name)
+        })
+    }
+
+    /// Finds a flag by its name.
+    pub fn find(&self, name: &CStr) -> Option<VmFlag> {
+        let flags = 0..self.count.min(MAX_FLAGS);
+        let flag = flags
+            .map(|index| self.first.plus(index * self.size))
+            .find(|flag| flag.text(self.name_at) == Some(name))?;
+        let value = flag.pointer(self.address_at)?;
+        Some(VmFlag {
+            address: value.address as usize,
+        })
+    }
+}
+
+impl VmFlag {
+    /// The flag of this name; none in a JVM that exports no such tables, or has no such flag.
+    pub fn find(name: &CStr) -> Option<Self> {
+        VmFlags::of_this_jvm()?.find(name)
     }
 
     /// Its value now.
@@ -66,6 +94,11 @@ impl VmFlag {
     pub fn number(self) -> usize {
         // SAFETY: the address is that of an `intx` in the library's static memory.
         unsafe { (self.address as *const usize).read_volatile() }
+    }
+
+    /// Reads the value of a flag that is a text, if it is set.
+    pub fn text(self) -> Option<&'static CStr> {
+        Memory::at(self.address as *const u8)?.text(0)
     }
 
     /// Another value from now on; HotSpot reads it whenever it needs it.
@@ -149,28 +182,6 @@ impl std::ops::Deref for Entry {
 
     fn deref(&self) -> &Memory {
         &self.memory
-    }
-}
-
-/// The list of all flags.
-struct Flags {
-    first: Memory,
-    count: usize,
-    size: usize,
-    name_at: usize,
-    address_at: usize,
-}
-
-impl Flags {
-    fn find(&self, name: &CStr) -> Option<VmFlag> {
-        let flags = 0..self.count.min(MAX_FLAGS);
-        let flag = flags
-            .map(|index| self.first.plus(index * self.size))
-            .find(|flag| flag.text(self.name_at) == Some(name))?;
-        let value = flag.pointer(self.address_at)?;
-        Some(VmFlag {
-            address: value.address as usize,
-        })
     }
 }
 

@@ -10,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_address, parse_file_name, parse_log, parse_on_error,
-    parse_size, parse_switch, parse_when_full,
+    check_grant, check_selector, parse_address, parse_file_name, parse_hits, parse_log,
+    parse_on_error, parse_size, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -61,6 +61,7 @@ struct FileAgent {
     self_check: Option<Spanned<String>>,
     plan_cache: Option<Spanned<String>>,
     compile_huge: Option<Spanned<String>>,
+    hits: Option<Spanned<String>>,
     self_remove: Option<Spanned<String>>,
     per_loader: Option<Spanned<String>>,
     before_agents: Option<Spanned<String>>,
@@ -159,7 +160,6 @@ impl Source<'_> {
             ("self-check", agent.self_check, &mut result.self_check),
             ("plan-cache", agent.plan_cache, &mut result.plan_cache),
             ("compile-huge", agent.compile_huge, &mut result.compile_huge),
-            ("self-remove", agent.self_remove, &mut result.self_remove),
             ("per-loader", agent.per_loader, &mut result.per_loader),
             (
                 "before-agents",
@@ -177,6 +177,14 @@ impl Source<'_> {
                 *set = parse_switch(key, value.get_ref())
                     .map_err(|error| self.at(error, &value.span()))?;
             }
+        }
+        if let Some(value) = agent.hits {
+            let code = parse_hits(value.get_ref());
+            result.hits = Some(code.map_err(|error| self.at(error, &value.span()))?);
+        }
+        if let Some(value) = agent.self_remove {
+            let switch = parse_switch("self-remove", value.get_ref());
+            result.self_remove = Some(switch.map_err(|error| self.at(error, &value.span()))?);
         }
         if let Some(value) = agent.jacoco_tcp {
             let address = parse_address("jacoco-tcp", value.get_ref());

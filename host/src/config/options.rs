@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::settings::{Config, PluginConfig};
 use super::suggest;
 use super::values::{
-    check_grant, check_selector, parse_address, parse_file_name, parse_log, parse_on_error,
-    parse_size, parse_subscription, parse_switch, parse_when_full,
+    check_grant, check_selector, parse_address, parse_file_name, parse_hits, parse_log,
+    parse_on_error, parse_size, parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use crate::error::HostError;
@@ -64,8 +64,11 @@ A comma or backslash inside a value is written \\, or \\\\.
                      whether HotSpot compiles methods that edits made longer than the
                      8,000 bytes at which it stops: its flag DontCompileHugeMethods is
                      cleared for the whole JVM when the first is so long (default: on)
-  self-remove=on|off whether classes whose code is hot are given back without the
-                     probes that were hit, once that is on record (default: on)
+  hits=calls|stores  how hits are recorded. calls: the compilers remove them once a
+                     probe was hit; stores: nothing is removed, which is better for
+                     code that is interpreted (default: what fits the JVM)
+  self-remove=on|off has no effect, and goes with the next release: the compilers
+                     remove each probe once it was hit
   per-loader=on|off  whether what classes of the same bytes execute is recorded apart
                      for each class loader (default: off)
   before-agents=on|off
@@ -102,7 +105,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text; the JVM goes on without the agent
 ";
 
-const KEYS: [&str; 37] = [
+const KEYS: [&str; 38] = [
     "config",
     "output",
     "file-name",
@@ -125,6 +128,7 @@ const KEYS: [&str; 37] = [
     "self-check",
     "plan-cache",
     "compile-huge",
+    "hits",
     "self-remove",
     "per-loader",
     "before-agents",
@@ -260,7 +264,8 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "self-check" => config.agent.self_check = parse_switch("self-check", value)?,
         "plan-cache" => config.agent.plan_cache = parse_switch("plan-cache", value)?,
         "compile-huge" => config.agent.compile_huge = parse_switch("compile-huge", value)?,
-        "self-remove" => config.agent.self_remove = parse_switch("self-remove", value)?,
+        "hits" => config.agent.hits = Some(parse_hits(value)?),
+        "self-remove" => config.agent.self_remove = Some(parse_switch("self-remove", value)?),
         "per-loader" => config.agent.per_loader = parse_switch("per-loader", value)?,
         "before-agents" => config.agent.before_agents = parse_switch("before-agents", value)?,
         "jacoco-tcp" => config.agent.jacoco_tcp = Some(parse_address("jacoco-tcp", value)?),

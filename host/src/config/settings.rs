@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use conditions::Watch;
 use observations::Subscription;
-use probes::FileName;
+use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
 use super::suggest;
@@ -51,8 +51,10 @@ pub struct Agent {
     pub plan_cache: bool,
     /// Whether methods that edits made longer than HotSpot compiles are compiled all the same.
     pub compile_huge: bool,
-    /// Whether hot classes lose the hit probes that have nothing left to tell.
-    pub self_remove: bool,
+    /// The code that records hits; without it the agent chooses by the JVM.
+    pub hits: Option<HitCode>,
+    /// An option without effect, which is accepted for one release.
+    pub self_remove: Option<bool>,
     /// Whether results of one class in several loaders are kept apart.
     pub per_loader: bool,
     /// True if classes are changed before agents see them that cannot retransform; loaded classes are never changed then.
@@ -209,7 +211,8 @@ impl Default for Agent {
             self_check: true,
             plan_cache: true,
             compile_huge: true,
-            self_remove: true,
+            hits: None,
+            self_remove: None,
             per_loader: false,
             before_agents: false,
             jacoco_tcp: None,

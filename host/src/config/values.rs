@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use observations::Subscription;
-use probes::FileName;
+use probes::{FileName, HitCode};
 
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
@@ -23,6 +23,14 @@ pub(super) fn parse_switch(key: &'static str, value: &str) -> Result<bool, HostE
         "on" => Ok(true),
         "off" => Ok(false),
         _ => Err(wrong_value(key, value, &["on", "off"])),
+    }
+}
+
+pub(super) fn parse_hits(value: &str) -> Result<HitCode, HostError> {
+    match value {
+        "calls" => Ok(HitCode::Call),
+        "stores" => Ok(HitCode::Store),
+        _ => Err(wrong_value("hits", value, &["calls", "stores"])),
     }
 }
 

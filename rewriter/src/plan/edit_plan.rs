@@ -219,14 +219,6 @@ impl EditPlan {
         Ok(())
     }
 
-    /// Takes out the hit probes that are not `kept`; says how many these are.
-    pub fn retain_hits(&mut self, kept: impl Fn(u32) -> bool) -> usize {
-        let before = self.edits.len();
-        self.edits
-            .retain(|edit| !matches!(edit.action, Action::Hit(probe) if !kept(probe)));
-        before.saturating_sub(self.edits.len())
-    }
-
     /// Takes out the hit probes and counts in these methods; says how many these are.
     pub fn remove_probes(&mut self, methods: &[MethodIndex]) -> usize {
         let before = self.edits.len();

@@ -10,7 +10,7 @@ use std::path::Path;
 /// `Life` with its coverage, in a JVM with this cache.
 fn life(folder: &Path, cache: &Path, more: &str) -> Run {
     let output = folder.join("out");
-    let options = format!("output={},log=info,self-remove=off{more}", output.display());
+    let options = format!("output={},log=info{more}", output.display());
     let java = java(&jdks::newest()).agent(Some(&options));
     let run = java
         .variable("XDG_CACHE_HOME", cache)

@@ -1,9 +1,9 @@
-//! `cargo xtask bench coverage`: what coverage costs whole runs ([`whole_runs`]), and programs that have been running for a
-//! while.
+//! `cargo xtask bench coverage`: the cost of coverage for whole runs ([`whole_runs`]), and for programs as they go on.
 //!
-//! The latter do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, with
-//! Classhook's probes as they are inserted, and with those taken out of hot code again. After a while the CPU time of
-//! single rounds of the working thread is taken. JVMs are interleaved, so that a machine that gets busy disturbs all
+//! The latter do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, and with
+//! Classhook, whose hits are recorded by calls or by stores. The CPU time of a round of the working thread is taken in three
+//! phases: from its start to five seconds, from three to ten seconds, and later. The seconds are CPU time of that thread, so
+//! that all JVMs have done about as much on a busy machine. JVMs are interleaved, so that a machine that gets busy disturbs all
 //! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
 //!
 //! With G1 a store costs more where it leads from one region of old objects into another, so that a program is faster or
@@ -28,10 +28,10 @@ pub struct Options {
     /// JVMs for each figure; of whole runs three times as many
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     processes: u32,
-    /// Seconds before the first round that counts; of javac 60 at least
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    warm_up: u32,
-    /// Rounds of each JVM that count
+    /// Seconds of CPU time after which a round counts as late
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..))]
+    late: u32,
+    /// Late rounds of each JVM
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// The garbage collector of the JVMs
@@ -69,22 +69,26 @@ impl Collector {
 
 const STEADY: &str = include_str!("coverage/Steady.java");
 
-/// The programs, the artifact that each needs, and how many seconds at least it runs until its code is as fast as it
-/// becomes: javac takes half a minute from its start, and as long again after its classes are retransformed.
-const PROGRAMS: [(&str, Option<&str>, u32); 5] = [
-    ("h2", Some("h2"), 0),
-    ("rhino", Some("rhino"), 0),
-    ("saxon", Some("saxon"), 0),
-    ("javac", None, 60),
-    ("gson", Some("gson"), 0),
+/// The programs, and the artifact that each needs.
+const PROGRAMS: [(&str, Option<&str>); 5] = [
+    ("h2", Some("h2")),
+    ("rhino", Some("rhino")),
+    ("saxon", Some("saxon")),
+    ("javac", None),
+    ("gson", Some("gson")),
 ];
 
 /// A program that does the same work in round after round.
 struct Program {
     name: &'static str,
     jar: Option<PathBuf>,
-    /// Seconds before the first round that counts.
-    warm_up: u32,
+}
+
+/// A time of a program's life, in seconds of CPU time of its thread.
+struct Phase {
+    title: &'static str,
+    from: u32,
+    to: u32,
 }
 
 /// What is put into the JVM.
@@ -92,16 +96,16 @@ struct Program {
 enum Variant {
     None,
     Jacoco,
-    Probes,
-    Removed,
+    Stores,
+    Classhook,
 }
 
 const VARIANTS: [(Variant, &str); 5] = [
     (Variant::None, "no agent"),
     (Variant::None, "no agent, again"),
     (Variant::Jacoco, "JaCoCo 0.8.15"),
-    (Variant::Probes, "Classhook, self-remove=off"),
-    (Variant::Removed, "Classhook"),
+    (Variant::Stores, "Classhook, hits=stores"),
+    (Variant::Classhook, "Classhook"),
 ];
 
 /// Measures on each full JDK from 17 up and prints a table for each program.
@@ -117,14 +121,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
         ));
         let bench = Bench::prepare(workspace, jdk, &jacoco, options)?;
         figures.extend(bench.whole_runs(workspace)?);
-        for (name, artifact, warm_up) in PROGRAMS {
+        for (name, artifact) in PROGRAMS {
             if options.wants(name) {
                 let jar = artifact.map(|name| setup::artifact(workspace, name));
-                figures.extend(bench.measure(&Program {
-                    name,
-                    jar: jar.transpose()?,
-                    warm_up: warm_up.max(options.warm_up),
-                })?);
+                let jar = jar.transpose()?;
+                figures.extend(bench.measure(&Program { name, jar })?);
             }
         }
     }
@@ -176,33 +177,43 @@ impl<'a> Bench<'a> {
         Ok(figures)
     }
 
-    fn measure(&self, program: &Program) -> Result<Vec<Figure>> {
-        let mut times: [Vec<Duration>; VARIANTS.len()] = Default::default();
-        for _ in 0..self.options.processes {
-            for ((variant, title), times) in VARIANTS.iter().zip(&mut times) {
-                let found = self.once(program, *variant);
-                times.extend(found.with_context(|| format!("{}, {title}", program.name))?);
-            }
-        }
-        let [none, ..] = &times;
-        let base = quantile_of_times(none, 50);
-        println!(
-            "\n{} on JDK {}: CPU time of a round, ms",
-            program.name, self.jdk.feature
-        );
-        println!("{:<28}{:>9}{:>20}{:>8}", "", "median", "quartiles", "ratio");
-        for ((_, title), times) in VARIANTS.iter().zip(&times) {
-            let [low, median, high] = [25, 50, 75].map(|percent| quantile_of_times(times, percent));
-            let quartiles = format!("{low:.2} to {high:.2}");
-            println!(
-                "{title:<28}{median:>9.2}{quartiles:>20}{:>8.3}",
-                median / base
-            );
-        }
-        Ok(self.figures(program.name, &times))
+    fn phases(&self) -> [Phase; 3] {
+        let late = self.options.late;
+        let phase = |title, from, to| Phase { title, from, to };
+        [
+            phase("the first 5 s", 0, 5),
+            phase("seconds 3 to 10", 3, 10),
+            phase("later", late, u32::MAX),
+        ]
     }
 
-    fn figures(&self, program: &str, times: &[Vec<Duration>; VARIANTS.len()]) -> Vec<Figure> {
+    fn measure(&self, program: &Program) -> Result<Vec<Figure>> {
+        // Of each variant the rounds of each JVM.
+        let mut runs: [Vec<Vec<Duration>>; VARIANTS.len()] = Default::default();
+        for _ in 0..self.options.processes {
+            for ((variant, title), runs) in VARIANTS.iter().zip(&mut runs) {
+                let ends = self.once(program, *variant);
+                runs.push(ends.with_context(|| format!("{}, {title}", program.name))?);
+            }
+        }
+        let mut figures = Vec::new();
+        for phase in self.phases() {
+            let times = runs.each_ref().map(|runs| {
+                let rounds = runs.iter().map(|ends| mean_round(ends, &phase));
+                rounds.collect::<Vec<Duration>>()
+            });
+            print_table(program, self.jdk, &phase, &times);
+            figures.extend(self.figures(program.name, &phase, &times));
+        }
+        Ok(figures)
+    }
+
+    fn figures(
+        &self,
+        program: &str,
+        phase: &Phase,
+        times: &[Vec<Duration>; VARIANTS.len()],
+    ) -> Vec<Figure> {
         let cost = |wanted: Variant| {
             let all = VARIANTS.iter().zip(times);
             let mut found = all.filter(|((variant, _), _)| *variant == wanted);
@@ -213,23 +224,18 @@ impl<'a> Bench<'a> {
                 });
             Cost::of_times(title, times.iter().copied())
         };
-        let pairs = [
-            (Variant::Removed, Variant::None),
-            (Variant::Removed, Variant::Jacoco),
-            (Variant::Probes, Variant::Jacoco),
-        ];
-        let figure = |(ours, peer)| Figure {
+        let figure = |peer| Figure {
             bench: "coverage".to_owned(),
             jdk: self.jdk.feature,
-            what: format!("{program} that has been running: CPU time of a round"),
+            what: format!("{program}, {}: CPU time of a round", phase.title),
             unit: "ms".to_owned(),
-            ours: cost(ours),
+            ours: cost(Variant::Classhook),
             peer: cost(peer),
         };
-        pairs.map(figure).into()
+        [Variant::None, Variant::Jacoco].map(figure).into()
     }
 
-    /// The times of the rounds of one JVM.
+    /// Returns the times at which the rounds of one JVM ended.
     fn once(&self, program: &Program, variant: Variant) -> Result<Vec<Duration>> {
         let out = self.folder.join("out");
         if out.exists() {
@@ -245,21 +251,52 @@ impl<'a> Bench<'a> {
                 let jacoco = self.jacoco.display();
                 java.arg(format!("-javaagent:{jacoco}=destfile={out}/jacoco.exec"));
             }
-            Variant::Probes => {
-                java.arg(format!("-agentpath:{agent}=output={out},self-remove=off"));
+            Variant::Stores => {
+                java.arg(format!("-agentpath:{agent}=output={out},hits=stores"));
             }
-            Variant::Removed => {
+            Variant::Classhook => {
                 java.arg(format!("-agentpath:{agent}=output={out}"));
             }
         }
         let classes = self.folder.join("classes");
         let class_path = std::env::join_paths(program.jar.iter().chain([&classes]))?;
-        let numbers = [program.warm_up, self.options.rounds].map(|number| number.to_string());
+        let numbers = [self.options.late, self.options.rounds].map(|number| number.to_string());
         java.arg("-cp")
             .arg(class_path)
             .args(["Steady", program.name]);
         let printed = output_of(java.args(numbers))?;
         let time = |line: &str| Ok(Duration::from_nanos(line.trim().parse()?));
         printed.lines().map(time).collect()
+    }
+}
+
+/// The mean CPU time of the rounds that begin in a phase; all of the thread's time is in its first round.
+fn mean_round(ends: &[Duration], phase: &Phase) -> Duration {
+    let [from, to] = [phase.from, phase.to].map(|seconds| Duration::from_secs(seconds.into()));
+    let begins = std::iter::once(Duration::ZERO).chain(ends.iter().copied());
+    let rounds = begins.zip(ends);
+    let inside = rounds.filter(|(begin, _)| (from..to).contains(begin));
+    let (count, sum) = inside.fold((0, Duration::ZERO), |(count, sum), (begin, end)| {
+        (count + 1, sum + end.saturating_sub(begin))
+    });
+    sum / u32::max(count, 1)
+}
+
+fn print_table(
+    program: &Program,
+    jdk: &Jdk,
+    phase: &Phase,
+    times: &[Vec<Duration>; VARIANTS.len()],
+) {
+    let (name, release, phase) = (program.name, jdk.feature, phase.title);
+    println!("\n{name} on JDK {release}, {phase}: CPU time of a round, ms");
+    println!("{:<28}{:>9}{:>20}{:>8}", "", "median", "quartiles", "ratio");
+    let [none, ..] = times;
+    let base = quantile_of_times(none, 50);
+    for ((_, title), times) in VARIANTS.iter().zip(times) {
+        let [low, median, high] = [25, 50, 75].map(|percent| quantile_of_times(times, percent));
+        let quartiles = format!("{low:.2} to {high:.2}");
+        let ratio = median / base;
+        println!("{title:<28}{median:>9.2}{quartiles:>20}{ratio:>8.3}");
     }
 }

@@ -6,9 +6,9 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * Does one kind of work again and again, for so many seconds, and then prints the CPU time of each of so many rounds, in
- * nanoseconds. Libraries are called by reflection where the JDK has no interface for them, so that one file compiles
- * without any.
+ * Does one kind of work again and again, until its thread has used so many seconds of CPU time, and then for so many more
+ * rounds. At its end it prints, for each round, the CPU time that the thread had used when the round ended, in nanoseconds.
+ * Libraries are called by reflection where the JDK has no interface for them, so that one file compiles without any.
  */
 public class Steady {
     interface Work {
@@ -18,15 +18,18 @@ public class Steady {
 
     public static void main(String[] arguments) throws Exception {
         Work work = work(arguments[0]);
-        long warm = System.nanoTime() + Long.parseLong(arguments[1]) * 1_000_000_000L;
-        long expected = work.round();
-        while (System.nanoTime() < warm) expect(expected, work.round());
+        long late = Long.parseLong(arguments[1]) * 1_000_000_000L;
+        int more = Integer.parseInt(arguments[2]);
         ThreadMXBean times = ManagementFactory.getThreadMXBean();
-        for (int round = Integer.parseInt(arguments[2]); round > 0; round--) {
-            long start = times.getCurrentThreadCpuTime();
+        long[] ends = new long[1 << 20];
+        int rounds = 0;
+        long expected = work.round();
+        while (more > 0 && rounds < ends.length) {
             expect(expected, work.round());
-            System.out.println(times.getCurrentThreadCpuTime() - start);
+            ends[rounds++] = times.getCurrentThreadCpuTime();
+            if (ends[rounds - 1] >= late) more--;
         }
+        for (int round = 0; round < rounds; round++) System.out.println(ends[round]);
     }
 
     static void expect(long expected, long found) {
