@@ -144,6 +144,7 @@ impl AttachedPlugin {
         let leased = if visitor.has_session { run } else { plugin };
         // From here on there may be an agent, which a signal must not leave behind.
         let mut interrupt = Interrupt::new()?;
+        let impatience = Interrupt::impatience()?;
         let (found, request) = loop {
             let mut found = agent::find_or_load(pid, &checked)?;
             let (agent, status) = (&mut found.agent, &found.status);
@@ -162,6 +163,7 @@ impl AttachedPlugin {
                 request => break (found, request?),
             }
         };
+        drop(impatience);
         let Found {
             mut agent,
             status,

@@ -1,16 +1,34 @@
 //! For how long something goes on in a running JVM.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use attach::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::{SigId, flag, low_level};
 
 use crate::problem::Problem;
 use crate::show::say;
 
 /// How often the JVM is checked for being alive.
 const TURN: Duration = Duration::from_millis(50);
+
+/// The signals that are taken.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// A time in which a second signal ends the command at once, as the JVM may take minutes to answer.
+#[derive(Debug)]
+pub struct Impatience(Vec<SigId>);
+
+impl Drop for Impatience {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|action| {
+            low_level::unregister(action);
+        });
+    }
+}
 
 /// Signals that ask the command to stop what it does, instead of ending it.
 #[derive(Debug)]
@@ -26,14 +44,29 @@ impl Interrupt {
     /// # Errors
     /// If signals cannot be taken.
     pub fn new() -> Result<Self, Problem> {
-        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|error| {
-            Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
-        })?;
+        let signals = Signals::new(SIGNALS).map_err(|error| refused(&error))?;
         Ok(Self {
             signals,
             came: false,
             stopped: false,
         })
+    }
+
+    /// Lets a second signal end the command at once, with 128 and its number, until the result is dropped.
+    ///
+    /// # Errors
+    /// If signals cannot be taken.
+    pub fn impatience() -> Result<Impatience, Problem> {
+        let came = Arc::new(AtomicBool::new(false));
+        let mut impatience = Impatience(Vec::new());
+        for signal in SIGNALS {
+            // In this order: the first signal finds that none has come.
+            let ends = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&came));
+            impatience.0.push(ends.map_err(|error| refused(&error))?);
+            let notes = flag::register(signal, Arc::clone(&came));
+            impatience.0.push(notes.map_err(|error| refused(&error))?);
+        }
+        Ok(impatience)
     }
 
     /// Whether one has come.
@@ -63,6 +96,10 @@ impl Interrupt {
         }
         Ok(())
     }
+}
+
+fn refused(error: &std::io::Error) -> Problem {
+    Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
 }
 
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.

@@ -63,19 +63,22 @@ impl Attach {
         let mut settings = application::narrowed(self.pid, &self.plugins.names, &settings)?;
         settings.metaspace = self.metaspace;
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
+        // Taken before the agent is there: Ctrl-C must not leave one behind that goes on to change classes.
+        let mut interrupt = Interrupt::new()?;
+        let impatience = Interrupt::impatience()?;
         let mut output = loop {
             if let Ok(agent) = present {
-                return self.reload(agent, &settings);
+                return self.reload(agent, &settings, &mut interrupt);
             }
             if let Loaded::RecordingTo(output) = load(self.pid, &plan)? {
                 break output;
             }
             present = Agent::find(self.pid)?;
         };
+        drop(impatience);
         let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
             output = agent.path(&output.to_string_lossy());
-            let mut interrupt = Interrupt::new()?;
             let status = progress::follow(&mut agent, &mut interrupt)?;
             interrupt.check()?;
             if let Some(shortage) = status.shortage {
@@ -103,7 +106,12 @@ impl Attach {
         unmatched::warn_of_nothing(self.pid, self.settings.plugins())
     }
 
-    fn reload(&self, mut agent: Agent, settings: &Settings) -> Result<u8, Problem> {
+    fn reload(
+        &self,
+        mut agent: Agent,
+        settings: &Settings,
+        interrupt: &mut Interrupt,
+    ) -> Result<u8, Problem> {
         let of_the_agent = [
             ("--output", self.settings.output.is_some()),
             ("--file-name", self.settings.file_name.is_some()),
@@ -117,8 +125,7 @@ impl Attach {
             return Err(already_there().with("found", found).with("help", help));
         }
         let (request, _compiled) = CheckedOptions::change(settings, &self.plugins.names, self.pid)?;
-        let mut interrupt = Interrupt::new()?;
-        let change: Change = progress::ask(&mut agent, &request, &mut interrupt)?;
+        let change: Change = progress::ask(&mut agent, &request, interrupt)?;
         interrupt.check()?;
         say(format_args!(
             "the agent is in {} already; it has the new settings",

@@ -58,7 +58,9 @@ pub fn record(
     let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
     // From here on there may be an agent, which a signal must not leave behind.
     let mut interrupt = Interrupt::new()?;
+    let impatience = Interrupt::impatience()?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
+    drop(impatience);
     agent.lease(Some(&holder::observation()), time.map(|time| time + LATE))?;
     let (observed, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {

@@ -1,6 +1,6 @@
 //! A change of some thousand classes of a running JVM: it is shown, the agent answers meanwhile, and Ctrl-C stops it.
 
-use crate::support::command::{LATE, classhook};
+use crate::support::command::{LATE, classhook, socket};
 use crate::support::traced::trace_of;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -54,16 +54,24 @@ fn visiting(servant: &Servant, words: &[&str], output: &Path) -> Java {
         .arguments(&words[1..])
 }
 
-/// Asks with a command of its own until the answer shows that classes are being instrumented; how many are done.
+/// Asks the agent until its answer shows that classes are being instrumented; how many are done.
 fn seen_under_way(servant: &Servant, visit: &mut Child, classes: u64) -> u64 {
-    let pid = servant.pid().to_string();
-    loop {
-        let status = classhook(&["status", &pid, "--json"]);
+    let pid = servant.pid();
+    let uid = rustix::process::geteuid().as_raw();
+    let mut goes_on = || {
         let ended = visit.try_wait().expect("its state");
-        assert!(ended.is_none(), "{}", status.report());
-        let Ok(status) = serde_json::from_str::<serde_json::Value>(&status.stdout) else {
-            continue; // the agent is not there yet
-        };
+        assert!(ended.is_none(), "{ended:?}");
+        std::thread::yield_now();
+    };
+    let mut channel = loop {
+        goes_on();
+        if let Ok(channel) = control::Client::connect(&socket(pid), control::Peer { pid, uid }) {
+            break channel;
+        }
+    };
+    loop {
+        goes_on();
+        let status = channel.ask(&control::Request::Status).expect("an answer");
         let number = |name: &str| status["progress"][name].as_u64().unwrap_or(0);
         let (done, total) = (number("done"), number("total"));
         let changed = status["plugins"][0]["changed"].as_u64().unwrap_or(0);

@@ -13,6 +13,7 @@ use probes::events::{EventKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr};
 
@@ -312,6 +313,42 @@ fn interrupt_while_the_agent_comes_leaves_none_behind() {
         child.wait().expect("an end");
         assert_no_agent(&pid);
     }
+    servant.end();
+}
+
+/// The JVM reads the request of somebody who sends none, so it answers nobody else.
+#[test]
+fn second_interrupt_ends_a_command_that_the_jvm_does_not_answer() {
+    let servant = Servant::start(&jdks::newest(), &LATE);
+    let pid = servant.pid().to_string();
+    classhook(&["doctor", &pid]); // the JVM has its socket from then on
+    let socket = format!("/tmp/.java_pid{pid}");
+    let silent = UnixStream::connect(&socket).expect("the JVM's socket");
+    for words in [
+        &["trace", &pid, "--methods", "Servant*.*"][..],
+        &["profile", &pid, "--cpu", "samples"],
+        &["attach", &pid, "--select", "Servant*"],
+    ] {
+        let folder = scratch();
+        let mut child = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .folder(folder.path())
+            .arguments(words)
+            .spawn();
+        let command = Pid::from_child(&child);
+        await_that("a command that takes signals", || takes_interrupts(command));
+        await_that("the end of the command", || {
+            let ended = child.try_wait().expect("our own child").is_some();
+            if !ended {
+                kill_process(command, Signal::INT).expect("our own child");
+            }
+            ended
+        });
+        let code = child.wait().expect("an end").code();
+        assert_eq!(code, Some(130), "{words:?}");
+    }
+    drop(silent);
+    assert_no_agent(&pid);
     servant.end();
 }
 

@@ -191,6 +191,7 @@ mod tests {
             std::fs::read_to_string(workspace.root().join("docs/coverage.md")).expect("the page");
         let all = coverage::filter::ALL
             .iter()
+            .chain(coverage::filter::OF_SOURCE)
             .map(|filter| (filter.name, filter.doc));
         let rows: Vec<String> = all
             .map(|(name, doc)| format!("| `{name}` | {} |", doc.trim_end_matches('.')))
