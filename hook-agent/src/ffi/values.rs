@@ -97,10 +97,8 @@ pub(crate) struct Values {
 /// Finds the current platform thread, and its id.
 #[derive(Debug)]
 struct Threads {
-    /// The field `carrierThread` of this class, where the JVM has virtual threads.
-    virtual_ones: Option<(GlobalRef, FieldId)>,
     id: Option<FieldId>,
-    /// Whether it can be asked for its id by a final method.
+    /// True if it can be asked for its id by a final method, and so if the JVM has virtual threads (19).
     has_ids: bool,
 }
 
@@ -363,9 +361,7 @@ impl Values {
         let threads = self.threads.as_ref()?;
         let field = threads.id?;
         let id = jni!(local, v1_1.GetLongField, thread.as_raw(), field.0.as_ptr());
-        let virtual_ones = threads.virtual_ones.as_ref();
-        let is_virtual = virtual_ones.is_some_and(|(class, _)| local.is_instance(thread, class));
-        Some((id.cast_unsigned(), is_virtual))
+        Some((id.cast_unsigned(), threads.is_virtual(local, thread)))
     }
 
     /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
@@ -385,26 +381,30 @@ impl Values {
 impl Threads {
     fn resolve(local: Local<'_>) -> Option<Self> {
         let class = local.find_class(c"java/lang/Thread")?;
-        let virtual_ones = local.find_class(c"java/lang/VirtualThread");
-        let virtual_ones = virtual_ones.and_then(|class| {
-            let carrier = local.field_id(&class, c"carrierThread", c"Ljava/lang/Thread;")?;
-            Some((local.globalize(&class)?, carrier))
-        });
         Some(Self {
-            virtual_ones,
             has_ids: local.has_method(&class, c"threadId", c"()J"),
             id: local.field_id(&class, c"tid", c"J"),
         })
     }
 
+    /// Checks whether a thread is virtual. The JVM is asked, since to find the class `VirtualThread` would initialize it,
+    /// which makes a scheduler and takes 30 ms.
+    fn is_virtual(&self, local: Local<'_>, thread: &LocalRef<'_>) -> bool {
+        // The function table of a JVM with `has_ids` has this function.
+        self.has_ids && jni!(local, v19.IsVirtualThread, thread.as_raw())
+    }
+
     /// The platform thread that runs here.
     fn current<'a>(&self, jvm: Jvm<'a>) -> Option<LocalRef<'a>> {
         let thread = jvm.jvmti.current_thread(jvm.live, jvm.local).ok()?;
-        match &self.virtual_ones {
-            Some((class, carrier)) if jvm.local.is_instance(&thread, class) => {
-                jvm.local.object_field(&thread, *carrier)
-            }
-            _ => Some(thread),
+        if !self.is_virtual(jvm.local, &thread) {
+            return Some(thread);
+        }
+        let class = jvm.local.object_class(&thread)?;
+        let carrier = (c"carrierThread", c"Ljava/lang/Thread;");
+        match jvm.local.field_id(&class, carrier.0, carrier.1) {
+            Some(carrier) => jvm.local.object_field(&thread, carrier),
+            None => Some(thread), // bound to its platform thread
         }
     }
 }

@@ -5,6 +5,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::scratch;
 use probes::Snapshot;
+use std::collections::BTreeSet;
 
 /// Runs a program without and with the agent; output, status and standard error must be equal.
 #[track_caller]
@@ -31,6 +32,33 @@ fn loading(what: &str) -> Vec<Snapshot> {
     jdks.iter()
         .map(|jdk| check(jdk, |java| java.main("Loading").argument(what)).1)
         .collect()
+}
+
+/// A class that JNI finds is initialized: that of virtual threads made a scheduler in each JVM that started.
+#[test]
+fn start_of_the_agent_initializes_no_part_of_the_jdk() {
+    for jdk in jdks::main_three() {
+        let folder = scratch();
+        let loaded = |java: Java| {
+            let run = java.options(&["-Xlog:class+load", "-version"]).run();
+            run.assert_success();
+            let lines = run
+                .stdout
+                .lines()
+                .filter(|line| line.contains("class,load"));
+            let names = lines.filter_map(|line| line.split_whitespace().nth(1));
+            names.map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let without = loaded(Java::new(&jdk));
+        let with = loaded(Java::new(&jdk).coverage(folder.path()));
+        assert!(with.contains("java.lang.$Classhook"), "{jdk}: {with:?}");
+        let more = with.difference(&without);
+        let of_the_jdk: Vec<_> = more
+            .filter(|name| !name.starts_with("java.lang.$Classhook"))
+            .collect();
+        // Errors about members that a release lacks, and classes that an archive brings along.
+        assert!(of_the_jdk.len() < 12, "{jdk}: {of_the_jdk:?}");
+    }
 }
 
 #[test]
