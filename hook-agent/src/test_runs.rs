@@ -48,10 +48,11 @@ pub(crate) fn finish(agent: &Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Ends all tests, so that none goes on into the next recording.
+/// Ends all tests, so that none goes on into the next recording, whose hits may be recorded by calls again.
 pub(crate) fn forget(agent: &Agent, jvm: Jvm<'_>) {
     if agent.tests.end_use() {
         switch(agent, jvm, |open| *open = OpenTests::default());
+        hit_code::choose(agent);
     }
 }
 
