@@ -223,7 +223,7 @@ struct Analysis<'r> {
     not_matching: Vec<(Warning, ClassCoverage)>,
     /// Recorded classes with lines of others, whose compiler has copied them.
     inlining: Vec<ClassCoverage>,
-    /// What had no probes.
+    /// Classes and methods without probes.
     unmeasured: Unmeasured<'r>,
     /// The methods of the class that is added next in which probes cannot have had room.
     without_room: Vec<probes::Failure>,
@@ -232,8 +232,8 @@ struct Analysis<'r> {
 
 /// What became of one class.
 enum Outcome {
-    /// Its counters, and what they leave out: a warning, and a sentence for the report; and the methods in which probes
-    /// cannot have had room.
+    /// The class was analysed: its counters, a warning and a sentence about code outside of them, and the methods without
+    /// room for probes.
     Analysed(
         Box<ClassCoverage>,
         Option<(Warning, String)>,
@@ -741,7 +741,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
     Some((warning.with("cause", SUBROUTINES).of_missing(), told))
 }
 
-/// Why a method can have no probes.
+/// The cause for which a method with subroutines has no probes.
 const SUBROUTINES: &str = "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each";
 
 /// The cause and the remedy if JaCoCo changed one of the recorded classes with these ids: its agent, or its `instrument`
@@ -818,7 +818,7 @@ fn no_match(
         _ => format!("no match for {}: another version of it ran", class.name),
     };
     let warning = Warning::new("H0622", message);
-    // Then nobody knows what of the class was executed.
+    // The execution of the class is unknown then.
     let warning = match is_by_tool {
         true => warning.of_missing(),
         false => warning,

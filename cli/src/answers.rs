@@ -82,7 +82,7 @@ pub fn failures(failures: &[Failure]) -> String {
     kinds.iter().map(lines).collect()
 }
 
-/// The line of a class that could not be changed, and of so many more.
+/// Describes a class that could not be changed, and counts `more` of the same cause.
 fn line(failure: &Failure, more: usize) -> String {
     let by = match failure.plugin.as_str() {
         "" => String::new(),

@@ -130,7 +130,7 @@ impl Export {
         }
     }
 
-    /// Sends the rest, when everything is recorded; what became of it all, and how many tasks could not be followed.
+    /// Sends the rest after the last call. Returns the delivery, and the number of tasks that were not followed.
     #[must_use]
     pub fn end<'r>(mut self, all: impl Iterator<Item = &'r mut Rolling>) -> (Delivery, u64) {
         self.sender.begin_to_end();

@@ -1,4 +1,4 @@
-//! What each test executed of the classes of a report: `--per-test`.
+//! The lines of a report that each test executes: `--per-test`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
@@ -27,7 +27,7 @@ pub struct TestsOfReport<'a> {
     /// The same with the changed lines alone, if the report is limited to them.
     changed: Option<&'a [BundleCoverage]>,
     tests: Vec<Test>,
-    /// What each test hit: places in [`ExecutionDataStore::tests`].
+    /// The hits of each test, as places in [`ExecutionDataStore::tests`].
     hits: Vec<Vec<usize>>,
     modules: Vec<OfModule<'a>>,
     counting: Counting,
@@ -65,7 +65,7 @@ impl<'a> OfModule<'a> {
 type Hits = BTreeMap<usize, (BTreeSet<u32>, BTreeSet<u32>)>;
 
 impl<'a> TestsOfReport<'a> {
-    /// The tests of what was recorded; none, with a warning, if no test was told from others.
+    /// Finds the tests of the runs. Without one it warns and returns `None`.
     #[must_use]
     pub fn new(
         recorded: &'a ExecutionDataStore,
@@ -139,7 +139,7 @@ impl<'a> TestsOfReport<'a> {
         self.bytes.get(number)?.get_or_init(inflate).as_deref()
     }
 
-    /// A class of the report with these hits; none without its class file.
+    /// Analyses a class of the report with these hits. Without its class file it returns `None`.
     fn analysed(
         &self,
         number: usize,
@@ -197,7 +197,7 @@ impl<'a> TestsOfReport<'a> {
                 let number = numbers.get(reported.name.as_str())?;
                 self.analysed(*number, reported, arena, None)
             });
-            // The names are those of a bundle, so each is there once.
+            // A bundle has each name once, so none is refused.
             let _ = class.map(|class| builder.add(class));
         }
         inlining.iter().for_each(|class| builder.add_inlined(class));
@@ -239,7 +239,7 @@ impl<'a> TestsOfReport<'a> {
         })
     }
 
-    /// What these hits have in common by class.
+    /// Unites these hits by class.
     fn united(&self, places: impl Iterator<Item = usize>) -> Hits {
         let mut united = Hits::new();
         for place in places {
@@ -253,7 +253,7 @@ impl<'a> TestsOfReport<'a> {
         united
     }
 
-    /// What was hit in no test, or outside of tests, too.
+    /// Finds the hits of no test, and those that also happened outside of tests.
     fn hit_outside(&self) -> Hits {
         let tests = self.recorded.tests.iter().enumerate();
         let (in_tests, outside): (Vec<_>, Vec<_>) =

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use probes::events::Trace;
 use trace::rolling::Rolling;
 
-/// How often calls are looked through for those that are settled.
+/// The time between two searches for settled calls.
 const TURN: Duration = Duration::from_millis(250);
 /// If a JVM records nothing for this time, all callers that are open have been seen open.
 const SILENCE: Duration = Duration::from_secs(4);

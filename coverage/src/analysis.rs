@@ -206,8 +206,7 @@ const LONGEST: usize = 65_535;
 /// Bytes of the shortest probe.
 const SHORTEST: usize = 5;
 
-/// The methods in which probes cannot have had room, as even with the shortest ones they would be too long, and what
-/// their length would be at least.
+/// Finds the methods that are too long even with the shortest probes, and their least length with these.
 pub fn without_room<'a>(
     class: &'a ClassDescription<'a>,
 ) -> impl Iterator<Item = (&'a MethodDescription<'a>, usize)> {

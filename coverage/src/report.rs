@@ -76,9 +76,8 @@ pub struct ExecutionData {
 /// Where the text of source files comes from. Pages are made by several threads.
 pub trait SourceLookup: Sync {
     /// The text of `file`, e.g. `Account.java`, in `package`, an internal name
-    /// that may be empty; none when there is no such file. Of several files of that
-    /// name `copy` says which, from 1; 0 stands for the first. Bytes that are no UTF-8
-    /// are replaced.
+    /// that may be empty, or `None` without such a file. `copy` numbers files of one
+    /// name from 1; 0 stands for the first. Bytes that are no UTF-8 are replaced.
     fn source(&self, package: &str, file: &str, copy: u16) -> Option<String>;
 
     /// The path of that file, for reports that name files; none when there is no such file, or it lies in an archive.

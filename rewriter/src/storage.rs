@@ -22,9 +22,8 @@ pub enum ProbeStorage<'a> {
     /// The same array, which methods of its class write to, one for 256 probes each:
     /// `bipush low; invokestatic owner.hit2(I)V` for probe 2 × 256 + 128 + `low`.
     ///
-    /// A hit takes five bytes instead of eight. For code of which the compiler's limits
-    /// of bytes decide what is inlined, and whose probes are seldom hit; and for methods
-    /// that would be too long otherwise.
+    /// A hit takes five bytes instead of eight. Use it for JVMs whose compilers remove the
+    /// call once the probe was hit, and for methods that would be too long otherwise.
     SharedMethods {
         /// Internal name of the class.
         owner: &'a str,

@@ -20,7 +20,7 @@ pub fn classes(recorded: &ExecutionDataStore, counting: Counting) -> Vec<ClassCo
     recorded.classes.par_iter().filter_map(analysed).collect()
 }
 
-/// What a class with these hits executes, if it has lines of others.
+/// Analyses a class with these hits, if it has lines of others.
 pub fn analysed(
     class: &MeasuredClass,
     probes: Option<&[bool]>,

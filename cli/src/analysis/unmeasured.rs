@@ -1,4 +1,4 @@
-//! Classes and methods that ran without probes, so that nobody saw what of them was executed.
+//! Classes and methods that ran without probes, so their execution is unknown.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use probes::Failure;
 use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
 use crate::warnings::{Warning, Warnings};
 
-/// What the runs say of classes and methods without probes, and what of it no counter holds.
+/// Failures of classes and methods without probes, and those that no counter holds.
 #[derive(Debug, Default)]
 pub struct Unmeasured<'r> {
     /// By the internal name of their class.
@@ -20,7 +20,7 @@ pub struct Unmeasured<'r> {
 }
 
 impl<'r> Unmeasured<'r> {
-    /// Those of these runs.
+    /// Finds the failures of these runs.
     #[must_use]
     pub fn of(recorded: &'r ExecutionDataStore) -> Self {
         let mut found = Self::default();
@@ -35,8 +35,8 @@ impl<'r> Unmeasured<'r> {
         found
     }
 
-    /// Takes what was not measured out of a class; false if that is the whole class. What another JVM executed stays.
-    /// `without_room` are methods that no run needs to name, as probes cannot have had room there.
+    /// Removes the methods without probes from a class. Returns false if the whole class has none. Methods that another JVM
+    /// executed stay. `without_room` lists methods too long for probes, which no run needs to name.
     pub fn leave_out(&mut self, class: &mut ClassCoverage, without_room: Vec<Failure>) -> bool {
         let is_executed = class.counters.instruction.covered > 0;
         let failure = self.classes.get(class.name.as_str());
@@ -59,7 +59,7 @@ impl<'r> Unmeasured<'r> {
         true
     }
 
-    /// What was taken out.
+    /// Returns the failures of removed classes and methods.
     #[must_use]
     pub fn into_left_out(self) -> HashSet<Failure> {
         self.left_out

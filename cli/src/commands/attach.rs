@@ -63,7 +63,7 @@ impl Attach {
         let mut settings = application::narrowed(self.pid, &self.plugins.names, &settings)?;
         settings.metaspace = self.metaspace;
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
-        // Taken before the agent is there: Ctrl-C must not leave one behind that goes on to change classes.
+        // Signals are taken before the agent is there: Ctrl-C must not leave an agent that goes on to change classes.
         let mut interrupt = Interrupt::new()?;
         let impatience = Interrupt::impatience()?;
         let mut output = loop {

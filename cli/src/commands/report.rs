@@ -39,7 +39,7 @@ use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
 
-/// So many of the things that a report lacks are named below its table.
+/// Most lines below a table that name gaps of the report.
 const NAMED: usize = 20;
 
 const AFTER_HELP: &str = "\
@@ -613,7 +613,7 @@ fn tell_unmeasured(
     let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
     let reported: HashSet<&str> = classes.map(|class| class.name.as_str()).collect();
     let is_reported = |class: &str| reported.contains(class);
-    // Places say what is reported, and what was found there is known.
+    // Places select the classes, and those found there are known.
     let is_wanted = |class: &str| {
         !job.material.has_classes() && (job.filter.is_everything() || job.filter.wants_name(class))
     };

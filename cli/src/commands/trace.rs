@@ -64,7 +64,7 @@ pub struct Trace {
     /// Which single calls are kept.
     #[command(flatten)]
     pub when: When,
-    /// Which tasks are followed.
+    /// The tasks that are followed.
     #[command(flatten)]
     pub following: Following,
     /// The trees of slow calls.

@@ -151,7 +151,7 @@ fn shared(one: &Path, other: &Path) -> usize {
     pairs.take_while(|(one, other)| one == other).count()
 }
 
-/// Checks whether a source declares a type of this name: the name stands behind one of the words that begin a declaration.
+/// Checks whether a source declares a type of this name, behind one of the words that begin a declaration.
 fn declares_type(text: &str, name: &str) -> bool {
     const WORDS: [&str; 6] = ["class", "interface", "enum", "record", "object", "trait"];
     let is_part = |character: char| character.is_alphanumeric() || "_$".contains(character);
@@ -262,7 +262,7 @@ impl SourceRoot {
         })
     }
 
-    /// The bytes of an entry; folders have none.
+    /// Reads an entry. A folder has no bytes.
     fn read(&self, entry: &str) -> Option<Vec<u8>> {
         let Self::Archive {
             origin, archive, ..
@@ -412,7 +412,7 @@ mod tests {
             class.source_file = Some(file.to_owned());
             sources.copy_of(&class, &root.path().join(place).display().to_string())
         };
-        // The file that declares the class has it, wherever its class file lies.
+        // The file that declares a class is its source, even with the class file in another module.
         assert_eq!(copy("p/X", "X.java", "all/classes"), 1);
         assert_eq!(copy("p/X$In", "X.java", "b/classes"), 1);
         assert_eq!(copy("p/Y", "X.java", "a/classes"), 2);

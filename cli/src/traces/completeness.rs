@@ -45,7 +45,7 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
 /// Checks that all tasks were followed of which the submission was recorded.
 ///
 /// # Errors
-/// `H0651` if so many were not.
+/// `H0651` if tasks were not followed.
 pub fn follows_all(lost: u64) -> Result<(), Problem> {
     if lost == 0 {
         return Ok(());

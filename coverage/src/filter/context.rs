@@ -11,7 +11,7 @@ pub(crate) struct FilterContext<'a> {
     pub(crate) method: &'a MethodDescription<'a>,
     pub(crate) code: &'a CodeDescription<'a>,
     pub(crate) nodes: &'a Nodes<'a>,
-    /// The labels of the code, which number the branches. A filter that is asked alone has none.
+    /// The labels of the code, which number the branches. `None` for a filter that runs alone.
     pub(crate) labels: Option<&'a Labels>,
 }
 

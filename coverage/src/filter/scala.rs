@@ -1,6 +1,6 @@
 //! Members that the compilers of Scala make.
 //!
-//! Most are on the line of the class, some on none. Their code tells them from members of the source.
+//! Most have the line of the class, and some have no line. Their code distinguishes them from members of the source.
 
 mod case_class;
 mod companion;

@@ -84,7 +84,7 @@ pub enum BundleError {
 #[derive(Debug, Clone, Default)]
 pub struct BundleBuilder {
     classes: BTreeMap<String, ClassCoverage>,
-    /// Lines of these classes that other classes execute.
+    /// Lines of the bundle that copies in other classes execute.
     inlined: Vec<Fragment>,
 }
 
@@ -108,7 +108,7 @@ impl BundleBuilder {
         }
     }
 
-    /// Counts the lines that a class executes of those in the bundle, without the class itself.
+    /// Counts the copied lines of a class for their own classes, and leaves the class itself out.
     pub fn add_inlined(&mut self, class: &ClassCoverage) {
         self.inlined.extend(class.fragments.iter().cloned());
     }

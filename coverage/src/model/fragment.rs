@@ -8,7 +8,7 @@ use crate::filter::has_advice;
 use super::counter::{Counter, Counters, Status};
 use super::node::{ClassCoverage, Fragment, LineCoverage, Lines};
 
-/// Counts the lines of all fragments, and of those of `others`, in the classes that declare them.
+/// Counts the lines of all fragments, also those in `others`, in the classes that declare them.
 pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>, others: Vec<Fragment>) {
     let mut all = BTreeMap::<String, BTreeMap<u32, bool>>::new();
     let own = classes.values_mut();

@@ -300,7 +300,7 @@ pub(crate) struct Fragment {
     pub(crate) class: String,
     /// The lines, and whether a copy was executed.
     pub(crate) lines: BTreeMap<u32, bool>,
-    /// Whether the lines are those of advice, which aspects alone have.
+    /// True if the lines are advice, which only aspects have.
     pub(crate) is_advice: bool,
 }
 

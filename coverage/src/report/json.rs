@@ -252,7 +252,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::changed::tests::changed;
-    use crate::report::per_test::tests::Withdrawals;
+    use crate::report::per_test::tests::written;
     use crate::report::{NoSources, fixture};
 
     #[test]
@@ -289,15 +289,7 @@ mod tests {
 
     #[test]
     fn lines_name_their_tests_by_their_places_in_the_list() {
-        let (bundle, tests) = (fixture::bundle(), Withdrawals::new(4));
-        let per_test = PerTest::new(&tests);
-        let report = Report {
-            per_test: Some(&per_test),
-            ..Report::of_bundle(&bundle, &NoSources, &[])
-        };
-        let mut bytes = Vec::new();
-        write(&report, &mut bytes).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = written(&fixture::bundle(), 4, write);
         for part in [
             "{\"name\":\"bank.AccountTest#withdraws<0001>\",\"alone\":false}",
             "{\"nr\":5,\"mi\":0,\"ci\":3,\"mb\":0,\"cb\":0,\"tests\":[],\"outsideOfTests\":true}",

@@ -272,7 +272,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::{Branch, BundleBuilder, Outcome};
-    use crate::report::per_test::tests::Withdrawals;
+    use crate::report::per_test::tests::written;
     use crate::report::{NoSources, fixture};
 
     /// The branches of a program whose one decision took these.
@@ -331,15 +331,7 @@ mod tests {
 
     #[test]
     fn each_test_has_a_section_and_their_sum_is_what_was_executed() {
-        let (bundle, tests) = (fixture::bundle(), Withdrawals::new(5));
-        let per_test = PerTest::new(&tests);
-        let report = Report {
-            per_test: Some(&per_test),
-            ..Report::of_bundle(&bundle, &NoSources, &[])
-        };
-        let mut bytes = Vec::new();
-        write(&report, &mut bytes).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = written(&fixture::bundle(), 5, write);
         let sections: Vec<&str> = text.split_inclusive("end_of_record\n").collect();
         assert_eq!(sections.len(), 6, "{text}");
         for (section, parts) in [
@@ -393,15 +385,7 @@ mod tests {
         class.count_entries("withdraw", "(J)Z", 12);
         let mut builder = BundleBuilder::default();
         builder.add(class).unwrap();
-        let (bundle, tests) = (builder.build("x"), Withdrawals::new(5));
-        let per_test = PerTest::new(&tests);
-        let report = Report {
-            per_test: Some(&per_test),
-            ..Report::of_bundle(&bundle, &NoSources, &[])
-        };
-        let mut bytes = Vec::new();
-        write(&report, &mut bytes).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = written(&builder.build("x"), 5, write);
         let sum = |record: &str| -> u64 {
             let lines = text.lines().filter(|line| line.starts_with(record));
             let number = |line: &str| -> u64 {

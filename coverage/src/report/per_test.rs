@@ -120,7 +120,8 @@ fn add_executed(files: &mut OfModule, bundle: &BundleCoverage, change: &dyn Fn(&
 pub(super) mod tests {
     use super::*;
     use crate::model::{BundleBuilder, MethodCoverage};
-    use crate::report::fixture;
+    use crate::report::{NoSources, Report, fixture};
+    use std::io;
 
     /// Tests of the account: all of them withdraw, the first three successfully, and the constructor ran outside of tests.
     pub(crate) struct Withdrawals(pub(crate) Vec<Test>);
@@ -133,6 +134,23 @@ pub(super) mod tests {
             };
             Self((0..count).map(test).collect())
         }
+    }
+
+    /// Writes a report of a bundle with so many tests.
+    pub(crate) fn written(
+        bundle: &BundleCoverage,
+        tests: usize,
+        write: impl Fn(&Report<'_>, &mut Vec<u8>) -> io::Result<()>,
+    ) -> String {
+        let tests = Withdrawals::new(tests);
+        let per_test = PerTest::new(&tests);
+        let report = Report {
+            per_test: Some(&per_test),
+            ..Report::of_bundle(bundle, &NoSources, &[])
+        };
+        let mut bytes = Vec::new();
+        write(&report, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 
     fn bundles(methods: Vec<MethodCoverage>) -> Vec<BundleCoverage> {

@@ -28,7 +28,7 @@ pub(super) fn is_accessor(member: Member<'_>) -> bool {
         && member.code.len() <= LONGEST
 }
 
-/// An accessor has no more instructions; a method that uses a lazy value may call what computes it as well.
+/// Most instructions of an accessor. A longer method may call the method that computes a value, too, and is no accessor.
 const LONGEST: usize = 30;
 
 /// Leaves out the tests in the method that computes a lazy value.

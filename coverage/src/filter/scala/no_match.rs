@@ -32,7 +32,7 @@ pub(super) fn ignore(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
     for at in 0..nodes.len() {
         let before = nodes.previous_instruction(at);
-        // A guard is a condition of the source, whatever comes of it.
+        // A guard is a condition of the source, so it counts.
         let tests_type = before.and_then(|before| nodes.opcode(before)) == Some(opcode::INSTANCEOF);
         let index = nodes.instruction_index(at).filter(|_| tests_type);
         if let Some(index) = index.filter(|_| leads(nodes, at, &errors)) {

@@ -1,4 +1,4 @@
-//! The tests of each line of a source file: some of them beside the line, all of them on a page of their own.
+//! The tests that execute each line of a source file: a few beside the line, and all on a page of their own.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
