@@ -18,7 +18,7 @@ const CLASSES: [&str; 3] = [
 /// The option for tasks of other threads.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Following {
-    /// Follow tasks of executors, CompletableFuture, timers and new threads to the calls that submitted them; needs --grant boot
+    /// Show each task below the call that submitted it: executors, CompletableFuture, timers, new threads; needs --grant boot
     #[arg(long, requires = "methods", conflicts_with_all = ["config", "aggregate", "count"])]
     pub follow: bool,
 }

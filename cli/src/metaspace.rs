@@ -12,7 +12,7 @@ const UNLIMITED: u64 = 1 << 50;
 /// The check of the metaspace before loaded classes are changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Metaspace {
-    /// Change loaded classes even if the JVM's metaspace may not suffice for them
+    /// Change loaded classes even if the metaspace may not suffice
     #[arg(long)]
     pub ignore_metaspace: bool,
 }

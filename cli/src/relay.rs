@@ -26,10 +26,10 @@ pub const RELAY: &str = "classhook-relay";
 /// Where recordings are sent.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RelayOptions {
-    /// Send what is recorded to a `classhook collect` while it goes on: tcp://HOST:PORT (encrypted), unix:PATH
+    /// Send the recording to `classhook collect` while it grows: tcp://HOST:PORT (encrypted), unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub to: Option<String>,
-    /// The file with the token of that receiver, which tcp needs
+    /// Read the receiver's token from this file; tcp:// needs one
     #[arg(long, value_name = "FILE", requires = "to")]
     pub token_file: Option<PathBuf>,
 }

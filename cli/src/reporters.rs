@@ -18,10 +18,10 @@ use crate::problem::Problem;
 /// Which plugins are to compute tables.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ReportPlugins {
-    /// Have this plugin compute its tables of what it recorded: a project's folder, which is built, or a component file; may be repeated
+    /// Compute the tables of this plugin: a component file (.wasm) or a project's folder, which is built; repeatable
     #[arg(long = "plugin", value_name = "PLUGIN")]
     pub plugins: Vec<String>,
-    /// Settings of these plugins, a classhook.toml with a table `[[plugin]]` for each
+    /// Read the plugin's settings from this classhook.toml, table `[[plugin]]`
     #[arg(long, value_name = "FILE", requires = "plugins")]
     pub config: Option<PathBuf>,
 }

@@ -15,10 +15,10 @@ use crate::warnings::{Warning, Warnings};
 /// The rules of a command, as they are given.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Rules {
-    /// Least coverage in percent, else the exit code is 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; may be repeated
+    /// Require this coverage in percent, else exit with 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; repeatable
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub fail_under: Vec<Minimum>,
-    /// Rules from a file, else the exit code is 4: TOML (docs/coverage.md), JaCoCo's rules in XML, or a pom.xml that has them; may be repeated
+    /// Require the rules of this file, else exit with 4: TOML (docs/coverage.md), JaCoCo's rules in XML, or a pom.xml with them; repeatable
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
 }

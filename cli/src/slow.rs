@@ -24,10 +24,10 @@ const STEP: u64 = 1 << 16;
 /// The options for trees of slow calls.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SlowOptions {
-    /// Show each outermost call that took so long as a tree, with waits and collections: 200ms, 1.5s
+    /// Show each outermost call of this duration as a tree, with waits and collections: 200ms, 1.5s
     #[arg(long, value_name = "DURATION", value_parser = nanos)]
     pub slow: Option<u64>,
-    /// Most trees that --slow shows; the trace of a running JVM then ends
+    /// Stop after this number of trees of --slow
     #[arg(long, value_name = "NUMBER", requires = "slow", value_parser = clap::value_parser!(u64).range(1..))]
     pub slow_limit: Option<u64>,
 }

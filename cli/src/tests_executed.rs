@@ -24,13 +24,13 @@ use crate::warnings::{Warning, Warnings};
 /// The snapshots, and how what is found is shown.
 #[derive(Debug, Clone, Args)]
 pub struct Snapshots {
-    /// Snapshots (.hook), or folders that hold them, of runs with the listener of tests (docs/coverage.md)
+    /// Read these snapshots (.hook), or folders with them, recorded with the test listener (docs/coverage.md)
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub files: Vec<PathBuf>,
-    /// Take all runs of a folder, not only the last
+    /// Read all runs of a folder [default: the last run]
     #[arg(long)]
     pub all_runs: bool,
-    /// Fail if one of the files is damaged; else it is left out and named, and the exit code is 3
+    /// Fail if an input file is damaged [default: leave it out, and exit with 3]
     #[arg(long)]
     pub strict_inputs: bool,
     /// Print the answer as JSON

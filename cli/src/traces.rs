@@ -48,43 +48,43 @@ pub struct TraceOutputs {
     /// Write a flame graph (SVG) to this file
     #[arg(long, value_name = "FILE")]
     pub flame_graph: Option<PathBuf>,
-    /// Write folded stacks, in nanoseconds, to this file
+    /// Write folded stacks to this file; calls in nanoseconds
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
-    /// Write a time line for ui.perfetto.dev or chrome://tracing (JSON) to this file
+    /// Write a time line (JSON) to this file, for ui.perfetto.dev or chrome://tracing
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write one event per line (JSON) to this file; `-` is standard output, and the table then goes to standard error
+    /// Write one JSON object a line to this file; `-` is standard output, and tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub json_lines: Option<PathBuf>,
-    /// Write one call per line with --json-lines, and names as numbers
+    /// Write one line for each call with --json-lines, and names as numbers
     #[arg(long, requires = "json_lines")]
     pub compact: bool,
     /// The form of stacks.
     #[command(flatten)]
     pub stacks: StackOptions,
-    /// Write the table with all its rows and columns (CSV, nanoseconds) to this file
+    /// Write the whole table as CSV to this file, in nanoseconds
     #[arg(long, value_name = "FILE")]
     pub table_csv: Option<PathBuf>,
-    /// Write the table with all its rows and columns (JSON, nanoseconds) to this file
+    /// Write the whole table as JSON to this file, in nanoseconds
     #[arg(long, value_name = "FILE")]
     pub table_json: Option<PathBuf>,
-    /// Write each table of a plugin, with all its rows, to a file PLUGIN-TABLE.csv in this folder (nanoseconds)
+    /// Write each table of a plugin to a file PLUGIN-TABLE.csv in this folder, in nanoseconds
     #[arg(long, value_name = "DIR", value_parser = place())]
     pub results_csv: Option<PathBuf>,
-    /// Write the rows of all tables of plugins, one JSON object per line (nanoseconds), to this file; `-` is standard output, and the tables then go to standard error
+    /// Write all tables of plugins to this file, one JSON object a line, in nanoseconds; `-` is standard output, and tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub results_json_lines: Option<PathBuf>,
-    /// Write the tables of plugins as one page for a browser to this file
+    /// Write the tables of plugins as one HTML page to this file
     #[arg(long, value_name = "FILE")]
     pub results_html: Option<PathBuf>,
-    /// What the table is sorted by [default: self]
+    /// Sort rows by this column [default: self]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<Sort>,
-    /// How many rows a table shows
+    /// Show this number of rows in a table
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub top: usize,
-    /// Of the tables of plugins show this one alone, with so many rows; may be repeated. Without it those are shown whose names do not begin with `_`. Files have all tables
+    /// Show only this table of a plugin, with this number of rows; repeatable [default: tables without `_` in front of the name]
     #[arg(long = "table", value_name = "TABLE[=ROWS]")]
     pub tables: Vec<String>,
     /// Of which classes --against is shown; set by the commands that have selectors.
@@ -104,16 +104,16 @@ pub struct TraceOutputs {
 /// The form of stacks in flame graphs and in folded stacks.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct StackOptions {
-    /// Most frames of a stack in --flame-graph and --folded, 1 to 8192; all deeper calls are one frame, with their number
+    /// Draw this number of frames of a stack, 1 to 8192; one more frame counts the deeper calls
     #[arg(long, value_name = "FRAMES", default_value_t = DEPTH, value_parser = frames)]
     pub stack_depth: usize,
-    /// Draw recursion once in --flame-graph and --folded: a method that is on the stack goes on in its own frame
+    /// Draw recursive calls once, in the outermost frame of the method
     #[arg(long)]
     pub fold_recursion: bool,
-    /// Draw --flame-graph and --folded as the difference to an earlier recording, or those of a folder
+    /// Draw the difference to an earlier recording, or to the recordings of a folder
     #[arg(long, value_name = "FILE|DIR")]
     pub against: Option<PathBuf>,
-    /// Scale the recording of --against to the same sum
+    /// Scale the recording of --against to the same total
     #[arg(long, requires = "against")]
     pub normalize: bool,
 }

@@ -19,10 +19,10 @@ const MOST: usize = 5;
 /// Lines that are reached, or fields that are written.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Places {
-    /// Show each time that the code of this line begins: Orders.java:120, com.acme.Orders.total:120; may be repeated
+    /// Show each execution of this line: Orders.java:120, com.acme.Orders.total:120; repeatable
     #[arg(long, value_name = "LINE", conflicts_with_all = ["config", "min_duration", "field"])]
     pub at: Vec<String>,
-    /// Show each write of this field by Java code: com.acme.Order.status; may be repeated
+    /// Show each write of this field by Java code: com.acme.Order.status; repeatable
     #[arg(long, value_name = "CLASS.FIELD", conflicts_with_all = ["config", "min_duration"])]
     pub field: Vec<String>,
 }

@@ -32,13 +32,13 @@ pub struct When {
         help = "Keep only the single calls that match: 'duration > 100ms && arg[0] == \"x\" || threw'"
     )]
     pub condition: Option<String>,
-    /// Keep only the single calls that took at least so long: 500us, 20ms, 1.5s
+    /// Keep only calls of at least this duration: 500us, 20ms, 1.5s
     #[arg(long, value_name = "DURATION", conflicts_with = "config", value_parser = nanos)]
     pub min_duration: Option<u64>,
-    /// What is kept of each call besides: 'arg, returned, this.size, stack(10)'
+    /// Record these values of each call: 'arg, returned, this.size, stack(10)'
     #[arg(long, value_name = "VALUES", conflicts_with = "config", value_parser = NonEmptyStringValueParser::new())]
     pub show: Option<String>,
-    /// Show objects with their fields, elements and entries, so many within one another: 0 to 8
+    /// Show the fields, elements and entries of objects, nested to this level: 0 to 8
     #[arg(long, value_name = "LEVELS", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_LEVELS)))]
     pub depth: Option<u8>,
 }

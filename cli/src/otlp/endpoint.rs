@@ -22,22 +22,22 @@ const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 /// Sending by OTLP.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OtlpOptions {
-    /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
+    /// Send spans and metrics by OTLP to this URL, http://HOST:PORT or https://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub otlp: Option<String>,
-    /// How [default: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and http/protobuf for others]
+    /// Choose the protocol of OTLP [default: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and http/protobuf for others]
     #[arg(long, value_name = "PROTOCOL", requires = "otlp")]
     pub otlp_protocol: Option<Protocol>,
-    /// The name of the service [default: OTEL_SERVICE_NAME, else the main class]
+    /// Name the service [default: OTEL_SERVICE_NAME, else the main class]
     #[arg(long, value_name = "NAME", requires = "otlp")]
     pub otlp_service: Option<String>,
-    /// Send this header with each request; may be repeated [default: OTEL_EXPORTER_OTLP_HEADERS]
+    /// Send this header with each request; repeatable [default: OTEL_EXPORTER_OTLP_HEADERS]
     #[arg(long, value_name = "NAME=VALUE", requires = "otlp")]
     pub otlp_header: Vec<String>,
-    /// With https://, trust the authorities whose certificates this file holds (PEM) [default: OTEL_EXPORTER_OTLP_CERTIFICATE, else the system's]
+    /// Trust the certificate authorities in this file (PEM), with https:// [default: OTEL_EXPORTER_OTLP_CERTIFICATE, else the system's]
     #[arg(long, value_name = "FILE", requires = "otlp")]
     pub otlp_ca: Option<PathBuf>,
-    /// Name spans so: 'GET {arg[0].path}', '{class}.{method}'; values in braces are those of --show [default: {class}.{method}]
+    /// Name spans by this template: 'GET {arg[0].path}', '{class}.{method}'; with values of --show in braces [default: {class}.{method}]
     #[arg(
         long,
         value_name = "TEMPLATE",
