@@ -1,12 +1,12 @@
-//! Dominators of a graph: the last object that is on every path from the roots to another.
+//! Dominators of a graph: the last node on every path from the root to another node.
 //!
-//! By T. Lengauer and R. E. Tarjan, *A fast algorithm for finding dominators in a flowgraph* (1979), the simple version,
-//! O(m log n); nothing recurses, as a list may be as long as the heap is large.
+//! Algorithm of T. Lengauer and R. E. Tarjan, *A fast algorithm for finding dominators in a flowgraph* (1979), in its
+//! simple version, O(m log n). Nothing recurses, since a linked list may be as long as the heap is large.
 
-/// No node.
+/// Marks a missing node.
 pub const NONE: u32 = u32::MAX;
 
-/// References by the node from which they come: those of node `n` are `targets[starts[n]..starts[n + 1]]`.
+/// References by source node: those of node `n` are `targets[starts[n]..starts[n + 1]]`.
 #[derive(Debug, Default)]
 pub struct Edges {
     pub starts: Vec<usize>,
@@ -14,7 +14,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Those of a node.
+    /// The targets of a node.
     pub fn of(&self, node: u32) -> &[u32] {
         let node = node as usize;
         let range = self
@@ -31,7 +31,7 @@ impl Edges {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The same the other way round.
+    /// The same edges in the opposite direction.
     fn reversed(&self) -> Self {
         let mut starts = vec![0; self.nodes() + 1];
         for target in &self.targets {
@@ -52,22 +52,22 @@ impl Edges {
     }
 }
 
-/// What was found of a graph.
+/// The dominators of a graph.
 #[derive(Debug)]
 pub struct Dominators {
-    /// The immediate dominator of each node; [`NONE`] of the root, and of what cannot be reached.
+    /// The immediate dominator of each node; [`NONE`] for the root and for unreachable nodes.
     pub of: Vec<u32>,
-    /// The nodes that can be reached, each behind its dominator.
+    /// The reachable nodes; each follows its dominator.
     pub order: Vec<u32>,
 }
 
-/// The dominators of all nodes that can be reached from a root.
+/// Computes the dominators of all nodes that are reachable from `root`.
 pub fn of(edges: &Edges, root: u32) -> Dominators {
     let count = edges.nodes();
     let mut walk = Walk::new(edges, root, count);
     let before = edges.reversed();
     let mut linked = Forest::new(count);
-    // By depth-first numbers: semi-dominators, and the nodes whose semi-dominator is one.
+    // By depth-first number: semi-dominators, and a list of the nodes that have each as semi-dominator.
     let mut semi: Vec<u32> = (0..walk.order.len() as u32).collect();
     let mut bucket = vec![NONE; walk.order.len()];
     let mut next = vec![NONE; walk.order.len()];
@@ -111,11 +111,11 @@ pub fn of(edges: &Edges, root: u32) -> Dominators {
 
 /// A depth-first walk.
 struct Walk {
-    /// Nodes by their numbers.
+    /// Nodes by depth-first number.
     order: Vec<u32>,
-    /// The number of the node from which each number was reached.
+    /// Depth-first number of each node's parent, by depth-first number.
     parents: Vec<u32>,
-    /// Numbers of nodes.
+    /// Depth-first numbers by node; [`NONE`] for unreachable nodes.
     numbers: Vec<u32>,
 }
 
@@ -152,7 +152,7 @@ impl Walk {
     }
 }
 
-/// Trees of numbers, whose paths are compressed.
+/// A forest of depth-first numbers with path compression.
 struct Forest {
     ancestor: Vec<u32>,
     label: Vec<u32>,
@@ -172,7 +172,7 @@ impl Forest {
         self.ancestor[child as usize] = parent;
     }
 
-    /// The number with the least semi-dominator between one and the root of its tree.
+    /// The number with the smallest semi-dominator between `one` and the root of its tree.
     fn least(&mut self, one: u32, semi: &[u32]) -> u32 {
         if self.ancestor[one as usize] == NONE {
             return one;
@@ -210,7 +210,7 @@ mod tests {
         edges
     }
 
-    /// Whether `by` is on every path from 0 to `node`: it cannot be reached without.
+    /// Checks whether `by` is on every path from 0 to `node`, by a search that avoids `by`.
     fn dominates(edges: &Edges, by: u32, node: u32) -> bool {
         let mut seen = vec![false; edges.nodes()];
         let mut open = vec![0];
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn dominators_are_those_of_the_definition() {
-        // Graphs of a simple generator, each with cycles and nodes that cannot be reached.
+        // Generated graphs, with cycles and unreachable nodes.
         let mut seed = 7_u64;
         let mut random = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -244,7 +244,7 @@ mod tests {
                 let strict: Vec<u32> = (0..count as u32)
                     .filter(|by| *by != node && dominates(&edges, *by, node))
                     .collect();
-                // The immediate one is dominated by all others.
+                // The immediate dominator is dominated by all others.
                 let immediate = strict.iter().copied().find(|one| {
                     strict
                         .iter()
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn list_as_long_as_the_heap_needs_no_deep_stack_and_no_square_of_time() {
-        // Each of a million holds the next, and all hold the last.
+        // Each of a million nodes refers to the next, and all refer to the last.
         let count = 1_000_000;
         let mut edges = Edges {
             starts: vec![0],

@@ -10,51 +10,51 @@ use jvms::names::binary;
 use crate::dominators::Edges;
 use crate::records::{self, Class, Id, Names, OBJECT, Root, Thing, Type, number, width, wrong};
 
-/// Compressed references lead no farther than this.
+/// Upper limit of addresses with compressed references: 32 GiB.
 const COMPRESSED: Id = 1 << 35;
-/// The class whose field `referent` does not keep what it refers to.
+/// The class whose field `referent` does not keep its object alive.
 const REFERENCE: &str = "java/lang/ref/Reference";
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A class itself.
+    /// A class.
     Class,
-    /// An instance, or array of references, of a class.
+    /// An instance, or an array of references, of this class.
     Of(Id),
-    /// An array of values.
+    /// An array of primitives.
     Values(Type),
 }
 
-/// A heap. Nodes have the numbers of their order in the file; behind the last one stands the root of all.
+/// A heap. Nodes are numbered in file order; the node after the last one is the root of all roots.
 #[derive(Debug)]
 pub struct Heap {
-    /// What things are called.
+    /// Names of classes, fields and texts.
     pub names: Names,
     classes: HashMap<Id, Class>,
-    /// Nodes by their ids, sorted.
+    /// Ids and nodes, sorted by id.
     nodes: Vec<(Id, u32)>,
-    /// Their ids.
+    /// Ids by node.
     ids: Vec<Id>,
-    /// What they are.
+    /// Kinds by node.
     pub kinds: Vec<Kind>,
-    /// Where they stand in the file.
+    /// Offsets in the file, by node.
     places: Vec<u64>,
-    /// Their own bytes.
+    /// Shallow sizes in bytes, by node.
     pub sizes: Vec<u32>,
-    /// What holds nodes from outside, by the nodes.
+    /// Roots, by the nodes that they hold.
     pub roots: HashMap<u32, Root>,
-    /// References; those of the root of all lead to the roots.
+    /// References. Those of the root of all lead to all roots.
     pub edges: Edges,
-    /// Whether the file has its end.
+    /// Set if the file has its end record.
     pub whole: bool,
 }
 
 impl Heap {
-    /// Reads a file, twice.
+    /// Reads a file, in two passes.
     ///
     /// # Errors
-    /// If it is no heap dump, or is damaged.
+    /// If the file is no heap dump, or is damaged.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let mut heap = Self::things(&mut BufReader::with_capacity(1 << 20, &file))?;
@@ -63,7 +63,7 @@ impl Heap {
         Ok(heap)
     }
 
-    /// The node of all roots.
+    /// The node of the root of all roots.
     pub fn root(&self) -> u32 {
         self.kinds.len() as u32
     }
@@ -73,7 +73,7 @@ impl Heap {
         self.nodes.get(at).map(|(_, node)| *node)
     }
 
-    /// Classes, and objects without their references.
+    /// First pass: classes, and objects without their references.
     fn things(from: &mut impl io::BufRead) -> io::Result<Self> {
         let mut classes = HashMap::new();
         let (mut ids, mut kinds, mut places, mut lengths) = (vec![], vec![], vec![], vec![]);
@@ -127,14 +127,14 @@ impl Heap {
         Ok(heap)
     }
 
-    /// The bytes of each node, as HotSpot lays it out: the file does not say how long references are.
+    /// Sets the shallow sizes, in HotSpot's layout. The width of references follows from the ids: the file lacks it.
     fn measure(&mut self, lengths: &[usize]) {
         let compressed = self.ids.iter().all(|id| *id < COMPRESSED);
         let (reference, header) = if compressed { (4, 12) } else { (8, 16) };
         let mut instances: HashMap<Id, usize> = HashMap::new();
         let sizes = self.kinds.iter().zip(lengths).map(|(kind, length)| {
             let bytes = match kind {
-                Kind::Class => 64, // and what the JVM has of it elsewhere
+                Kind::Class => 64, // the mirror alone; the JVM's metadata is elsewhere
                 Kind::Values(_) => header + 4 + length,
                 Kind::Of(_) if *length > 0 => header + 4 + length / self.names.id * reference,
                 Kind::Of(class) => *instances.entry(*class).or_insert_with(|| {
@@ -148,13 +148,13 @@ impl Heap {
         self.sizes = sizes.collect();
     }
 
-    /// A class and those above it.
+    /// A class and its superclasses.
     fn chain(&self, class: Id) -> impl Iterator<Item = (Id, &Class)> {
         let first = self.classes.get(&class).map(|found| (class, found));
         let chain = std::iter::successors(first, |(_, class)| {
             Some((class.above, self.classes.get(&class.above)?))
         });
-        chain.take(1000) // a damaged file may have a circle
+        chain.take(1000) // ends a circle in a damaged file
     }
 
     fn refer(&mut self, from: &mut impl io::BufRead) -> io::Result<()> {
@@ -180,7 +180,7 @@ impl Heap {
         Ok(())
     }
 
-    /// The references of a thing, with what they are called.
+    /// Passes each reference of a record to `take`, with its name.
     fn each_reference(&self, thing: &Thing<'_>, take: &mut impl FnMut(Name, Id)) {
         match thing {
             Thing::Root(..) | Thing::Values(..) => {}
@@ -229,7 +229,7 @@ impl Heap {
             .map_or("", |name| self.text(*name))
     }
 
-    /// What a node is called: the name of its class, as in Java.
+    /// The name of a node: that of its class, as in Java.
     pub fn name(&self, node: u32) -> String {
         match self.kinds.get(node as usize) {
             None => "the roots".to_owned(),
@@ -254,7 +254,7 @@ impl Heap {
         }
     }
 
-    /// What the reference of one node to another is called; none if there is none.
+    /// The name of the first reference from one node to another, if there is one.
     ///
     /// # Errors
     /// If the file cannot be read again.
@@ -289,7 +289,7 @@ impl Heap {
     }
 }
 
-/// What a reference is called.
+/// The name of a reference.
 #[derive(Debug, Clone, Copy)]
 enum Name {
     Field(Id),
@@ -300,7 +300,7 @@ enum Name {
     Loader,
 }
 
-/// A class as in Java, of its internal name or, of an array, its descriptor.
+/// The Java name of a class, from its internal name or an array's descriptor.
 fn of_class(internal: &str) -> String {
     let element = internal.trim_start_matches('[');
     let depth = internal.len() - element.len();

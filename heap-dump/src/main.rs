@@ -1,14 +1,14 @@
-//! `classhook-heap`: which objects of a heap dump retain the most, for `classhook profile … --heap retainers`.
+//! `classhook-heap`: the objects of a heap dump that retain the most, for `classhook profile … --heap retainers`.
 //!
-//! It takes memory by the size of the heap that it reads, some 80 bytes for an object and 12 for a reference, so it is a
-//! program of its own.
+//! It needs some 80 bytes of memory for each object of the dump and 12 for each reference. So it is a program of its
+//! own.
 //!
 //! | module | |
 //! |---|---|
 //! | [`records`] | the records of an HPROF file |
-//! | [`graph`] | its objects and the references between them |
-//! | [`dominators`] | which object is on every path to another |
-//! | [`retainers`] | what each object retains, and the table |
+//! | [`graph`] | the objects of the dump and the references between them |
+//! | [`dominators`] | the last object on every path to another |
+//! | [`retainers`] | the retained size of each object, and the table |
 
 mod dominators;
 mod graph;

@@ -5,15 +5,15 @@ use std::io::{self, BufRead, Read};
 
 const MAGICS: [&[u8]; 2] = [b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.1\0"];
 
-/// An object, class or text, by its number in the file; 0 is none.
+/// An object, class or text, by its number in the file. 0 is null.
 pub type Id = u64;
 
-/// The type of a field or element (2 object … 11 long).
+/// The type of a field or element, by its HPROF number: 2 is a reference, 4 to 11 are `boolean` to `long`.
 pub type Type = u8;
 /// The type of references.
 pub const OBJECT: Type = 2;
 
-/// Bytes of a value.
+/// Bytes of a value in the file; `id` is the width of a reference.
 pub fn width(of: Type, id: usize) -> io::Result<usize> {
     Ok(match of {
         OBJECT => id,
@@ -25,7 +25,7 @@ pub fn width(of: Type, id: usize) -> io::Result<usize> {
     })
 }
 
-/// A class.
+/// A class dump.
 #[derive(Debug, Default, Clone)]
 pub struct Class {
     /// Its superclass.
@@ -38,53 +38,54 @@ pub struct Class {
     pub fields: Vec<(Id, Type)>,
 }
 
-/// What stands in a heap.
+/// A record of a heap dump.
 #[derive(Debug)]
 pub enum Thing<'a> {
-    /// Something holds an object from outside.
+    /// A root that holds an object.
     Root(Root, Id),
     /// A class.
     Class(Id, Class),
-    /// An instance: its class, and its fields from its own class upwards.
+    /// An instance: its id, its class, and its field values, from its own class upwards.
     Instance(Id, Id, &'a [u8]),
-    /// An array of references: its class, and the elements.
+    /// An array of references: its id, its class, and its elements.
     Objects(Id, Id, &'a [u8]),
-    /// An array of values of a type: how many.
+    /// An array of primitives: its id, element type and length.
     Values(Id, Type, u32),
 }
 
-/// What holds an object from outside.
+/// The kind of a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
-    /// A reference of JNI.
+    /// A JNI reference.
     Jni,
-    /// A local variable.
+    /// A local variable of a frame.
     Frame,
     /// A class of the JVM's own loaders.
     Class,
     /// A thread.
     Thread,
-    /// A monitor.
+    /// An entered monitor.
     Monitor,
-    /// Something else.
+    /// Another root of the JVM.
     Other,
 }
 
-/// What is known before the heap.
+/// Names from the records before the heap.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Texts.
+    /// Texts by their ids.
     pub texts: HashMap<Id, String>,
-    /// The texts of the names of classes.
+    /// Ids of the texts of class names, by the ids of the classes.
     pub classes: HashMap<Id, Id>,
-    /// Bytes of an id.
+    /// Width of an id, in bytes.
     pub id: usize,
 }
 
-/// Reads a file and hands over each thing of its heap with its place, and whether a record at the end is missing.
+/// Reads a file and passes each record of its heap to `take`, with its offset. The flag is true if the end record
+/// exists.
 ///
 /// # Errors
-/// If it is none, is damaged, or `take` fails.
+/// If the file is no heap dump, is damaged, or `take` fails.
 pub fn read(
     from: &mut impl BufRead,
     take: &mut impl FnMut(&Names, u64, Thing<'_>) -> io::Result<()>,
@@ -143,7 +144,7 @@ pub fn read(
     }
 }
 
-/// Reads the thing that stands at a place, to which the file was moved.
+/// Reads the one record at the current position of a file.
 ///
 /// # Errors
 /// As [`read`].
@@ -192,7 +193,7 @@ impl<R: BufRead> Input<'_, R> {
         }
     }
 
-    /// The tag of a record; none at the end.
+    /// The tag of the next record; `None` at the end of the file.
     fn tag(&mut self) -> io::Result<Option<u8>> {
         match self.from.fill_buf()?.is_empty() {
             true => Ok(None),
@@ -269,7 +270,7 @@ impl<R: BufRead> Input<'_, R> {
         self.skip(4)?;
         let (above, loader) = (self.id()?, self.id()?);
         self.skip(4 * self.id as u64)?; // signers, protection domain, two that are reserved
-        self.skip(4)?; // bytes of an instance, as if references had those of ids
+        self.skip(4)?; // instance size, as if references had the width of ids
         for _ in 0..self.u16()? {
             self.skip(2)?;
             self.value()?;
@@ -302,14 +303,14 @@ impl<R: BufRead> Input<'_, R> {
     }
 }
 
-/// A number of at most 8 bytes.
+/// A big-endian number of at most 8 bytes.
 pub fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// What is wrong with a file.
+/// The error for a damaged file.
 pub fn wrong(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text.to_owned())
 }

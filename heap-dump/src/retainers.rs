@@ -1,4 +1,4 @@
-//! What each object retains: itself, and all that could not be reached without it.
+//! The retained size of each object: its own, and that of all objects that only it keeps reachable.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -8,10 +8,10 @@ use crate::dominators::{self, Dominators, NONE};
 use crate::graph::{Heap, Kind};
 use crate::records::Root;
 
-/// What retains the most in a file, as a tree for people: each below what retains it.
+/// The objects of a file that retain the most, as a tree: each below the object that retains it.
 ///
 /// # Errors
-/// If it is no heap dump, or is damaged.
+/// If the file is no heap dump, or is damaged.
 pub fn table(path: &Path, rows: usize) -> Result<String, String> {
     let heap = Heap::read(path).map_err(|error| error.to_string())?;
     let found = dominators::of(&heap.edges, heap.root());
@@ -29,7 +29,7 @@ pub fn table(path: &Path, rows: usize) -> Result<String, String> {
 struct Retained<'a> {
     heap: &'a Heap,
     found: &'a Dominators,
-    /// Bytes and objects that each node retains.
+    /// Retained bytes and objects, by node.
     bytes: Vec<u64>,
     objects: Vec<u32>,
 }
@@ -64,7 +64,7 @@ impl<'a> Retained<'a> {
         self.bytes[self.heap.root() as usize]
     }
 
-    /// The nodes that retain the most. What is retained by one of its own class, as in a list, is not among them.
+    /// The nodes that retain the most, without those whose dominator is of the same class, as in a list.
     fn largest(&self, most: usize) -> Vec<u32> {
         let kind = |node: u32| self.heap.kinds.get(node as usize);
         let mut nodes: Vec<u32> = self.found.order.iter().copied().skip(1).collect();
@@ -99,7 +99,7 @@ impl<'a> Retained<'a> {
         text
     }
 
-    /// The lines of the nodes that retain the most, each below the next of them that retains it.
+    /// Writes a line for each node that retains the most, below the nearest shown node that retains it.
     fn tree(&self, path: &Path, rows: usize, text: &mut String) -> std::io::Result<()> {
         let nodes = self.largest(rows);
         let shown: HashSet<u32> = nodes.iter().copied().collect();
@@ -144,7 +144,7 @@ impl<'a> Retained<'a> {
         Ok(())
     }
 
-    /// What a node is, and what holds it.
+    /// The name of a node, and its root.
     fn what(&self, node: u32) -> String {
         let name = self.heap.name(node);
         let root = self.heap.roots.get(&node);
@@ -165,7 +165,7 @@ impl<'a> Retained<'a> {
     }
 }
 
-/// A number with commas.
+/// Formats a number with commas.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,10 +1,10 @@
-//! Dumps that are made here, whole and damaged.
+//! Generated heap dumps, whole and damaged.
 
 use std::fs;
 
 use crate::retainers::table;
 
-/// Bytes of a dump whose numbers are those of the objects.
+/// The bytes of a heap dump.
 #[derive(Default)]
 struct Dump {
     bytes: Vec<u8>,
@@ -110,8 +110,9 @@ impl Dump {
         );
     }
 
-    /// Holders of bytes: 100 and 101 are a thread's, both hold the bytes 103; 100 alone those of 102. The class holds 104,
-    /// that an array of holders, those the bytes 107; 108 is held weakly, and nothing holds 109.
+    /// Holders and their byte arrays. Threads hold 100 and 101; both hold 103, and 100 alone holds 102.
+    /// The class holds 104, through it an array of holders and the bytes 107. 108 is held weakly, and nothing holds
+    /// 109.
     fn whole() -> Vec<u8> {
         let mut dump = Self::new();
         dump.class(OBJECT, 0, &[], &[]);
@@ -192,7 +193,7 @@ fn objects_retain_what_nothing_else_holds() {
                 .to_owned()
         })
         .collect();
-    // A class of 64 bytes, holders of 24, an array of two of 24, and bytes with 16 in front.
+    // Sizes: class 64, holder 24, array of two 24, byte array 16 and its elements.
     assert_eq!(
         rows,
         [
@@ -214,7 +215,7 @@ fn damaged_dump_is_an_error_or_is_said_to_have_no_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.hprof");
     let mut whole = Dump::whole();
-    // Without most of the long array, so that each place can be tried.
+    // Most of the long array is left out, so that each offset can be tried.
     let short = whole.len() - 101_000;
     for length in (0..short).step_by(7) {
         fs::write(&file, &whole[..length]).unwrap();

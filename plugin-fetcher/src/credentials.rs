@@ -1,4 +1,4 @@
-//! User and password for a registry: from the environment, or from what `docker login` and the like left.
+//! User and password for a registry: from the environment, or from the file that `docker login` writes.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// The registry, user and password that are named for this one command.
+/// Environment variables with the registry, user and password for this one command.
 const VARIABLES: [&str; 3] = [
     "CLASSHOOK_REGISTRY",
     "CLASSHOOK_REGISTRY_USER",
     "CLASSHOOK_REGISTRY_PASSWORD",
 ];
 
-/// The header `Authorization` with user and password for a registry, if there are any.
+/// The `Authorization` header for a registry, if its user and password are known.
 pub fn of(host: &str) -> Option<String> {
     let [registry, user, password] = VARIABLES.map(|name| std::env::var(name).ok());
     if registry.as_deref() == Some(host) {
@@ -23,7 +23,7 @@ pub fn of(host: &str) -> Option<String> {
     in_docker(&text, host)
 }
 
-/// The header of `user:password`.
+/// The header value for `user:password`.
 fn basic(pair: &str) -> String {
     format!("Basic {}", STANDARD.encode(pair))
 }
@@ -36,7 +36,7 @@ fn docker() -> Option<PathBuf> {
         .or_else(home)
 }
 
-/// The entry of a registry in Docker's `config.json`; a helper that it names is not asked.
+/// The entry of a registry in Docker's `config.json`. Credential helpers that the file names are not run.
 fn in_docker(text: &str, host: &str) -> Option<String> {
     let settings: Value = serde_json::from_str(text).ok()?;
     let entries = settings.get("auths")?.as_object()?;

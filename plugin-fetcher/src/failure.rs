@@ -1,18 +1,18 @@
-//! Why there is no component.
+//! Reasons why no component was fetched.
 
-/// Why there is no component, in the words of an error of the command.
+/// The reason why no component was fetched, with the parts of an error of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What happened instead.
+    /// The finding, such as the status of the answer.
     pub found: String,
-    /// What should have.
+    /// The expected value, if it says more.
     pub expected: Option<String>,
-    /// What to do.
+    /// The remedy for the user.
     pub help: Option<String>,
 }
 
 impl Failure {
-    /// What happened instead.
+    /// A failure with its finding alone.
     pub fn new(found: impl Into<String>) -> Self {
         Self {
             found: found.into(),
@@ -21,13 +21,13 @@ impl Failure {
         }
     }
 
-    /// The same with what was expected.
+    /// Adds the expectation.
     pub fn expected(self, expected: impl Into<String>) -> Self {
         let expected = Some(expected.into());
         Self { expected, ..self }
     }
 
-    /// The same with what to do.
+    /// Adds the remedy.
     pub fn help(self, help: impl Into<String>) -> Self {
         let help = Some(help.into());
         Self { help, ..self }

@@ -11,22 +11,22 @@ use ureq::{Agent, Body};
 
 use crate::failure::Failure;
 
-/// Longest time for a connection.
+/// Longest time to connect.
 const CONNECT: Duration = Duration::from_secs(30);
-/// Longest time for one request in all.
+/// Longest time for one request, with its redirects and body.
 const WHOLE: Duration = Duration::from_secs(600);
 /// Most redirects of one request.
 const REDIRECTS: u32 = 5;
-/// Names the file with the certificates of whom to trust, as for curl and openssl.
+/// Environment variable with the path of the trusted certificates, as for curl and openssl.
 const ROOTS: &str = "SSL_CERT_FILE";
-/// Where systems have it.
+/// System files of trusted certificates.
 const SYSTEM_ROOTS: [&str; 3] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 ];
 
-/// Sends requests.
+/// An HTTP client.
 pub struct Http {
     agent: Agent,
 }
@@ -38,7 +38,8 @@ pub struct Answer {
 }
 
 impl Http {
-    /// Through the proxy that `HTTPS_PROXY` and the like name; `encrypted` refuses redirects to what is not.
+    /// Creates a client that uses the proxy of `HTTPS_PROXY` and its siblings. `encrypted` refuses plain HTTP,
+    /// redirects included.
     ///
     /// # Errors
     /// If the file of `SSL_CERT_FILE` holds no certificates.
@@ -57,7 +58,7 @@ impl Http {
         })
     }
 
-    /// Asks for what a URL names; an `Authorization` does not go to where another server redirects.
+    /// Sends a GET request. The `Authorization` header does not follow a redirect to another server.
     ///
     /// # Errors
     /// If there is no answer.
@@ -73,15 +74,15 @@ impl Http {
 }
 
 impl Answer {
-    /// The number of its status.
+    /// The status code.
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
 
-    /// The answer, if it is what was asked for.
+    /// Returns the answer if its status is 200.
     ///
     /// # Errors
-    /// Its status.
+    /// An error with any other status.
     pub fn only_found(self) -> Result<Self, Failure> {
         if self.status() == 200 {
             return Ok(self);
@@ -97,10 +98,10 @@ impl Answer {
         value.to_str().ok().map(str::to_owned)
     }
 
-    /// Its body.
+    /// Reads the body.
     ///
     /// # Errors
-    /// If it is longer than `most` bytes, or ends early.
+    /// If the body is longer than `most` bytes, or ends early.
     pub fn bytes(self, most: u64) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let mut body = self.body(most)?.take(most.saturating_add(1));
@@ -111,10 +112,10 @@ impl Answer {
         }
     }
 
-    /// Writes its body to a new file, and gives back its SHA-256, lower-case hex.
+    /// Writes the body to a new file. Returns its SHA-256 in lower-case hexadecimal digits.
     ///
     /// # Errors
-    /// If it is longer than `most` bytes, ends early, or cannot be written.
+    /// If the body is longer than `most` bytes, ends early, or cannot be written.
     pub fn write(self, to: &Path, most: u64) -> Result<String, Failure> {
         let unwritable = |error: io::Error| Failure::new(format!("{}: {error}", to.display()));
         let mut file = File::create_new(to).map_err(unwritable)?;
@@ -143,7 +144,7 @@ impl Answer {
     }
 }
 
-/// The SHA-256 of bytes, lower-case hex.
+/// The SHA-256 of bytes, in lower-case hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -169,7 +170,7 @@ fn no_answer(error: &ureq::Error) -> Failure {
         .help("check the address, the network, and the proxy in HTTPS_PROXY, if there is one")
 }
 
-/// Whom to trust: the file of `SSL_CERT_FILE`, else the system's, else what Mozilla trusts.
+/// Trusted certificates: the file of `SSL_CERT_FILE`, else the system's, else Mozilla's list.
 fn roots() -> Result<RootCerts, Failure> {
     if let Some(file) = std::env::var_os(ROOTS) {
         let file = Path::new(&file);

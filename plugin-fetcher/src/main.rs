@@ -1,13 +1,13 @@
 //! `classhook-fetch`: components of plugins from the network, for `classhook plugin add`.
 //!
-//! Encrypted connections are a sixth of what the command may weigh, and are needed once for a plugin. So this is a program
-//! of its own, which writes one file and answers on standard output with one JSON object.
+//! TLS would be a sixth of the command's size, and each plugin needs it once. So this is a program of its own.
+//! It writes one file, and answers with one JSON object on standard output.
 //!
 //! | module | |
 //! |---|---|
-//! | [`http`] | requests, their limits, and whom they trust |
+//! | [`http`] | requests, their limits, and the trusted certificates |
 //! | [`registry`] | the requests of the OCI distribution specification, for a [`mod@reference`], with [`credentials`] |
-//! | [`failure`] | why there is no component |
+//! | [`failure`] | reasons why no component was fetched |
 
 mod credentials;
 mod failure;
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Writes the component; gives back its version, if the registry says one.
+/// Writes the component to `to`. Returns its version, if the registry names one.
 fn fetch(
     source: &str,
     to: &Path,
@@ -76,11 +76,11 @@ fn fetch(
         );
     }
     let http = Http::new(source.starts_with("https://"))?;
-    let _digest = http.get(source, &[])?.only_found()?.write(to, most)?; // who started this checks it
+    let _digest = http.get(source, &[])?.only_found()?.write(to, most)?; // the caller checks the digest
     Ok(None)
 }
 
-/// A URL is kept in a file that is shared, so nothing that is secret may be in it.
+/// Refuses a URL with credentials: `classhook.lock` keeps the URL, and users share that file.
 fn check(url: &str) -> Result<(), Failure> {
     let authority = url.split_once("://").map_or("", |(_, rest)| rest);
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,30 +1,30 @@
-//! References to what a registry holds: `oci://HOST[:PORT]/REPOSITORY[:TAG][@sha256:DIGEST]`.
+//! References to artifacts in a registry: `oci://HOST[:PORT]/REPOSITORY[:TAG][@sha256:DIGEST]`.
 
 use crate::failure::Failure;
 
-/// What a reference begins with.
+/// The scheme of every reference.
 pub const SCHEME: &str = "oci://";
-/// The tag where none is named.
+/// The default tag.
 const LATEST: &str = "latest";
 
-/// A reference to what a registry holds.
+/// A reference to an artifact in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The registry, with its port if it has one.
     pub host: String,
-    /// What it calls a repository.
+    /// The repository's name, with slashes.
     pub repository: String,
-    /// The tag, where no digest says more.
+    /// The tag; `None` if the reference has a digest and no tag.
     pub tag: Option<String>,
     /// The digest of the manifest, as `sha256:…`.
     pub digest: Option<String>,
 }
 
 impl Reference {
-    /// Takes a reference apart.
+    /// Parses a reference.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is no reference.
     pub fn read(text: &str) -> Result<Self, Failure> {
         let wrong = |what: &str| {
             Failure::new(what)
@@ -66,19 +66,19 @@ impl Reference {
         })
     }
 
-    /// Whether the registry is on this machine, so that it need not be encrypted.
+    /// Checks whether the registry is on this machine, so that plain HTTP is allowed.
     pub fn is_local(&self) -> bool {
         is_local(&self.host)
     }
 
-    /// How the manifest is asked for.
+    /// The manifest's name in a request: the digest, else the tag.
     pub fn manifest(&self) -> &str {
         let tag = self.tag.as_deref().unwrap_or(LATEST);
         self.digest.as_deref().unwrap_or(tag)
     }
 }
 
-/// Whether a host, perhaps with a port, is this machine.
+/// Checks whether a host, with or without a port, is this machine.
 pub fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -89,7 +89,7 @@ pub fn is_local(host: &str) -> bool {
     name == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether it is `sha256:` and 64 digits.
+/// Checks whether a text is `sha256:` and 64 lower-case hexadecimal digits.
 pub fn is_digest(text: &str) -> bool {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     digits.len() == 64

@@ -1,7 +1,8 @@
 //! Components in registries: the token, manifest and blob of the OCI distribution specification.
 //!
-//! A component is the one layer of type `application/wasm` of a manifest. What is named by a digest has it, whatever the
-//! registry says.
+//! A component is the only layer of type `application/wasm` of a manifest. Every manifest and blob that was requested
+//! by
+//! digest is compared with that digest.
 
 use std::path::Path;
 
@@ -12,21 +13,22 @@ use crate::failure::Failure;
 use crate::http::{Answer, Http, sha256_hex};
 use crate::reference::{Reference, is_digest, is_local};
 
-/// The form of a manifest.
+/// Media type of a manifest.
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-/// The form of a layer that is a component.
+/// Media type of a layer that is a component.
 const WASM: &str = "application/wasm";
-/// The annotation of a manifest with a version.
+/// Manifest annotation with the version.
 const VERSION: &str = "org.opencontainers.image.version";
 /// Most bytes of a manifest.
 const MAX_MANIFEST: u64 = 4 << 20;
-/// Most bytes of an answer with a token.
+/// Most bytes of a token response.
 const MAX_TOKEN: u64 = 1 << 20;
 
-/// Fetches the component that a reference names, and gives back its version; with its digest, if that is known, it alone.
+/// Fetches the component of a reference and returns its version. With a known digest, fetches only the blob and returns
+/// `None`.
 ///
 /// # Errors
-/// If the registry does not have it, or not for everybody, or answers something else.
+/// If the artifact is missing, needs credentials, or does not have the expected form or digest.
 pub fn fetch(
     reference: &Reference,
     to: &Path,
@@ -50,12 +52,12 @@ pub fn fetch(
 struct Registry<'a> {
     http: Http,
     reference: &'a Reference,
-    /// The header, once the registry has asked for it.
+    /// The `Authorization` header, once the registry has demanded one.
     authorization: Option<String>,
 }
 
 impl Registry<'_> {
-    /// The digest of the component, and its version.
+    /// The component's digest and version.
     fn manifest(&mut self) -> Result<(String, Option<String>), Failure> {
         let reference = self.reference;
         let path = format!("manifests/{}", reference.manifest());
@@ -73,7 +75,7 @@ impl Registry<'_> {
         ))
     }
 
-    /// Writes what has a digest.
+    /// Writes the blob of a digest.
     fn blob(&mut self, digest: &str, to: &Path, most: u64) -> Result<(), Failure> {
         let answer = self.get(&format!("blobs/{digest}"), "*/*")?;
         same_digest("component", &answer.write(to, most)?, digest)
@@ -108,8 +110,8 @@ impl Registry<'_> {
         self.http.get(url, &headers)
     }
 
-    /// What the registry asks for: a token of the server that it names, for whom credentials are sent if there are any, or
-    /// these themselves.
+    /// Answers a challenge. `Bearer`: fetches a token from the server that it names, with credentials if there are any.
+    /// Other schemes: sends the credentials themselves.
     fn authorize(&self, challenge: &str) -> Result<String, Failure> {
         let credentials = credentials::of(&self.reference.host);
         if !challenge.to_ascii_lowercase().starts_with("bearer ") {
@@ -166,7 +168,7 @@ fn wants_password() -> Failure {
     )
 }
 
-/// The digest of the one layer that is a component.
+/// The digest of the only layer that is a component.
 fn component(manifest: &Value) -> Result<String, Failure> {
     let wrong = |found: String| {
         Failure::new(found).expected(format!("a manifest with one layer of type {WASM}"))
@@ -215,13 +217,13 @@ fn same_digest(what: &str, found: &str, expected: &str) -> Result<(), Failure> {
     Err(Failure::new(format!("a {what} with the digest sha256:{found}")).expected(expected))
 }
 
-/// A parameter of a challenge: `realm` of `Bearer realm="…",service="…"`.
+/// The value of a challenge's parameter, such as `realm` in `Bearer realm="…",service="…"`.
 fn parameter<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
     let (_, rest) = challenge.split_once(&format!("{name}=\""))?;
     rest.split('"').next()
 }
 
-/// As a value in a URL.
+/// Percent-encodes a text as a value of a URL's query.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         true => char::from(byte).to_string(),
@@ -251,7 +253,7 @@ mod tests {
         )
     }
 
-    /// A registry that everybody may read.
+    /// A registry without access control.
     fn open(request: &Request) -> Vec<u8> {
         let blob = format!("/v2/acme/timer/blobs/sha256:{}", sha256_hex(COMPONENT));
         let other = format!(
@@ -343,7 +345,7 @@ mod tests {
         );
     }
 
-    /// A registry that wants a token of itself.
+    /// A registry that demands a token from its own server.
     fn with_token(request: &Request) -> Vec<u8> {
         static HOST: OnceLock<String> = OnceLock::new();
         let host = HOST.get_or_init(|| request.host.clone());

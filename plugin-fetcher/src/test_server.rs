@@ -1,4 +1,4 @@
-//! A server that answers each request with the bytes that a test says.
+//! An HTTP server that answers each request with bytes chosen by the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -14,14 +14,14 @@ pub struct Request {
     pub authorization: Option<String>,
 }
 
-/// A server on this machine, until the process ends.
+/// A server on this machine; it runs until the process ends.
 pub struct Server {
     port: u16,
     count: Arc<AtomicUsize>,
 }
 
 impl Server {
-    /// Begins to answer.
+    /// Starts the server on a free port.
     pub fn start(answer: impl Fn(&Request) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -34,23 +34,23 @@ impl Server {
                     continue;
                 };
                 counted.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.write_all(&answer(&request)); // who has had enough closes
+                let _ = stream.write_all(&answer(&request)); // a client that has read enough closes the connection
             }
         });
         Self { port, count }
     }
 
-    /// Where it is.
+    /// The URL of a path on this server.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.host())
     }
 
-    /// Its address.
+    /// The server's host and port.
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// How many requests there were.
+    /// The number of requests so far.
     pub fn count(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
@@ -78,7 +78,7 @@ fn read(stream: &mut impl Read) -> Option<Request> {
     Some(request)
 }
 
-/// A whole answer, after which the connection ends.
+/// A complete response with a length, after which the connection closes.
 pub fn reply(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let headers: String = headers
         .iter()

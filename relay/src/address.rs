@@ -1,14 +1,14 @@
-//! Where a receiver listens.
+//! The address of a receiver.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// An address.
+/// The address of a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// `tcp://HOST:PORT`: encrypted, always.
+    /// `tcp://HOST:PORT`: always encrypted.
     Tcp(String),
-    /// `unix:PATH`: a socket in the file system, for whom its permissions let in.
+    /// `unix:PATH`: a Unix domain socket, protected by its file permissions.
     Unix(PathBuf),
 }
 
@@ -16,7 +16,7 @@ impl Address {
     /// Reads `tcp://HOST:PORT` or `unix:PATH`.
     ///
     /// # Errors
-    /// What was expected.
+    /// A sentence with the expected forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let expected = || format!("`{text}` is neither tcp://HOST:PORT nor unix:PATH");
         if let Some(path) = text.strip_prefix("unix:") {

@@ -1,4 +1,4 @@
-//! An encrypted connection, or a local one, with a time for each step.
+//! An encrypted connection or a local one, with a time limit for each step.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -22,14 +22,14 @@ use crate::address::Address;
 use crate::ends::Ends;
 use crate::token::BINDING;
 
-/// How long a connection, its encryption and the proofs of both sides may take together.
+/// Longest time for the connection, the TLS handshake and the proofs of both sides together.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often a sender that waits looks whether its recording is over.
+/// Poll interval for the end of the recording while a sender waits.
 const TURN: Duration = Duration::from_millis(250);
-/// The name of what both ends of one connection know (RFC 9266).
+/// The exporter label of the channel binding (RFC 9266).
 const EXPORTER: &[u8] = b"EXPORTER-Channel-Binding";
 
-/// A connection.
+/// A connection between sender and receiver.
 pub struct Channel(Stream);
 
 enum Stream {
@@ -38,27 +38,27 @@ enum Stream {
     Server(Box<StreamOwned<ServerConnection, Timed>>),
 }
 
-/// A socket whose reads and writes end at a time, however many there are: a peer that sends a byte now and then gains
-/// nothing.
+/// A socket with a deadline for all its reads and writes together. A peer that sends single bytes cannot extend it.
 pub struct Timed {
     socket: Socket,
     until: Instant,
-    /// The sender's end of its recording, after which no step goes on for longer than may be sent.
+    /// The end of the sender's recording. It brings the deadline forward to the last moment for sending.
     ends: Option<Arc<Ends>>,
 }
 
-/// A socket.
+/// A TCP or Unix domain socket.
 pub enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Channel {
-    /// Connects; the peer has [`HANDSHAKE`] for it, and for what is said first, and for this and all that follows no longer
-    /// than may be sent after the end of the recording.
+    /// Connects within [`HANDSHAKE`], which includes the proofs of both sides.
+    ///
+    /// The deadline after the end of the recording ([`Ends::last`]) limits this and all later steps.
     ///
     /// # Errors
-    /// If nobody is there, or what is there speaks no TLS.
+    /// If nobody listens at the address, or the peer does not speak TLS 1.3.
     pub fn connect(to: &Address, ends: &Arc<Ends>) -> io::Result<Self> {
         let timed = |socket| Timed {
             socket,
@@ -102,10 +102,10 @@ impl Channel {
         Ok(Self(Stream::Client(Box::new(stream))))
     }
 
-    /// The side of who listens, as [`Channel::connect`].
+    /// The listening side of [`Channel::connect`].
     ///
     /// # Errors
-    /// If what has connected speaks no TLS.
+    /// If the peer does not speak TLS 1.3.
     pub fn accept(socket: Socket, encryption: &Arc<ServerConfig>) -> io::Result<Self> {
         if let Socket::Tcp(stream) = &socket {
             stream.set_nodelay(true)?;
@@ -127,10 +127,10 @@ impl Channel {
         Ok(Self(Stream::Server(Box::new(stream))))
     }
 
-    /// What only the two ends of this connection know; none of a local one.
+    /// The channel binding, known only to both ends of this connection (RFC 9266). `None` for a local one.
     ///
     /// # Errors
-    /// If the connection is not encrypted yet.
+    /// If the TLS handshake is not complete.
     pub fn binding(&self) -> io::Result<Option<[u8; BINDING]>> {
         let empty = [0; BINDING];
         let exported = match &self.0 {
@@ -141,7 +141,7 @@ impl Channel {
         exported.map(Some).map_err(io::Error::other)
     }
 
-    /// What is read and written from now on has so much time.
+    /// Sets the time limit for all reads and writes from now on.
     pub fn within(&mut self, time: Duration) -> &mut Self {
         let timed = match &mut self.0 {
             Stream::Local(timed) => timed,
@@ -161,7 +161,7 @@ impl Channel {
     }
 }
 
-/// How a receiver encrypts: with a certificate that is made now, and says nothing of who it is; the token does.
+/// TLS settings of a receiver. The certificate is made anew and does not identify the receiver; the token does.
 ///
 /// # Errors
 /// If the system has no random numbers.
@@ -178,7 +178,7 @@ pub fn encryption() -> Result<Arc<ServerConfig>, String> {
     Ok(Arc::new(config))
 }
 
-/// Whether a socket of this path is that of nobody who is there.
+/// Checks whether a path is a socket that nobody listens at.
 pub fn is_stale(path: &Path) -> bool {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
@@ -205,14 +205,14 @@ impl Write for Channel {
 }
 
 impl Timed {
-    /// The time that is left now.
+    /// Time left until the deadline.
     fn left(&self) -> Duration {
         let last = self.ends.as_ref().and_then(|ends| ends.last());
         let until = last.map_or(self.until, |last| last.min(self.until));
         until.saturating_duration_since(Instant::now())
     }
 
-    /// Tries until the time is over, which may become less meanwhile.
+    /// Repeats the attempt until the deadline, which may move forward meanwhile.
     fn in_time<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Socket) -> io::Result<T>,

@@ -20,27 +20,28 @@ use crate::store::{Received, Store};
 use crate::token::{PROOF, Side, Token};
 use crate::told::Told;
 
-/// Most senders at a time.
+/// Most senders at the same time.
 const SENDERS: usize = 64;
-/// A sender that says nothing for so long is gone: it says that it is there every 10 s.
+/// Longest silence of a sender. A sender without new bytes sends [`Frame::Alive`] every 10 s.
 const SILENCE: Duration = Duration::from_secs(15);
 /// Most files of one sender.
 const FILES: usize = 1024;
-/// How often it is looked whether it is to end.
+/// Poll interval for the stop signal.
 const TURN: Duration = Duration::from_millis(50);
-/// So many hosts with the cause for which they were refused are named; others are counted.
+/// Most distinct lines about refused hosts that are printed; further ones are counted.
 const NAMED: usize = 20;
-/// So many files with the cause for which their end is missing are named.
+/// Most distinct lines about incomplete files that are printed.
 const NAMED_FILES: usize = 1024;
 
-/// The longest path that a socket's address has room for, beside the zero at its end (unix(7)).
+/// Longest path that fits into a socket address, without the zero at its end (unix(7)).
 const LONGEST_PATH: usize = 107;
 
-/// Receives until a signal comes; whether all files that have begun are whole. The file of the token is made, if it is not
-/// there, once somebody listens.
+/// Receives until SIGINT or SIGTERM. Returns whether all files are complete.
+///
+/// Creates the token file, if it does not exist, once the socket listens.
 ///
 /// # Errors
-/// If nothing can be received at this address or in this folder, or with this token.
+/// If the address, the folder or the token cannot be used.
 pub fn run(
     address: &Address,
     token: Option<&Path>,
@@ -61,7 +62,7 @@ pub fn run(
     Ok(collector.finish())
 }
 
-/// Makes a socket that is this user's alone from the start; no other thread is there yet that could make a file.
+/// Creates a socket with a umask that excludes group and others. No other thread runs yet that could create a file.
 fn privately<T>(make: impl FnOnce() -> T) -> T {
     let others = Mode::RWXG | Mode::RWXO | Mode::XUSR;
     let usual = rustix::process::umask(others);
@@ -70,10 +71,10 @@ fn privately<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Who waits for senders.
+/// A socket that accepts senders.
 pub struct Listener {
     kind: Kind,
-    /// Where it can be reached.
+    /// Address at which senders reach it.
     pub name: String,
 }
 
@@ -83,10 +84,10 @@ enum Kind {
 }
 
 impl Listener {
-    /// Listens; a port of 0 is any that is free.
+    /// Listens at an address. Port 0 takes any free port.
     ///
     /// # Errors
-    /// If nobody can listen there.
+    /// If the address cannot be used.
     pub fn new(address: &Address) -> Result<Self, String> {
         let told = |cause: &str| format!("nobody can listen at {address}: {cause}");
         let failed = |error: io::Error| told(&error.to_string());
@@ -117,7 +118,7 @@ impl Listener {
         }
     }
 
-    /// The next that connects, and the host that it is; none if there is none now.
+    /// Accepts a pending connection, if any, and returns it with the name of its host.
     fn accept(&self) -> Option<(Socket, String)> {
         match &self.kind {
             Kind::Tcp(listener) => {
@@ -142,7 +143,7 @@ impl Drop for Listener {
     }
 }
 
-/// Why no socket can be made at a path, where the system's own words would not say it.
+/// Explains why no socket can be created at a path, where the system's error does not.
 fn unfit(path: &Path) -> Option<&'static str> {
     if path.as_os_str().len() > LONGEST_PATH {
         return Some("the path of a socket may have 107 bytes at most; name a shorter one");
@@ -154,7 +155,7 @@ fn unfit(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// What all connections share.
+/// State shared by all connections.
 pub struct Collector {
     token: Option<Token>,
     encryption: Arc<ServerConfig>,
@@ -167,10 +168,10 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Nobody has connected.
+    /// A collector without connections.
     ///
     /// # Errors
-    /// If there can be no encryption.
+    /// If TLS cannot be set up.
     pub fn new(token: Option<Token>, store: Arc<Store>) -> Result<Self, String> {
         Ok(Self {
             token,
@@ -184,7 +185,7 @@ impl Collector {
         })
     }
 
-    /// Takes what comes until `ends`, and waits a second for those that are sending.
+    /// Accepts senders until `ends` is set. Each has a thread of its own.
     pub fn serve(self: &Arc<Self>, listener: &Listener, ends: &AtomicBool) {
         while !ends.load(Ordering::Relaxed) {
             let Some((socket, peer)) = listener.accept() else {
@@ -193,7 +194,7 @@ impl Collector {
             };
             if self.senders.fetch_add(1, Ordering::Relaxed) >= SENDERS {
                 self.senders.fetch_sub(1, Ordering::Relaxed);
-                continue; // closes it; the sender comes again
+                continue; // closes the connection; the sender retries
             }
             let collector = Arc::clone(self);
             std::thread::spawn(move || {
@@ -203,7 +204,7 @@ impl Collector {
         }
     }
 
-    /// Says what there was; whether all of it is whole.
+    /// Prints the summary. Returns whether all files are complete.
     pub fn finish(&self) -> bool {
         let [whole, cut] = [&self.whole, &self.cut].map(|count| count.load(Ordering::Relaxed));
         for (line, count) in [&self.missing, &self.refused].map(Told::repeated).concat() {
@@ -257,7 +258,7 @@ impl Collector {
         }
     }
 
-    /// Lets in who proves that it has the token.
+    /// Checks the sender's proof and answers with the receiver's.
     fn admit(&self, socket: Socket) -> io::Result<Channel> {
         let mut channel = Channel::accept(socket, &self.encryption)?;
         let binding = channel.binding()?;
@@ -278,14 +279,14 @@ impl Collector {
     }
 }
 
-/// What one sender sends.
+/// The files of one sender.
 struct Session<'a> {
     collector: &'a Collector,
-    /// By its numbers, and whether they are whole.
+    /// Files by the sender's numbers, each with a flag: complete or not.
     files: HashMap<u32, (Received, bool)>,
 }
 
-/// Why a connection ends.
+/// Reason for the end of a connection.
 enum Left {
     Refused(String),
     Gone(io::Error),
@@ -307,7 +308,7 @@ impl From<String> for Left {
 }
 
 impl Session<'_> {
-    /// Takes one frame, and answers it.
+    /// Handles one frame and answers it.
     fn step(&mut self, channel: &mut Channel) -> Result<(), Left> {
         let answer = match Frame::read(channel)? {
             Frame::Alive => return Ok(()),
@@ -354,7 +355,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A file that has begun and not ended.
+    /// A file that was announced and is not complete.
     fn file(&mut self, number: u32) -> Result<&mut Received, Left> {
         match self.files.get_mut(&number) {
             Some((file, false)) => Ok(file),

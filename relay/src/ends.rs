@@ -1,32 +1,32 @@
-//! The end of a recording, as the sender knows it.
+//! The end of a recording, and the deadline that follows from it, on the sender's side.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How long may be sent after the end of the recording.
+/// Longest time for sending after the end of the recording.
 pub const LAST: Duration = Duration::from_secs(20);
 
-/// Whether the recording is over, and since when.
+/// The time at which the recording ended; empty while it goes on.
 #[derive(Debug, Default)]
 pub struct Ends(OnceLock<Instant>);
 
 impl Ends {
-    /// The recording was over at this time; the first one counts.
+    /// Sets the end of the recording; later calls have no effect.
     pub fn at(&self, time: Instant) {
         let _ = self.0.set(time);
     }
 
-    /// Whether it is over.
+    /// Returns whether the recording has ended.
     pub fn is_over(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// How long it has been over; none while it goes on.
+    /// Time since the end of the recording, if it has ended.
     pub fn elapsed(&self) -> Option<Duration> {
         self.0.get().map(Instant::elapsed)
     }
 
-    /// Until when may be sent; none while the recording goes on.
+    /// The deadline for sending, [`LAST`] after the end of the recording, if it has ended.
     pub fn last(&self) -> Option<Instant> {
         self.0.get().map(|over| *over + LAST)
     }

@@ -1,29 +1,29 @@
-//! What sender and receiver say: `docs/wire-format.md`. Numbers are little-endian, as in event files.
+//! Messages between sender and receiver: `docs/wire-format.md`. Numbers are little-endian, as in event files.
 
 use std::io::{self, Read, Write};
 
 use crate::token::PROOF;
 
-/// Begins what each side sends.
+/// First bytes that each side sends.
 pub const MAGIC: [u8; 8] = [0x8E, b'H', b'K', b'W', b'R', 0x0D, 0x0A, 0x1A];
 /// The version of the format.
 pub const VERSION: u16 = 1;
-/// Most bytes of a file in one frame.
+/// Most file bytes in one frame.
 pub const BATCH: usize = 1 << 18;
-/// Longest payload: a number of a file and a batch.
+/// Longest payload: a file number and a batch.
 const LONGEST: usize = 4 + BATCH;
-/// Longest name of a file, in bytes.
+/// Longest file name, in bytes.
 pub const LONGEST_NAME: usize = 200;
 
-/// The first that each side says.
+/// First message of each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hello {
-    /// That it has the token; zeros on a socket of the file system.
+    /// Proof of the token; zeros on a Unix domain socket.
     pub proof: [u8; PROOF],
 }
 
 impl Hello {
-    /// Sends it.
+    /// Sends the message.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&MAGIC)?;
         to.write_all(&VERSION.to_le_bytes())?;
@@ -31,10 +31,10 @@ impl Hello {
         to.flush()
     }
 
-    /// Receives it.
+    /// Receives the message.
     ///
     /// # Errors
-    /// If something else comes, or another version.
+    /// If the peer sends other bytes, or another version.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
         let (mut magic, mut version, mut proof) = ([0; 8], [0; 2], [0; PROOF]);
         from.read_exact(&mut magic)?;
@@ -52,31 +52,31 @@ impl Hello {
     }
 }
 
-/// What is said then. Files go by numbers that the sender gives.
+/// Message after the [`Hello`]. A file has a number, which the sender assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
-    /// A file begins, or goes on: its number and name. The answer is [`Frame::Have`].
+    /// Begins or resumes a file: its number and name. The answer is [`Frame::Have`].
     File(u32, String),
-    /// It begins anew.
+    /// Begins the file anew.
     Restart(u32),
-    /// What comes next in it. The answer is [`Frame::Kept`].
+    /// Appends bytes to the file. The answer is [`Frame::Kept`].
     Append(u32, Vec<u8>),
-    /// It is as it is with the sender now. The answer is [`Frame::Kept`].
+    /// Reports that the receiver has all bytes that the sender has now. The answer is [`Frame::Kept`].
     Current(u32),
-    /// It is complete. The answer is [`Frame::Kept`].
+    /// Reports that the file is complete. The answer is [`Frame::Kept`].
     End(u32),
-    /// Nothing is new.
+    /// Keeps the connection open while there are no new bytes.
     Alive,
-    /// The receiver has so many bytes of a file, with this CRC-32.
+    /// The receiver's length of a file, and the CRC-32 of its content.
     Have(u64, u32),
-    /// The receiver has written the file up to so many bytes.
+    /// The length up to which the receiver has written the file.
     Kept(u64),
-    /// The receiver does not take it, and why.
+    /// The receiver refuses the frame, with the cause.
     Refused(String),
 }
 
 impl Frame {
-    /// Sends it: the kind, the length of what follows, the payload.
+    /// Sends the frame: kind, length of the payload, payload.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let number = |number: &u32| number.to_le_bytes().to_vec();
         let (kind, payload) = match self {
@@ -100,10 +100,10 @@ impl Frame {
         to.flush()
     }
 
-    /// Receives one.
+    /// Receives a frame.
     ///
     /// # Errors
-    /// If what comes is none; nothing is allocated for a length before so much has come.
+    /// If the bytes are no frame. Memory is allocated only for bytes that have arrived.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
         let (mut kind, mut length) = ([0], [0; 4]);
         from.read_exact(&mut kind)?;
@@ -188,7 +188,7 @@ mod tests {
         }
         assert!(rest.is_empty());
         for at in 0..bytes.len() {
-            // Whatever is cut off or changed, reading ends with an error or another frame.
+            // Reading any cut or changed frame ends with an error or another frame.
             let mut cut = &bytes[..at];
             while Frame::read(&mut cut).is_ok() {}
             let mut other = bytes.clone();

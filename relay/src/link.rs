@@ -12,15 +12,15 @@ use crate::ends::Ends;
 use crate::frame::{Frame, Hello};
 use crate::token::{PROOF, Side, Token};
 
-/// How long the receiver may take for one step.
+/// Longest time for one step of the receiver.
 const STEP: Duration = Duration::from_secs(20);
 
-/// Somebody is there and does not take what is sent.
+/// A refusal by the peer, in contrast to a failure of the network.
 #[derive(Debug)]
 pub struct Refusal {
     cause: String,
-    /// Whether the next attempt would end the same way, unless the receiver becomes another one: it has another token, or
-    /// another version, or is none.
+    /// Whether the next attempt must fail too, unless another receiver is started: it has another token or version, or
+    /// is no receiver.
     pub is_for_good: bool,
 }
 
@@ -30,7 +30,7 @@ impl Refusal {
         io::Error::other(Self { cause, is_for_good })
     }
 
-    /// The refusal that is the cause of an error, if it is one.
+    /// The refusal that caused an error, if any.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -48,10 +48,10 @@ impl Error for Refusal {}
 pub struct Link(Channel);
 
 impl Link {
-    /// Connects; each step then has 20 s, and none goes on for longer than may be sent after the end of the recording.
+    /// Connects. Each step then has 20 s, and the deadline after the end of the recording limits all of them.
     ///
     /// # Errors
-    /// If nobody answers, or somebody else.
+    /// If nobody answers, or the peer is no receiver with this token.
     pub fn new(address: &Address, token: Option<&Token>, ends: &Arc<Ends>) -> io::Result<Self> {
         let mut channel = Channel::connect(address, ends)?;
         channel.within(HANDSHAKE);
@@ -83,10 +83,10 @@ impl Link {
         frame.write(self.0.within(STEP))
     }
 
-    /// Receives one.
+    /// Receives a frame.
     ///
     /// # Errors
-    /// As [`Link::say`], and if the receiver refuses what was said.
+    /// As [`Link::say`], and if the receiver refuses the frame before.
     pub fn hear(&mut self) -> io::Result<Frame> {
         match Frame::read(self.0.within(STEP))? {
             Frame::Refused(cause) => Err(io::Error::other(Refusal {
@@ -97,10 +97,10 @@ impl Link {
         }
     }
 
-    /// The receiver has written a file up to this place.
+    /// Waits until the receiver confirms that it has written a file up to `expected` bytes. Returns `expected`.
     ///
     /// # Errors
-    /// As [`Link::hear`], and if it says something else.
+    /// As [`Link::hear`], and if the receiver confirms another length.
     pub fn kept(&mut self, expected: u64) -> io::Result<u64> {
         match self.hear()? {
             Frame::Kept(length) if length == expected => Ok(length),
@@ -109,7 +109,7 @@ impl Link {
     }
 }
 
-/// The receiver answers something else than it was asked.
+/// The error for an answer that does not fit the request.
 pub fn unexpected(frame: &Frame) -> io::Error {
     let found = match frame {
         Frame::Kept(length) => format!("{length} bytes"),

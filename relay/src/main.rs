@@ -1,22 +1,22 @@
 //! `classhook-relay`: recordings from one machine to another, for `--to` and `classhook collect`.
 //!
-//! The sender follows the files that an agent writes, and the receiver has the same files; the JVM knows nothing of it.
+//! The sender follows the files that an agent writes, and the receiver writes the same files. The JVM takes no part.
 //! Encrypted connections are more than the command may weigh, so this is a program of its own.
 //!
 //! | module | |
 //! |---|---|
-//! | [`address`] | where a receiver listens |
-//! | [`mod@token`] | the secret that both sides share, and how each proves that it has it |
-//! | [`channel`] | an encrypted or local connection, with a time for each step |
-//! | [`mod@ends`] | the end of a recording |
-//! | [`frame`] | what is said on it: `docs/wire-format.md` |
+//! | [`address`] | the address of a receiver |
+//! | [`mod@token`] | the shared secret, and the proof by which each side shows that it has it |
+//! | [`channel`] | an encrypted or local connection, with a time limit for each step |
+//! | [`mod@ends`] | the end of a recording and the deadline after it |
+//! | [`frame`] | the wire format: `docs/wire-format.md` |
 //! | [`link`] | the sender's end of a connection |
-//! | [`source`] | a file that grows or is replaced, on the side of the sender |
+//! | [`source`] | a file that grows or is replaced, on the sender's side |
 //! | [`mod@send`] | the sender |
-//! | [`store`] | the files of the receiver |
+//! | [`store`] | the receiver's files |
 //! | [`mod@collect`] | the receiver |
 //! | [`tls`] | an encrypted connection to another server, for the command |
-//! | [`told`] | what the receiver has said, so that it says nothing twice |
+//! | [`told`] | the receiver's log, without repeats |
 
 mod address;
 mod channel;
@@ -50,7 +50,7 @@ use token::Token;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The code of a folder, token or address that nothing can be collected with (`docs/errors.md`).
+/// The error code for a folder, token or address that cannot be used for collecting (`docs/errors.md`).
 const REFUSED: &str = "H0668";
 
 const USAGE: &str = "\
@@ -139,12 +139,12 @@ fn encrypted(
     }
 }
 
-/// The token of a file; none for `-`.
+/// The path of a token file; `-` stands for no token.
 fn token(file: &str) -> Option<&Path> {
     (file != "-").then(|| Path::new(file))
 }
 
-/// Whom to send to, and the token that both have.
+/// The receiver's address, and the token that both sides share.
 fn ends(address: &str, file: &str) -> Result<(Address, Option<Token>), String> {
     let address = Address::parse(address)?;
     Ok((address, token(file).map(Token::read).transpose()?))
@@ -170,7 +170,7 @@ fn send(
     serde_json::to_value(report).map_err(|error| error.to_string())
 }
 
-/// Goes on after Ctrl-C, which reaches this program as well as the command: the command ends it.
+/// Ignores Ctrl-C, SIGTERM and SIGHUP. The terminal sends Ctrl-C to this program too, but the command ends it.
 fn outlive_signals() -> Result<(), String> {
     for signal in [
         signal_hook::consts::SIGINT,

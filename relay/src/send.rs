@@ -1,4 +1,4 @@
-//! The sender: what agents write goes to the receiver as it comes, until all is there or time is over.
+//! The sender: follows the agents' files and sends them, until all are complete or the time is over.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,41 +16,43 @@ use crate::link::{Link, Refusal};
 use crate::source::{Source, Which};
 use crate::token::Token;
 
-/// How often files are looked at.
+/// Poll interval for new files and new bytes.
 const TURN: Duration = Duration::from_millis(100);
-/// After so long without news the receiver is told that the sender is there.
+/// After this time without new bytes the sender sends [`Frame::Alive`].
 const ALIVE: Duration = Duration::from_secs(10);
-/// How long is waited before the next attempt to reach a receiver: at first, and at most.
+/// First and longest pause before the next attempt to connect.
 const WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// How long it is tried to reach a receiver that was never there, after the end of the recording.
+/// Longest time for the first connection to a receiver after the end of the recording.
 const LAST_OF_NONE: Duration = Duration::from_secs(3);
 
-/// What became of it.
+/// The outcome of sending.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// The files.
+    /// The files that were sent.
     pub files: Vec<Sent>,
-    /// How often a connection was made.
+    /// Number of connections that were established.
     pub connections: u64,
-    /// Why the last connection failed, and what was refused before.
+    /// The cause of the last failure, and of an earlier refusal.
     pub cause: Option<String>,
 }
 
-/// What became of a file.
+/// The outcome for one file.
 #[derive(Debug, Serialize)]
 pub struct Sent {
-    /// What the receiver calls it.
+    /// The file name on the receiver's side.
     pub name: String,
-    /// How many bytes the receiver has written.
+    /// Number of bytes that the receiver has written.
     pub bytes: u64,
-    /// How many it lacks.
+    /// Number of bytes that the receiver does not have.
     pub left: u64,
-    /// Whether the receiver has all of it, and knows that.
+    /// Set if the receiver has confirmed that the file is complete.
     pub whole: bool,
 }
 
-/// Sends the files of `which` in `folder`, which need not be there yet, until `ends`, and what there is then for 20 s.
+/// Sends the files of `which` in `folder` until `ends`, and then the rest for at most 20 s.
+///
+/// The folder may appear later.
 pub fn run(
     address: &Address,
     token: Option<&Token>,
@@ -93,7 +95,7 @@ pub fn run(
         }
         let until = Instant::now() + wait;
         wait = (wait * 2).min(LONGEST_WAIT);
-        // The first attempt after the end is made at once.
+        // The first attempt after the end follows at once.
         while Instant::now() < until && ends.is_over() == began {
             std::thread::sleep(TURN);
         }
@@ -111,18 +113,18 @@ pub fn run(
 struct Sender<'a> {
     folder: &'a Path,
     which: &'a Which,
-    /// Files of others.
+    /// Files that do not belong to the selection.
     others: HashSet<PathBuf>,
     sources: Vec<Source>,
-    /// The last refusal since the receiver wrote anything.
+    /// The last refusal since the receiver last wrote bytes.
     refusal: Option<String>,
-    /// Why the last connection failed.
+    /// The cause of the last connection failure.
     failure: Option<String>,
     report: Report,
 }
 
 impl Sender<'_> {
-    /// Sends over one connection until all is there.
+    /// Sends over one connection until all files are complete.
     fn session(
         &mut self,
         address: &Address,
@@ -135,7 +137,7 @@ impl Sender<'_> {
         self.sources.iter_mut().for_each(Source::forget_receiver);
         let mut spoke = Instant::now();
         loop {
-            // Looked at before, so that all that was written until then is sent.
+            // Read before the files, so that all bytes written until then are sent.
             let is_over = ends.is_over();
             self.find();
             for source in &mut self.sources {
@@ -157,10 +159,10 @@ impl Sender<'_> {
         }
     }
 
-    /// Looks for files that are new.
+    /// Looks for new files in the folder.
     fn find(&mut self) {
         let Ok(entries) = fs::read_dir(self.folder) else {
-            return; // the agent makes it
+            return; // the agent creates it later
         };
         for path in entries.flatten().map(|entry| entry.path()) {
             if self.others.contains(&path) || self.sources.iter().any(|source| source.is(&path)) {
@@ -177,7 +179,7 @@ impl Sender<'_> {
         }
     }
 
-    /// How many bytes the receiver has written.
+    /// Number of bytes that the receiver has written.
     fn kept(&self) -> u64 {
         self.sources.iter().map(|source| source.kept).sum()
     }

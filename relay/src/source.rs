@@ -1,4 +1,4 @@
-//! A file that an agent writes: an event file, which grows, or a recording or tables, which are replaced as a whole.
+//! A file that an agent writes: an event file grows; a recording or a file of tables is replaced as a whole.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -12,19 +12,19 @@ use serde::Deserialize;
 use crate::frame::{BATCH, Frame, LONGEST_NAME};
 use crate::link::{Link, unexpected};
 
-/// What the files are called behind the dot.
+/// File name extensions of the files that are sent.
 pub const EXTENSIONS: [&str; 3] = ["events", "observed", "tables"];
-/// So many of the last bytes that were sent show that the file was not written anew there.
+/// Number of last sent bytes that are compared, to detect a file that was written anew.
 const TAIL: usize = 64;
 
-/// Whose files are sent.
+/// The selection of files to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// Those of the JVMs of a run.
+    /// Files of all JVMs of a run.
     Run(String),
-    /// Those of one JVM, whose names begin with this and a dot.
+    /// Files of one JVM. Their names begin with this text and a dot.
     Jvm(String),
-    /// Event files of the agent in a process, which began at a time in milliseconds since 1970.
+    /// Event files of one process id, whose agent started at this time (milliseconds since 1970).
     Process(u32, u64),
 }
 
@@ -42,7 +42,7 @@ impl Which {
         }
     }
 
-    /// Whether a file is meant; `None` if it does not say yet.
+    /// Checks whether a file belongs to the selection; `None` if the file does not show it yet.
     pub fn takes(&self, path: &Path) -> Option<bool> {
         let extension = path.extension().and_then(|found| found.to_str());
         let Some(extension) = extension.filter(|found| EXTENSIONS.contains(found)) else {
@@ -102,15 +102,15 @@ pub struct Source {
     number: u32,
     name: String,
     grows: bool,
-    /// The file as it is read now.
+    /// The file that is open for reading now.
     open: Option<Open>,
-    /// Whether the receiver of this connection was told of it.
+    /// Set once the file was announced on the current connection.
     announced: bool,
-    /// How much the receiver has confirmed of the file as it is.
+    /// Number of bytes that the receiver has confirmed.
     pub kept: u64,
-    /// The last of these bytes.
+    /// The last of these bytes, at most `TAIL`.
     tail: Vec<u8>,
-    /// Whether the receiver has said that it has all of it.
+    /// Set once the receiver has confirmed that the file is complete.
     pub ended: bool,
 }
 
@@ -121,7 +121,7 @@ struct Open {
 }
 
 impl Source {
-    /// Nothing of it was sent.
+    /// A file of which nothing was sent.
     pub fn new(path: PathBuf, number: u32) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -143,28 +143,28 @@ impl Source {
         }
     }
 
-    /// Whether this is the file of a path.
+    /// Checks whether this is the file at a path.
     pub fn is(&self, path: &Path) -> bool {
         self.path == path
     }
 
-    /// What the receiver calls it.
+    /// The file name on the receiver's side.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Another receiver, or the same anew.
+    /// Prepares for a new connection, whose receiver does not know the file.
     pub fn forget_receiver(&mut self) {
         self.announced = false;
     }
 
-    /// How many bytes the receiver lacks.
+    /// Number of bytes that the receiver does not have.
     pub fn left(&self) -> u64 {
         let length = fs::metadata(&self.path).map_or(0, |about| about.len());
         length.saturating_sub(self.kept)
     }
 
-    /// Sends what is new; whether there was anything.
+    /// Sends all new bytes. Returns whether there were any.
     ///
     /// # Errors
     /// If the connection fails, or the receiver refuses the file.
@@ -199,10 +199,10 @@ impl Source {
         Ok(news)
     }
 
-    /// Says that it is complete.
+    /// Marks the file as complete on the receiver's side.
     ///
     /// # Errors
-    /// As [`Source::send`].
+    /// See [`Source::send`].
     pub fn end(&mut self, to: &mut Link) -> io::Result<()> {
         to.say(&Frame::End(self.number))?;
         to.kept(self.kept)?;
@@ -210,7 +210,7 @@ impl Source {
         Ok(())
     }
 
-    /// Tells the receiver of the file, and goes on where that has the same.
+    /// Announces the file, and resumes where the receiver's copy has the same content.
     fn announce(&mut self, to: &mut Link) -> io::Result<()> {
         to.say(&Frame::File(self.number, self.name.clone()))?;
         let (length, check) = match to.hear()? {
@@ -232,7 +232,7 @@ impl Source {
         Ok(())
     }
 
-    /// Whether what was sent is not what is there now.
+    /// Checks whether the file no longer holds the bytes that were sent.
     fn has_changed(&self) -> bool {
         let Some(Open { file, about }) = &self.open else {
             return false;
@@ -250,7 +250,7 @@ impl Source {
         }
     }
 
-    /// Whether the last bytes that were sent are where they were: an agent takes records back when a disk is full.
+    /// Checks whether the last sent bytes are still at their offset. An agent truncates the file when a disk is full.
     fn has_tail(&self, file: &File) -> bool {
         let mut found = vec![0; self.tail.len()];
         let place = self.kept - self.tail.len() as u64;
@@ -277,7 +277,7 @@ impl Source {
     }
 }
 
-/// The CRC-32 of the first bytes of a file.
+/// The CRC-32 of the first `length` bytes of a file.
 pub fn check_of(file: &File, length: u64) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     let mut buffer = vec![0; BATCH];

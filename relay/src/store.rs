@@ -1,4 +1,4 @@
-//! The files of the receiver.
+//! The receiver's files.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
@@ -12,21 +12,21 @@ use rustix::fs::OFlags;
 use crate::frame::LONGEST_NAME;
 use crate::source::{EXTENSIONS, check_of};
 
-/// A folder of files that are received.
+/// The folder of received files.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Most bytes of one file.
+    /// Largest size of one file, in bytes.
     most: u64,
-    /// Names of files that are being received.
+    /// Names of the files that senders have open now.
     busy: Mutex<HashSet<String>>,
 }
 
 impl Store {
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the folder cannot be created.
     pub fn new(folder: &Path, most: u64) -> Result<Self, String> {
         let unmade = |error| format!("{} cannot be made: {error}", folder.display());
         fs::create_dir_all(folder).map_err(unmade)?;
@@ -41,10 +41,10 @@ impl Store {
         body(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The file of a name, as far as it is there, for one sender at a time.
+    /// Opens the file of a name for one sender, with the content that it has so far.
     ///
     /// # Errors
-    /// Why it is refused.
+    /// The reason for the refusal.
     pub fn open(self: &Arc<Self>, name: &str) -> Result<Received, String> {
         check_name(name)?;
         if !self.busy(|busy| busy.insert(name.to_owned())) {
@@ -66,7 +66,7 @@ impl Store {
     }
 }
 
-/// A name that can do no harm as that of a file.
+/// Checks that a name is a plain file name with the extension of a recording.
 fn check_name(name: &str) -> Result<(), String> {
     let is_plain = name
         .chars()
@@ -79,13 +79,13 @@ fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// A file that is received.
+/// A file that is being received.
 #[derive(Debug)]
 pub struct Received {
     store: Arc<Store>,
     name: String,
     path: PathBuf,
-    /// Where it is written anew before it takes the place of the former.
+    /// Path of the new content until it replaces the former.
     beside: PathBuf,
     file: Option<File>,
     is_beside: bool,
@@ -93,17 +93,17 @@ pub struct Received {
 }
 
 impl Received {
-    /// Its name.
+    /// The file name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many bytes of it there are.
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Their CRC-32.
+    /// CRC-32 of the content.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -115,10 +115,10 @@ impl Received {
         check.map_err(|error| self.unwritten(&error))
     }
 
-    /// It begins anew, beside what is there.
+    /// Begins the file anew, beside the former content.
     ///
     /// # Errors
-    /// If no file can be made.
+    /// If the new file cannot be created.
     pub fn restart(&mut self) -> Result<(), String> {
         let made = open_private(&self.beside, true);
         self.file = Some(made.map_err(|error| self.unwritten(&error))?);
@@ -126,10 +126,10 @@ impl Received {
         Ok(())
     }
 
-    /// What comes next in it.
+    /// Appends bytes.
     ///
     /// # Errors
-    /// If it cannot be written, or would be too long.
+    /// If the write fails, or the file would exceed the limit.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
         let length = self.length + bytes.len() as u64;
         if length > self.store.most {
@@ -141,17 +141,17 @@ impl Received {
         };
         let written = file.write_all(bytes);
         if let Err(error) = written {
-            let _ = file.set_len(self.length); // what is whole stays
+            let _ = file.set_len(self.length); // keeps the content before this write
             return Err(self.unwritten(&error));
         }
         self.length = length;
         Ok(())
     }
 
-    /// It is as it is with the sender: what was written beside the former takes its place.
+    /// Marks the content as equal to the sender's: a file written beside the former replaces it.
     ///
     /// # Errors
-    /// If it cannot.
+    /// If the file cannot be renamed.
     pub fn is_current(&mut self) -> Result<(), String> {
         if self.is_beside {
             let moved = fs::rename(&self.beside, &self.path);
@@ -161,10 +161,10 @@ impl Received {
         Ok(())
     }
 
-    /// It is complete: on the disk, when this has returned.
+    /// Completes the file: it is synced to disk when this returns.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the rename or the sync fails.
     pub fn complete(&mut self) -> Result<(), String> {
         self.is_current()?;
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
@@ -186,7 +186,7 @@ impl Received {
     }
 }
 
-/// A file of this user alone, to append to.
+/// Opens a file for appending, with mode 0600.
 fn open_private(path: &Path, anew: bool) -> io::Result<File> {
     if anew {
         let _ = fs::remove_file(path);
@@ -204,7 +204,7 @@ fn open_private(path: &Path, anew: bool) -> io::Result<File> {
 impl Drop for Received {
     fn drop(&mut self) {
         if self.is_beside {
-            let _ = fs::remove_file(&self.beside); // half of it; the former is there
+            let _ = fs::remove_file(&self.beside); // incomplete; the former content is untouched
         }
         self.store.busy(|busy| busy.remove(&self.name));
     }

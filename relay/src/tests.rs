@@ -1,4 +1,4 @@
-//! Senders and receivers in one process, and peers that are neither.
+//! Senders and receivers in one process, and hostile peers.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ use crate::source::Which;
 use crate::store::Store;
 use crate::token::{PROOF, Token};
 
-/// A receiver of this process.
+/// A receiver in this process.
 struct Receiver {
     address: Address,
     folder: PathBuf,
@@ -51,7 +51,7 @@ impl Receiver {
         }
     }
 
-    /// Whether all that came is whole.
+    /// Stops the receiver. Returns whether all files are complete.
     fn end(&mut self) -> bool {
         self.ends.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap()
@@ -62,7 +62,7 @@ impl Receiver {
     }
 }
 
-/// A sender of this process.
+/// A sender in this process.
 struct Sender {
     ends: Arc<Ends>,
     thread: JoinHandle<Report>,
@@ -85,7 +85,7 @@ impl Sender {
     }
 }
 
-/// A folder, and a token in it.
+/// A folder, and a token file in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join("token");
@@ -93,7 +93,7 @@ fn place() -> (TempDir, PathBuf) {
     (folder, token)
 }
 
-/// Waits for something that happens at once unless this machine is busy.
+/// Waits until a condition holds.
 fn await_that(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -141,7 +141,7 @@ fn file_that_grows_and_one_that_is_replaced_arrive_as_they_are() {
     }
 }
 
-/// An agent makes a file shorter that has become too long, and takes back what a full disk has no room for.
+/// An agent shortens a file that exceeds its limit, and truncates one that a full disk has no room for.
 #[test]
 fn file_that_is_written_anew_is_sent_anew() {
     let (folder, token) = place();
@@ -177,7 +177,7 @@ fn receiver_that_comes_back_gets_what_it_lacks() {
     };
     let log = from.join("a.events");
     fs::write(&log, "first ").unwrap();
-    // Cut where the receiver is not: everything goes through here, until it does not.
+    // All bytes pass through here until the passage is cut, which leaves the receiver running.
     let cut = Arc::new(Cut::default());
     let through = passage(&authority, &cut);
     let sender = Sender::start(&through, &token, &from, "a");
@@ -197,15 +197,15 @@ fn receiver_that_comes_back_gets_what_it_lacks() {
     assert!(!first.end(), "the connection was cut once");
 }
 
-/// Cuts a passage.
+/// Switch that cuts a passage.
 #[derive(Default)]
 struct Cut {
     is_cut: AtomicBool,
-    /// Set when a connection was closed because the passage was cut.
+    /// Set when the cut passage has closed a new connection.
     refused: AtomicBool,
 }
 
-/// Passes bytes on both ways; while it is cut, connections are closed at once.
+/// Forwards bytes in both directions. While it is cut, connections are closed at once.
 fn passage(to: &str, cut: &Arc<Cut>) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
@@ -257,7 +257,7 @@ fn two_senders_go_together_but_not_with_one_name() {
     await_that("both", || {
         receiver.has("a.events", b"a") && receiver.has("b.events", b"b")
     });
-    // A third brings a file of a name that another is sending.
+    // A third sender brings a file with a name that another sender uses.
     let from = folder.path().join("third");
     fs::create_dir(&from).unwrap();
     fs::write(from.join("a.events"), "other").unwrap();
@@ -276,7 +276,7 @@ fn two_senders_go_together_but_not_with_one_name() {
     assert!(receiver.end());
 }
 
-/// A connection of somebody who has the token.
+/// A connection that has proved the token.
 fn proved(address: &Address, token: &Path) -> Channel {
     let token = Token::read(token).unwrap();
     let mut channel = Channel::connect(address, &Arc::default()).unwrap();
@@ -299,7 +299,7 @@ fn who_has_another_token_sends_and_receives_nothing() {
     let report = sender.finish();
     assert_eq!(report.connections, 0);
     assert!(report.cause.unwrap().contains("another token"));
-    // A receiver that answers the sender's own proof has not the token either.
+    // A receiver that echoes the sender's proof does not have the token either.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = Address::parse(&format!("tcp://{}", listener.local_addr().unwrap())).unwrap();
     let mirror = std::thread::spawn(move || {
@@ -321,7 +321,7 @@ fn who_has_another_token_sends_and_receives_nothing() {
     assert!(receiver.end());
 }
 
-/// What was sent once, sent again by somebody who has listened; and what is no sender at all.
+/// Replayed proofs, and peers that do not speak the protocol.
 #[test]
 fn receiver_refuses_replays_and_garbage_and_goes_on() {
     let (folder, token) = place();
@@ -345,7 +345,7 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
             "{garbage:?}"
         );
     }
-    // The proof of one connection is worth nothing on another.
+    // The proof of one connection is invalid on another.
     let secret = Token::read(&token).unwrap();
     let first = Channel::connect(&receiver.address, &Arc::default()).unwrap();
     let proof = secret.proof(
@@ -356,7 +356,7 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
     Hello { proof }.write(&mut second).unwrap();
     assert_eq!(Hello::read(&mut second).unwrap().proof, [0; PROOF]);
     assert!(Frame::read(&mut second).is_err(), "it is closed");
-    // Who has the token and says what makes no sense is told so.
+    // A peer with the token that sends an invalid frame gets a refusal.
     for (frames, cause) in [
         (vec![Frame::Append(9, vec![1])], "file that has begun"),
         (vec![Frame::Kept(1)], "what a sender says"),
@@ -383,7 +383,7 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
         };
         assert!(found.contains(cause), "{found}");
     }
-    // A sender that knows what to say comes through all the same.
+    // A correct sender still succeeds.
     let from = folder.path().join("from");
     fs::create_dir(&from).unwrap();
     fs::write(from.join("a.events"), "good").unwrap();
@@ -405,7 +405,7 @@ fn receiver_that_stands_still_delays_the_end_no_longer_than_is_said() {
         if greets {
             Hello::read(&mut stream).unwrap();
             Hello { proof: [0; PROOF] }.write(&mut stream).unwrap();
-            Frame::read(&mut stream).unwrap(); // and no answer
+            Frame::read(&mut stream).unwrap(); // no answer follows
         }
         sender.ends.at(Instant::now().checked_sub(LAST).unwrap());
         let report = sender.finish();

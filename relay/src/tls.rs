@@ -1,4 +1,4 @@
-//! TLS for the command, which has none itself: bytes of a local socket go encrypted to a server with a valid
+//! TLS for the command, which has none of its own. Bytes from a local socket go encrypted to a server with a valid
 //! certificate, and the server's bytes come back decrypted.
 
 use std::env;
@@ -18,36 +18,36 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore};
 
-/// Time for a connection to one address of the server.
+/// Longest time to connect to one address of the server.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Bytes that are handed over at once.
+/// Most bytes passed on in one step.
 const CHUNK: usize = 1 << 14;
-/// The byte with which the local socket begins once the server's certificate was checked.
+/// First byte on the local socket; sent once the server's certificate is verified.
 pub const READY: u8 = b'\n';
-/// Names the file with the certificates of trusted authorities, as for curl and openssl.
+/// Environment variable with the path of the trusted certificates, as for curl and openssl.
 const ROOTS: &str = "SSL_CERT_FILE";
-/// The systems' files of authorities: Debian and Alpine, Fedora and RHEL, SUSE.
+/// System files of trusted certificates: Debian and Alpine, Fedora and RHEL, SUSE.
 const SYSTEM_ROOTS: [&str; 3] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// A server, and how it and its client prove who they are.
+/// A server, with the credentials of both sides.
 pub struct Peer<'a> {
-    /// Host name or address, which the certificate must have.
+    /// Host name or address; the certificate must have it.
     pub host: &'a str,
     /// Port.
     pub port: u16,
-    /// The protocol of the application, as ALPN names it: `h2`, `http/1.1`.
+    /// Application protocol, by its ALPN name: `h2`, `http/1.1`.
     pub protocol: &'a str,
-    /// Certificates of trusted authorities (PEM); the system's without.
+    /// File of trusted certificates (PEM). `None` uses the system's.
     pub authorities: Option<&'a Path>,
-    /// Certificates and key of the client (PEM).
+    /// Files of the client's certificates and key (PEM).
     pub identity: Option<(&'a Path, &'a Path)>,
 }
 
-/// Connects, writes [`READY`] to the local socket, and passes everything on until one of both sides ends.
+/// Connects, writes [`READY`] to the local socket, and passes bytes on until one side closes.
 ///
 /// # Errors
 /// The cause of a failed or broken connection.
@@ -90,7 +90,7 @@ impl Peer<'_> {
         config.map_err(|error| unusable(&error))
     }
 
-    /// Trusted authorities.
+    /// The trusted certificates.
     fn roots(&self) -> Result<RootCertStore, String> {
         let named = env::var_os(ROOTS).map(PathBuf::from);
         let file = self.authorities.map(Path::to_owned).or(named);
@@ -151,7 +151,7 @@ fn pass(
     loop {
         hand_over(connection, local, &mut chunk)?;
         let from_local = match connection.wants_write() {
-            true => PollFlags::empty(), // first what is there is sent
+            true => PollFlags::empty(), // pending bytes first
             false => PollFlags::IN,
         };
         let with_server = match connection.wants_write() {
@@ -187,7 +187,7 @@ fn pass(
     }
 }
 
-/// Decrypts the server's bytes; false if the server has closed the connection.
+/// Decrypts the server's bytes. Returns `false` if the server has closed the connection.
 fn receive(connection: &mut ClientConnection, socket: &mut TcpStream) -> io::Result<bool> {
     match connection.read_tls(socket) {
         Ok(0) => return Ok(false),
@@ -226,7 +226,7 @@ fn close(connection: &mut ClientConnection, socket: &mut TcpStream) -> io::Resul
     Ok(())
 }
 
-/// A full socket is no failure: the rest is sent once it is ready.
+/// Treats a full socket as success: the rest is sent once the socket is ready.
 fn when_ready(written: io::Result<usize>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),

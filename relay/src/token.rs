@@ -1,8 +1,9 @@
-//! The secret that both sides share.
+//! The shared secret, and the proofs made from it.
 //!
-//! Neither side sends it: each sends a code that is made of it and of what only the two ends of this one encrypted
-//! connection know (RFC 9266, `tls-exporter`). So who is between learns nothing and cannot pass codes on, what was
-//! recorded of another connection is worth nothing, and no certificate has to be known to anybody.
+//! Neither side sends the secret. Each sends an HMAC of it and of the channel binding, which only both ends of this one
+//! encrypted connection know (RFC 9266, `tls-exporter`). So a machine in the middle learns nothing and cannot forward a
+//! proof.
+//! A recorded proof is worth nothing on another connection, and nobody needs to know a certificate.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -13,30 +14,30 @@ use std::path::Path;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Bytes of what both ends of a connection know.
+/// Bytes of the channel binding.
 pub const BINDING: usize = 32;
 /// Bytes of a proof.
 pub const PROOF: usize = 32;
-/// Shortest token; one that is made has twice as much.
+/// Fewest characters of a token. A generated one has twice as many.
 const SHORTEST: usize = 32;
-/// Longest file of a token.
+/// Most bytes of a token file.
 const LONGEST: u64 = 4096;
 
-/// Who proves that it has the token.
+/// The side that proves that it has the token.
 #[derive(Debug, Clone, Copy)]
 pub enum Side {
     Sender,
     Receiver,
 }
 
-/// The secret.
+/// The shared secret, as an HMAC key.
 pub struct Token(hmac::Key);
 
 impl Token {
-    /// Reads the file.
+    /// Reads a token file.
     ///
     /// # Errors
-    /// If it cannot be read, others can read it as well, or it is too short.
+    /// If the file cannot be read, has permissions for group or others, or is too short or too long.
     pub fn read(file: &Path) -> Result<Self, String> {
         let shown = file.display();
         let unread =
@@ -61,10 +62,11 @@ impl Token {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes())))
     }
 
-    /// As [`Token::read`], of a file that is made with a new token, and its folder, if it is not there.
+    /// Reads a token file like [`Token::read`]. Creates the folder and the file, with a new token, if it does not
+    /// exist.
     ///
     /// # Errors
-    /// Also if it cannot be made.
+    /// As [`Token::read`], and if the file cannot be created.
     pub fn read_or_make(file: &Path) -> Result<Self, String> {
         let unmade = |cause: String| format!("no token can be made in {}: {cause}", file.display());
         if let Some(folder) = file.parent() {
@@ -92,7 +94,7 @@ impl Token {
         Self::read(file)
     }
 
-    /// What a side sends to prove that it has the token.
+    /// The proof that a side sends: HMAC-SHA-256 over its name and the channel binding.
     pub fn proof(&self, side: Side, binding: &[u8; BINDING]) -> [u8; PROOF] {
         let code = hmac::sign(&self.0, &message(side, binding));
         let mut proof = [0; PROOF];
@@ -100,7 +102,7 @@ impl Token {
         proof
     }
 
-    /// Whether a side has it.
+    /// Checks the proof of a side.
     pub fn proves(&self, side: Side, binding: &[u8; BINDING], proof: &[u8; PROOF]) -> bool {
         hmac::verify(&self.0, &message(side, binding), proof).is_ok()
     }

@@ -1,9 +1,9 @@
-//! What a receiver has said of those that send: the same is said once, and counted then.
+//! Deduplicates the receiver's log: prints each distinct line once and counts repeats.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Lines of a log, each of which says something of somebody.
+/// A log that prints each distinct line once and counts its repeats.
 pub struct Told {
     lines: Mutex<Lines>,
     most: usize,
@@ -11,32 +11,32 @@ pub struct Told {
 
 #[derive(Default)]
 struct Lines {
-    /// How often each was said, in the order in which they came first.
+    /// Each line with its count, in the order of their first occurrence.
     counts: Vec<(String, u64)>,
     places: HashMap<String, usize>,
-    /// How many came for which there was no room.
+    /// Lines that arrived after `most` distinct ones.
     others: u64,
 }
 
-/// What is to be printed of a line.
+/// The text to print for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum News {
-    /// The line itself.
+    /// The line itself: it is new.
     Line,
-    /// That no more of them are named.
+    /// A note that no further lines are printed.
     Full,
-    /// Nothing: it was said before, or there is no room.
+    /// Nothing: the line is a repeat, or `most` distinct lines were printed before.
     None,
 }
 
 impl Told {
-    /// Nothing was said; of `most` different lines at most the number will be known.
+    /// An empty log that keeps at most `most` distinct lines.
     pub fn new(most: usize) -> Self {
         let lines = Mutex::default();
         Self { lines, most }
     }
 
-    /// Counts a line.
+    /// Counts a line and returns the text to print for it.
     pub fn count(&self, line: &str) -> News {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = lines.places.get(line).copied() {
@@ -56,7 +56,7 @@ impl Told {
         News::Line
     }
 
-    /// Prints a line, if it was not said before.
+    /// Prints a line unless it was printed before.
     pub fn say(&self, line: &str) {
         match self.count(line) {
             News::Line => println!("{line}"),
@@ -65,13 +65,13 @@ impl Told {
         }
     }
 
-    /// How many lines there were in all, those that came again among them.
+    /// The number of all lines, repeats included.
     pub fn total(&self) -> u64 {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.counts.iter().map(|(_, count)| count).sum::<u64>() + lines.others
     }
 
-    /// The lines that came more than once, with their numbers.
+    /// The lines that came more than once, with their counts.
     pub fn repeated(&self) -> Vec<(String, u64)> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let repeated = lines.counts.iter().filter(|(_, count)| *count > 1);
