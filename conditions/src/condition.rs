@@ -1,46 +1,46 @@
-//! Conditions and lists as values, and their text.
+//! Conditions and lists as values, and their text form.
 
 use std::fmt::{self, Display, Write as _};
 
-/// What is asked of the calls of a method: which are kept, what is shown of them, and how many.
+/// The filter, the shown values and the limits for the calls of a method.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Watch {
-    /// Which calls; without one, all.
+    /// The condition; `None` keeps every call.
     pub when: Option<Condition>,
-    /// What is shown, in order.
+    /// The shown values, in order.
     pub show: Vec<Show>,
-    /// How many at most.
+    /// Maximum number of calls.
     pub calls: Option<u64>,
-    /// How many within one second at most.
+    /// Maximum number of calls per second.
     pub per_second: Option<u32>,
     /// Subject of condition and list.
     pub about: About,
-    /// The fields whose writes they are about: `com.acme.Order.status`.
+    /// The fields whose writes are the subject: `com.acme.Order.status`.
     pub writes: Vec<String>,
-    /// Objects within one another that are shown with what they hold; 0 for none.
+    /// Levels of nested objects that are shown with their fields; 0 for none.
     pub depth: u8,
 }
 
 /// Subject of a condition and a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum About {
-    /// Calls of methods, from entry to end.
+    /// Calls of methods, from entry to exit.
     #[default]
     Calls,
-    /// Moments at which a line is reached: names are those of local variables.
+    /// Executions of a line; names are those of local variables.
     Places,
-    /// Moments at which a field is written: `old`, `new`, `object`.
+    /// Writes of a field: `old`, `new`, `object`.
     Writes,
 }
 
 /// A condition over one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// All of these hold, at least two: `a && b`.
+    /// At least two conditions, all of which must hold: `a && b`.
     All(Vec<Condition>),
-    /// One of these holds, at least two: `a || b`.
+    /// At least two conditions, one of which must hold: `a || b`.
     Any(Vec<Condition>),
-    /// It does not hold: `!a`.
+    /// The negation: `!a`.
     Not(Box<Condition>),
     /// One test.
     Test(Test),
@@ -57,7 +57,7 @@ pub enum Test {
     Text(Value, Function, Operand),
 }
 
-/// How two values are compared.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `==`
@@ -74,29 +74,29 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// What is asked of a text.
+/// A function of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
-    /// Whether the other text is somewhere in it.
+    /// Checks whether the text contains the other one.
     Contains,
-    /// Whether it begins with the other text.
+    /// Checks whether the text begins with the other one.
     StartsWith,
-    /// Whether it ends with the other text.
+    /// Checks whether the text ends with the other one.
     EndsWith,
-    /// Whether it is what the other text describes: `*` is any text, `?` one character.
+    /// Checks whether the text matches a pattern: `*` is any text, `?` one character.
     Matches,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
-    /// What is written there.
+    /// A literal.
     Literal(Literal),
     /// A value of the call.
     Value(Value),
 }
 
-/// A value that is written in the condition.
+/// A literal in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// `null`
@@ -118,45 +118,45 @@ pub enum Literal {
 /// A value of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// From entry to end.
+    /// Time from entry to exit.
     Duration,
-    /// Whether it was left by an exception.
+    /// True if an exception left the method.
     Threw,
     /// The name of the thread.
     Thread,
-    /// How many calls of traced methods are open around it on its thread.
+    /// Number of open calls of traced methods around this one on its thread.
     Depth,
-    /// How many parameters the method has.
+    /// Number of parameters of the method.
     Arguments,
-    /// A value that objects lead to.
+    /// A value read from objects.
     Path(Path),
 }
 
-/// A value that the objects of a call lead to: `this.orders[0].name`.
+/// A value read from the objects of a call: `this.orders[0].name`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// Where it begins.
+    /// The first value.
     pub root: Root,
-    /// How it goes on.
+    /// The steps from the root.
     pub steps: Vec<Step>,
 }
 
-/// An object or other value that a call has.
+/// An object or other value of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Root {
-    /// A parameter by its index, as it was at the entry.
+    /// A parameter by its index, with its value at the entry.
     Argument(u8),
-    /// What was returned.
+    /// The return value.
     Returned,
-    /// The object whose method is called.
+    /// The receiver of the call.
     This,
     /// The exception that left the method.
     Thrown,
-    /// A parameter, a local variable, or a value of a write, whose name is the first step.
+    /// A parameter, a local variable, or a value of a write; the first step is its name.
     Local,
 }
 
-/// A field as an instruction names it (JVMS 4.4.2).
+/// A field as in the operand of an instruction (JVMS 4.4.2).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NamedField {
     text: String,
@@ -165,7 +165,7 @@ pub struct NamedField {
 }
 
 impl NamedField {
-    /// A field by the internal name of a class, its name and its descriptor.
+    /// Creates a field from the internal name of a class, the field's name and its descriptor.
     #[must_use]
     pub fn new(owner: &str, name: &str, descriptor: &str) -> Self {
         Self {
@@ -175,26 +175,26 @@ impl NamedField {
         }
     }
 
-    /// `com/acme/Order.status:I`.
+    /// Formats as `com/acme/Order.status:I`.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Internal name of the class that the instruction names.
+    /// Returns the internal name of the class in the operand.
     #[must_use]
     pub fn owner(&self) -> &str {
         self.text.get(..self.owner).unwrap_or_default()
     }
 
-    /// Its name.
+    /// Returns the field's name.
     #[must_use]
     pub fn name(&self) -> &str {
         let behind = self.text.get(self.owner + 1..).unwrap_or_default();
         behind.get(..self.name).unwrap_or_default()
     }
 
-    /// Its descriptor.
+    /// Returns the field's descriptor.
     #[must_use]
     pub fn descriptor(&self) -> &str {
         let from = self.owner + self.name + 2;
@@ -205,21 +205,22 @@ impl NamedField {
 /// One step from an object to a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// `.name`: an instance field, that of the class itself before those of its superclasses.
+    /// `.name`: an instance field; fields of the class come before those of its superclasses.
     Field(String),
     /// `[3]`: an element of an array.
     Element(u32),
-    /// `.length`: of a string or array; of another object, its field of this name.
+    /// `.length` of a string or array; of other objects, the field `length`.
     Length,
     /// `.class`: the name of the object's class.
     Class,
-    /// The value of a field before it is written, found as the instruction finds it (JVMS 5.4.3.2). No text has this step.
+    /// The value of a field before a write, resolved as the instruction resolves the field (JVMS 5.4.3.2). This step
+    /// has no text form.
     Written(NamedField),
-    /// The name of the class that declares such a field, of an object or a class. No text has this step.
+    /// The name of the class that declares such a field, for an object or a class. This step has no text form.
     Declarer(NamedField),
 }
 
-/// What is shown of a call.
+/// A shown value of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Show {
     /// `arg`: every argument.
@@ -228,20 +229,20 @@ pub enum Show {
     Locals,
     /// `stack(10)`: the innermost frames of the call stack.
     Stack(u8),
-    /// A value that an object leads to.
+    /// A value read from an object.
     Value(Path),
     /// Another value: `depth`, `thread`, `duration`, `threw`, `args.length`.
     Computed(Value),
 }
 
 impl Condition {
-    /// Both hold.
+    /// Joins both conditions by `&&`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self::All(vec![self, other])
     }
 
-    /// The call took at least so many nanoseconds.
+    /// Creates the condition that a call took at least `nanos` nanoseconds.
     #[must_use]
     pub fn at_least(nanos: u64) -> Self {
         let duration = Operand::Value(Value::Duration);
@@ -251,7 +252,7 @@ impl Condition {
 }
 
 impl Comparison {
-    /// As it is written.
+    /// Returns the operator in a condition's text.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -273,7 +274,7 @@ impl Function {
         Self::Matches,
     ];
 
-    /// As it is written.
+    /// Returns the name in a condition's text.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -286,7 +287,7 @@ impl Function {
 }
 
 impl Path {
-    /// A local variable of this name.
+    /// Creates the path of a local variable.
     #[must_use]
     pub fn local(name: &str) -> Self {
         Self {
@@ -295,7 +296,7 @@ impl Path {
         }
     }
 
-    /// The name of the parameter or local variable that it begins with, if it does.
+    /// Returns the name of the parameter or local variable at the root, if it is one.
     #[must_use]
     pub fn variable(&self) -> Option<&str> {
         match (self.root, self.steps.first()) {
@@ -304,14 +305,14 @@ impl Path {
         }
     }
 
-    /// The steps from the object or variable that it begins with.
+    /// Returns the steps after the root object or variable.
     #[must_use]
     pub fn from_root(&self) -> &[Step] {
         let named = usize::from(self.root == Root::Local);
         self.steps.get(named..).unwrap_or_default()
     }
 
-    /// The class of what was thrown, which is what `thrown` alone stands for.
+    /// Creates the path `thrown.class`, which `thrown` alone abbreviates.
     pub(crate) fn thrown_class() -> Self {
         Self {
             root: Root::Thrown,
@@ -419,7 +420,7 @@ impl Display for Literal {
     }
 }
 
-/// A character of a text or of a `char` as it is written.
+/// Writes a character of a text or `char`, escaped if needed.
 fn escaped(f: &mut fmt::Formatter<'_>, char: char, quote: char) -> fmt::Result {
     match char {
         '\n' => f.write_str("\\n"),

@@ -1,4 +1,4 @@
-//! What a program says of one call.
+//! Evaluation of a program for one call.
 
 use std::cmp::Ordering;
 
@@ -7,33 +7,33 @@ use crate::limits::MAX_TEXT;
 use crate::program::{CompiledTest, KEPT, Program, Source};
 use crate::text::Text;
 
-/// A call that has ended.
+/// A completed call.
 pub trait Call {
-    /// Nanoseconds from entry to end.
+    /// Returns the nanoseconds from entry to exit.
     fn duration(&self) -> u64;
 
-    /// Whether an exception left the method.
+    /// Checks whether an exception left the method.
     fn threw(&self) -> bool;
 
-    /// How many calls of traced methods are open around it on its thread.
+    /// Returns the number of open calls of traced methods around this one on its thread.
     fn depth(&self) -> u64;
 
-    /// How many parameters the method has.
+    /// Returns the number of parameters of the method.
     fn arguments(&self) -> u64;
 
-    /// The name of its thread; a text may be written into `buffer`.
+    /// Returns the name of its thread; may write the text into `buffer`.
     fn thread<'b>(&self, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b>;
 
-    /// The value that was read into this slot; a text may be written into `buffer`.
+    /// Returns the value read into this slot; may write a text into `buffer`.
     fn slot<'b>(&self, slot: u8, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b>;
 }
 
 /// A value of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Datum<'a> {
-    /// Such a call has none: no comparison holds, and that is no surprise.
+    /// A value that such a call does not have. No comparison holds, and the verdict stays decided.
     Absent,
-    /// It could not be read: no comparison holds.
+    /// A value that could not be read. No comparison holds.
     Missing,
     /// `null`
     Null,
@@ -51,22 +51,22 @@ pub enum Datum<'a> {
     Object,
 }
 
-/// What a program says of a call.
+/// The result of a program for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It matches.
     Matches,
     /// It does not match.
     Fails,
-    /// It does not match, and a value was missing or of another type than what it was compared with.
+    /// The call does not match, and a value was missing or had another type than its comparison needs.
     Undecided,
 }
 
-/// What a test says: none if a value was missing or of another type.
+/// The result of a test; `None` if a value is missing or has another type.
 type Answer = Option<bool>;
 
 impl Program {
-    /// Whether a call matches. Allocates nothing.
+    /// Evaluates the program for a call, without allocation.
     #[must_use]
     pub fn evaluate(&self, call: &impl Call) -> Verdict {
         let mut next = self.start;
@@ -140,7 +140,7 @@ impl Source {
 }
 
 impl Literal {
-    /// As a value of a call.
+    /// Returns the literal as a value of a call.
     #[must_use]
     pub fn datum(&self) -> Datum<'_> {
         match self {
@@ -178,7 +178,7 @@ fn compare(one: Datum<'_>, comparison: Comparison, other: Datum<'_>) -> Answer {
     }
 }
 
-/// An integer and a float, without rounding the integer; none if the float is no number.
+/// Compares an integer with a float without rounding the integer; `None` for NaN.
 fn mixed(one: i64, other: f64) -> Option<Ordering> {
     /// 2^63, which a float holds exactly.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
@@ -196,7 +196,7 @@ fn mixed(one: i64, other: f64) -> Option<Ordering> {
     Some(one.cmp(&(whole as i64)).then(fraction))
 }
 
-/// What is no number differs from every number.
+/// Applies the operator; NaN differs from every number.
 fn partially(ordering: Option<Ordering>, comparison: Comparison) -> bool {
     match ordering {
         Some(ordering) => ordered(ordering, comparison),

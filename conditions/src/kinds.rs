@@ -1,11 +1,11 @@
-//! What is known of a value before there is a call, and which values can be compared.
+//! Static types of values, and the comparisons that they allow.
 
 use crate::condition::{Comparison, Literal, Operand, Step, Value};
 
-/// What is known of a value before there is a call.
+/// The type of a value that is known without a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Anything: it is read from an object.
+    /// Any type: the value is read from an object.
     Any,
     Null,
     Truth,
@@ -43,7 +43,8 @@ impl Kind {
         }
     }
 
-    /// What there has to be on the other side of a comparison; none if this cannot be compared so.
+    /// Returns the name of the type required on the other side of a comparison; `None` if the comparison is not
+    /// allowed.
     pub fn partner(self, comparison: Comparison) -> Option<&'static str> {
         let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
         Some(match self {
@@ -58,7 +59,7 @@ impl Kind {
         })
     }
 
-    /// Whether the two can be compared, `self` being one that can be.
+    /// Checks whether both types may be compared, given that `self` may.
     pub fn goes_with(self, other: Self, comparison: Comparison) -> bool {
         match (self, other) {
             (Self::Any, Self::Duration) | (Self::Duration, Self::Any) => false,
@@ -69,7 +70,7 @@ impl Kind {
     }
 }
 
-/// An operand in a message: `the number 100`, `depth, a number`, `arg[0]`.
+/// Formats an operand for a message: `the number 100`, `depth, a number`, `arg[0]`.
 pub(crate) fn named(operand: &Operand) -> String {
     let what = match Kind::of(operand) {
         Kind::Any | Kind::Null => return format!("`{operand}`"),

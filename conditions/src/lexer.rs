@@ -1,12 +1,12 @@
-//! Text to tokens, each with its place.
+//! Splits a text into tokens with their spans.
 
 use crate::limits::{MAX_LENGTH, MAX_TEXT};
 use crate::mistake::{Mistake, quoted};
 
-/// Bytes of the text: the first of a token, and the first behind it.
+/// Byte range in the text: the start of a token, and its end.
 pub(crate) type Span = (usize, usize);
 
-/// The smallest part of a condition.
+/// A token of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token {
     /// A name, or a word such as `null`.
@@ -23,7 +23,7 @@ pub(crate) enum Token {
     End,
 }
 
-/// The longer ones first.
+/// Longer symbols come first.
 const SYMBOLS: [&str; 16] = [
     "==", "!=", "<=", ">=", "&&", "||", "<", ">", "!", "(", ")", "[", "]", ".", ",", "-",
 ];
@@ -42,7 +42,7 @@ const UNITS: [(&str, u64); 8] = [
 
 const A_NUMBER: &str = "a number, with ns, us, ms, s, m or h behind it for a duration";
 
-/// The tokens of a text; the last one is [`Token::End`].
+/// Splits a text into tokens; the last one is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {
     if text.len() > MAX_LENGTH {
         let span = (text.floor_char_boundary(MAX_LENGTH), text.len());
@@ -63,7 +63,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {
     }
 }
 
-/// A text that is a duration and nothing else, in nanoseconds; `1.5s` is 1,500,000,000.
+/// Parses a text that is only a duration, in nanoseconds; `1.5s` is 1,500,000,000.
 #[must_use]
 pub fn duration(text: &str) -> Option<u64> {
     match tokens(text).ok()?.as_slice() {
@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
         Some(char)
     }
 
-    /// Takes characters for as long as they are wanted.
+    /// Takes characters while `wanted` holds.
     fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let length = rest.find(|char| !wanted(char)).unwrap_or(rest.len());
@@ -230,7 +230,7 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// What follows a backslash, as a UTF-16 unit.
+    /// Reads an escape after the backslash as a UTF-16 unit.
     fn escape(&mut self) -> Result<u16, Mistake> {
         const ESCAPES: &str = "\\\", \\', \\\\, \\n, \\r, \\t or \\u with four digits";
         let from = self.at.saturating_sub(1);
@@ -261,7 +261,7 @@ fn is_name_start(char: char) -> bool {
     char.is_alphabetic() || char == '_' || char == '$'
 }
 
-/// As in Java, whose names may hold what other languages for the JVM put into theirs.
+/// Checks for a character of a name, as in Java. Names of other JVM languages may hold further characters.
 fn is_name_part(char: char) -> bool {
     is_name_start(char) || char.is_alphanumeric()
 }

@@ -1,20 +1,20 @@
-//! Conditions over single calls of methods, and lists of what is shown of them.
+//! Conditions over single method calls, and lists of shown values.
 //!
 //! ```text
 //! duration > 100ms && arg[0] == "x" || threw          a condition
-//! arg, returned, this.size, stack(10)                 what is shown
+//! arg, returned, this.size, stack(10)                 a list of shown values
 //! ```
 //!
 //! | module | holds |
 //! |---|---|
-//! | `lexer`, `parse` | text to values of `condition`; what is wrong is a [`Mistake`] with its place |
-//! | `kinds` | which values can be compared |
-//! | `condition` | conditions as values, and their text |
+//! | `lexer`, `parse` | text to values of `condition`; errors are a [`Mistake`] with its span |
+//! | `kinds` | types of values, and the comparisons that they allow |
+//! | `condition` | conditions as values, and their text form |
 //! | `program` | a condition as a [`Program`] of branches that only go forward |
-//! | `evaluate` | what a program says of one call |
+//! | `evaluate` | evaluation of a program for one call |
 //!
-//! A program has at most [`limits::MAX_TESTS`] tests, each of which is made at most once. Evaluating it allocates
-//! nothing, takes no lock and calls nothing but the [`Call`] that it is given.
+//! A program has at most [`limits::MAX_TESTS`] tests, each of which runs at most once.
+//! Evaluation allocates nothing, takes no lock and calls only the given [`Call`].
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -1,18 +1,18 @@
-//! What a condition and a list of values may be.
+//! Limits of a condition and of a list of values.
 
-/// Longest text of a condition or a list, in bytes.
+/// Maximum bytes of the text of a condition or a list.
 pub const MAX_LENGTH: usize = 4_096;
-/// Most parentheses and `!` around a test.
+/// Maximum nesting of parentheses and `!` around a test.
 pub const MAX_DEPTH: usize = 32;
-/// Most tests of a condition.
+/// Maximum number of tests of a condition.
 pub const MAX_TESTS: usize = 128;
-/// Most steps from an object to a value: `this.a.b[3]` has three.
+/// Maximum number of steps from an object to a value: `this.a.b[3]` has three.
 pub const MAX_STEPS: usize = 8;
-/// Most different values that a condition and a list read from objects.
+/// Maximum number of different values that a condition and a list read from objects.
 pub const MAX_SLOTS: usize = 64;
-/// Most frames of a stack.
+/// Maximum number of frames of a stack.
 pub const MAX_STACK: u8 = 100;
-/// Longest text that is compared, in bytes of UTF-8.
+/// Maximum bytes of UTF-8 of a compared text.
 pub const MAX_TEXT: usize = 1_024;
-/// Most objects within one another that are shown with what they hold.
+/// Maximum levels of nested objects that are shown with their fields.
 pub const MAX_LEVELS: u8 = 8;

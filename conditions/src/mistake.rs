@@ -1,17 +1,17 @@
-//! What is wrong with the text of a condition, and where.
+//! Errors in the text of a condition, with their span.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A mistake in the text of a condition or of a list of values.
+/// An error in the text of a condition or of a list of values.
 ///
-/// Displayed in three lines: what was expected and found, the text, and carets below the place.
+/// It displays as three lines: expectation and fault, the text, and carets below the span.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("expected {expected}, found {found}\n{}", self.place())]
 pub struct Mistake {
     text: String,
-    /// Bytes of the text: the first of the place, and the first behind it.
+    /// Byte range in the text: start and end.
     span: (usize, usize),
     expected: String,
     found: String,
@@ -41,31 +41,31 @@ impl Mistake {
         }
     }
 
-    /// What was expected there.
+    /// Returns the expected syntax.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What was found there.
+    /// Returns the text found instead.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
     }
 
-    /// What to do, where that is not plain.
+    /// Returns the remedy, unless it is obvious.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// The first character of the place, counted from 1.
+    /// Returns the first column of the span, counted from 1.
     #[must_use]
     pub fn column(&self) -> usize {
         self.characters(0, self.span.0) + 1
     }
 
-    /// The text in one line, and below it a line with carets under the place.
+    /// Returns the text in one line, and a line with carets below the span.
     #[must_use]
     pub fn place(&self) -> Place<'_> {
         Place(self)
@@ -77,7 +77,7 @@ impl Mistake {
     }
 }
 
-/// A part of the text in a message.
+/// Quotes a part of the text for a message.
 pub(crate) fn quoted(part: &str) -> String {
     let escape = |char: char| match char.is_control() {
         true => char.escape_default().collect(),
@@ -86,7 +86,7 @@ pub(crate) fn quoted(part: &str) -> String {
     format!("`{}`", part.chars().map(escape).collect::<String>())
 }
 
-/// The text of a [`Mistake`] with carets under the place.
+/// The text of a [`Mistake`] with carets below the span.
 #[derive(Debug)]
 pub struct Place<'m>(&'m Mistake);
 

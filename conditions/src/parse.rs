@@ -1,4 +1,4 @@
-//! Text to conditions and lists.
+//! Parses conditions and lists.
 
 use std::collections::HashSet;
 
@@ -19,9 +19,9 @@ const SHOWN_HERE: &str = "the name of a local variable, `locals`, `this`, `arg[0
 const VALUES_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]`, `args.length` or `thread`";
 const SHOWN_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]` or `stack(10)`";
 const IN_QUOTES: &str = "names of classes and other texts stand in double quotes";
-/// Names that are not those of parameters.
+/// Reserved names that are not parameters.
 const OF_EVERY_CALL: [&str; 4] = ["this", "thread", "arg", "args"];
-/// Values that only calls have.
+/// Values that exist only for calls.
 const OF_CALLS: [&str; 5] = ["duration", "threw", "thrown", "returned", "depth"];
 const FUNCTIONS: &str =
     "`contains`, `startsWith`, `endsWith` or `matches`, with a text in parentheses";
@@ -37,7 +37,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 impl Condition {
-    /// Reads a condition over calls.
+    /// Parses a condition over calls.
     ///
     /// # Errors
     /// The first mistake.
@@ -45,7 +45,7 @@ impl Condition {
         Self::parse_about(text, About::Calls)
     }
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
     /// The first mistake.
@@ -58,7 +58,7 @@ impl Condition {
 }
 
 impl Show {
-    /// Reads a list of what is shown of calls, separated by commas.
+    /// Parses a list of shown values of calls, separated by commas.
     ///
     /// # Errors
     /// The first mistake.
@@ -66,7 +66,7 @@ impl Show {
         Self::parse_list_about(text, About::Calls)
     }
 
-    /// Reads a list, separated by commas.
+    /// Parses a list, separated by commas.
     ///
     /// # Errors
     /// The first mistake.
@@ -82,10 +82,10 @@ impl Show {
 }
 
 impl Watch {
-    /// Adds a list of what is shown to a condition.
+    /// Adds a list of shown values to a condition.
     ///
     /// # Errors
-    /// The first mistake in the list, or that both together read too many values (`MAX_SLOTS`).
+    /// The first mistake in the list, or too many values in both together (`MAX_SLOTS`).
     pub fn showing(self, text: &str) -> Result<Self, Mistake> {
         let show = Show::parse_list_about(text, self.about)?;
         let both = Self { show, ..self };
@@ -98,7 +98,7 @@ impl Watch {
         Ok(both)
     }
 
-    /// The highest index of a parameter that is asked for: 7 of `arg[7].name`.
+    /// Returns the highest index of a used parameter: 7 for `arg[7].name`.
     #[must_use]
     pub fn last_argument(&self) -> Option<u8> {
         let index = |path: &Path| match path.root {
@@ -108,7 +108,7 @@ impl Watch {
         self.paths().filter_map(index).max()
     }
 
-    /// The names of parameters or local variables that are asked for, each once.
+    /// Returns the names of used parameters or local variables, each once.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -120,7 +120,7 @@ impl Watch {
         names
     }
 
-    /// The values that are read from objects, in the order in which they are mentioned.
+    /// Returns the values read from objects, in the order of their mention.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let mut found = Vec::new();
         if let Some(condition) = &self.when {
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.at).map_or(end, |it| it.1)
     }
 
-    /// From the first byte of a place to the last token that was taken.
+    /// Returns the span from `from` to the last consumed token.
     fn span_from(&self, from: usize) -> Span {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         (from, last.map_or(from, |it| it.1.1))
@@ -234,7 +234,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The next token is not what is expected.
+    /// Creates the mistake for an unexpected next token.
     fn unexpected(&self, expected: impl Into<String>) -> Mistake {
         let found = match self.peek() {
             Token::End => "the end".to_owned(),
@@ -263,7 +263,7 @@ impl<'t> Parser<'t> {
         Ok(one_or(parts, Condition::All))
     }
 
-    /// A test, a condition in parentheses, or the negation of one. A negated comparison needs parentheses.
+    /// Parses a test, a condition in parentheses, or the negation of one. A negated comparison needs parentheses.
     fn part(&mut self, may_compare: bool) -> Result<Condition, Mistake> {
         let from = self.span().0;
         let is_negated = self.is("!");
@@ -378,7 +378,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// `.startsWith(…)` behind a value.
+    /// Parses `.startsWith(…)` after a value.
     fn function(&mut self, of: Value, span: Span) -> Result<Test, Mistake> {
         self.expect(".")?;
         let named_so = |name: &str| Function::ALL.into_iter().find(|it| it.name() == name);
@@ -510,8 +510,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Says whether a name is that of a parameter, a local variable, or a value of a write. A local variable may be called `arg` or
-    /// `args`, too, and goes on with its fields.
+    /// Checks whether a name is a parameter, a local variable, or a value of a write. A local variable may be called
+    /// `arg` or `args`, too, followed by its fields.
     fn is_local(&self, name: &str) -> bool {
         let ahead = |by: usize| self.tokens.get(self.at + by).map(|it| &it.0);
         let is_followed = |symbol| ahead(1) == Some(&Token::Symbol(symbol));
@@ -540,7 +540,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A number and `]`.
+    /// Parses a number and `]`.
     fn index(&mut self, most: u64, expected: &str) -> Result<u64, Mistake> {
         match *self.peek() {
             Token::Integer(index) if index <= most => {
@@ -582,7 +582,7 @@ impl<'t> Parser<'t> {
         Ok(path)
     }
 
-    /// The next step; none if there is none, or a function of texts follows.
+    /// Parses the next step; `None` at the end, or before a function of texts.
     fn step(&mut self) -> Result<Option<Step>, Mistake> {
         if self.takes("[") {
             let most = i32::MAX as u64;
@@ -647,7 +647,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads a value that is shown of a place or a write. The name of the thread is always shown, so `thread` is a local variable there.
+    /// Parses a shown value of a line or a write. The name of the thread is always shown, so `thread` is a local
+    /// variable here.
     fn shown_here(&mut self, name: &str) -> Result<Show, Mistake> {
         let ahead = self.tokens.get(self.at + 1).map(|it| &it.0);
         let is_alone = matches!(ahead, Some(Token::End | Token::Symbol(",")));
@@ -672,17 +673,17 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Says whether a value is the class of what was thrown.
+/// Checks whether an operand is the class of the exception.
 fn is_class_of_thrown(operand: &Operand) -> bool {
     matches!(operand, Operand::Value(Value::Path(path)) if *path == Path::thrown_class())
 }
 
-/// Says whether a value is that of a parameter by its name.
+/// Checks whether an operand is a parameter by its name.
 fn is_name(operand: &Operand) -> bool {
     matches!(operand, Operand::Value(Value::Path(path)) if path.root == Root::Local)
 }
 
-/// The only part, or all of them joined.
+/// Returns the only part, or joins all parts.
 fn one_or(mut parts: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> Condition {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,

@@ -7,17 +7,17 @@ use crate::condition::{
     Test, Value, Watch,
 };
 
-/// Where a branch leads to: the number of a branch that was made before it, or an end.
+/// The target of a branch: the number of an earlier branch, or an end.
 pub(crate) type Target = u16;
 /// The call is kept.
 pub(crate) const KEPT: Target = u16::MAX;
-/// The call is left out.
+/// The call is dropped.
 pub(crate) const LEFT_OUT: Target = u16::MAX - 1;
 
-/// What is asked of the calls of a method, as it is evaluated.
+/// A compiled [`Watch`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// Each leads to lower numbers only.
+    /// Branches; each leads to lower numbers only.
     pub(crate) branches: Box<[Branch]>,
     pub(crate) start: Target,
     slots: Box<[Slot]>,
@@ -28,31 +28,31 @@ pub struct Program {
     watch: Watch,
 }
 
-/// A value that is read from the objects of a call before the condition is evaluated.
+/// A value that is read from the objects of a call before the evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
-    /// Which value.
+    /// The path of the value.
     pub path: Path,
-    /// As it is written in conditions and lists.
+    /// The text form in conditions and lists.
     pub name: String,
-    /// Whether as much as possible is kept of a text, because it is compared.
+    /// True if the value is compared, so that as much as possible of a text is kept.
     pub is_compared: bool,
-    /// Set for a value of the list that is shown.
+    /// True for a value of the list.
     pub is_shown: bool,
 }
 
 /// An instruction that writes a field, in one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteSite {
-    /// The field, as the instruction names it.
+    /// The field, as in the operand of the instruction.
     pub field: NamedField,
     /// Set for a static field.
     pub is_static: bool,
-    /// The classes that the field may be declared in: texts with `*` and `?`, as of [`Function::Matches`].
+    /// The classes that may declare the field: patterns with `*` and `?`, as of [`Function::Matches`].
     pub classes: Vec<String>,
 }
 
-/// One test, and where it leads to.
+/// One test and its two targets.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Branch {
     pub test: CompiledTest,
@@ -60,7 +60,7 @@ pub(crate) struct Branch {
     pub otherwise: Target,
 }
 
-/// A [`Test`] whose values have numbers.
+/// A [`Test`] whose values are slot numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CompiledTest {
     Holds(Source),
@@ -68,7 +68,7 @@ pub(crate) enum CompiledTest {
     Text(Source, Function, Source),
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Source {
     Literal(Literal),
@@ -77,22 +77,22 @@ pub(crate) enum Source {
     Thread,
     Depth,
     Arguments,
-    /// What was returned, or read from it: not there if an exception left the method.
+    /// The return value, or a value read from it; absent if an exception left the method.
     Returned(u8),
-    /// The exception, or what was read from it: not there if the method returned.
+    /// The exception, or a value read from it; absent if the method returned.
     Thrown(u8),
     Slot(u8),
 }
 
 impl Program {
-    /// Compiles what is asked of calls, or of places.
+    /// Compiles a watch of calls or lines.
     #[must_use]
     pub fn of(watch: &Watch) -> Self {
         Self::compile(watch, watch.when.clone(), None)
     }
 
-    /// Compiles what is asked where an instruction writes a field. What names another field matches nothing, nor does a
-    /// write to `null`, which throws.
+    /// Compiles a watch for one instruction that writes a field. Names of other fields match nothing. A write to `null`
+    /// throws and matches nothing.
     #[must_use]
     pub fn of_write(watch: &Watch, site: &WriteSite) -> Self {
         let declared = site.is_declared();
@@ -103,7 +103,7 @@ impl Program {
         Self::compile(watch, Some(when), Some(site.clone()))
     }
 
-    /// Compiles what is asked of calls of a method whose parameters have these names; those without a name are empty.
+    /// Compiles a watch for calls of a method with these parameter names; an empty name is unknown.
     #[must_use]
     pub fn of_method(watch: &Watch, parameters: &[String]) -> Self {
         let compiler = Compiler {
@@ -168,81 +168,81 @@ impl Program {
         }
     }
 
-    /// What it was made of.
+    /// Returns the source of the program.
     #[must_use]
     pub fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// The values that it reads from objects.
+    /// Returns the values read from objects.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// The values that are shown and read from no object, with the numbers behind those of the slots.
+    /// Returns the shown values that are read from no object; their numbers follow those of the slots.
     pub fn computed(&self) -> impl Iterator<Item = (u8, &Value)> {
         let first = u8::try_from(self.slots.len()).unwrap_or(u8::MAX);
         (first..).zip(&self.computed)
     }
 
-    /// The names of all values by their numbers, as they are written in conditions and lists.
+    /// Returns the text forms of all values by their numbers.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let slots = self.slots.iter().map(|slot| slot.name.clone());
         slots.chain(self.computed.iter().map(Value::to_string))
     }
 
-    /// The values that are read from one object, with their numbers.
+    /// Returns the values read from one object, with their numbers.
     pub fn slots_of(&self, root: Root) -> impl Iterator<Item = (u8, &Slot)> {
         let numbered = (0..).zip(&self.slots);
         numbered.filter(move |(_, slot)| slot.path.root == root)
     }
 
-    /// The local variables that values are read from, or values of a write.
+    /// Returns the local variables, or values of a write, from which values are read.
     #[must_use]
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
 
-    /// The values that are read from the variable with this index, with their numbers.
+    /// Returns the values read from the variable with this index, with their numbers.
     pub fn slots_of_variable(&self, index: u8) -> impl Iterator<Item = (u8, &Slot)> {
         let name = self.variables.get(usize::from(index)).map(String::as_str);
         let numbered = (0..).zip(&self.slots);
         numbered.filter(move |(_, slot)| name.is_some() && slot.path.variable() == name)
     }
 
-    /// Says whether every local variable is shown.
+    /// Checks whether the list shows every local variable.
     #[must_use]
     pub fn shows_locals(&self) -> bool {
         self.watch.show.contains(&Show::Locals)
     }
 
-    /// Whether anything is read from this object.
+    /// Checks whether a value is read from this object.
     #[must_use]
     pub fn reads(&self, root: Root) -> bool {
         self.slots_of(root).next().is_some()
     }
 
-    /// How many frames of the call stack are shown, if any are.
+    /// Returns the number of shown stack frames, if any.
     #[must_use]
     pub fn stack(&self) -> Option<u8> {
         self.stack
     }
 
-    /// Objects within one another that are shown with what they hold.
+    /// Returns the levels of nested objects that are shown with their fields.
     #[must_use]
     pub fn depth(&self) -> u8 {
         self.watch.depth
     }
 
-    /// Whether every argument is shown.
+    /// Checks whether the list shows every argument.
     #[must_use]
     pub fn shows_arguments(&self) -> bool {
         self.arguments
     }
 }
 
-/// The path of a value that is handed over at a place: all of them are variables there, `this` and arguments as well.
+/// Returns the path of a value that a location passes. All values are variables there, even `this` and arguments.
 fn as_variable(path: &Path) -> Path {
     let mut variable = match path.root {
         Root::This => Path::local("this"),
@@ -254,13 +254,13 @@ fn as_variable(path: &Path) -> Path {
 }
 
 impl WriteSite {
-    /// The name by which the object is found that the field is declared for: the class of a static one.
+    /// Returns the name of the object that the declaring class is read from; a class for a static field.
     #[must_use]
     pub fn owner(&self) -> &'static str {
         if self.is_static { "class" } else { "object" }
     }
 
-    /// The place of a value of a write. The value of a static field is handed over.
+    /// Returns the path of a value of a write. The location passes the value of a static field.
     fn place(&self, path: &Path) -> Path {
         match path.variable() {
             Some("old") if !self.is_static => {
@@ -276,7 +276,7 @@ impl WriteSite {
         }
     }
 
-    /// The condition that the field is declared in one of the classes, and the object is there.
+    /// Creates the condition that one of the classes declares the field, and that the object exists.
     fn is_declared(&self) -> Condition {
         let owner = Path::local(self.owner());
         let mut declarer = owner.clone();
@@ -303,7 +303,7 @@ impl WriteSite {
     }
 }
 
-/// The path of a value that begins with the name of a parameter. A name that no parameter has leads nowhere.
+/// Returns the path of a value that begins with a parameter name. The path of an unknown name has no value.
 fn of_parameter(path: &Path, parameters: &[String]) -> Path {
     let index = path.variable().and_then(|name| {
         let index = parameters.iter().position(|known| known == name)?;
@@ -330,7 +330,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// The number of a value.
+    /// Returns the number of a value, allocated on first use.
     fn slot(&mut self, path: &Path, is_compared: bool) -> u8 {
         let (about, write) = (self.about, self.write.as_ref());
         let number = *self.numbers.entry(path.clone()).or_insert_with(|| {
@@ -353,7 +353,7 @@ impl Compiler {
         number
     }
 
-    /// The first branch of a condition that leads to `then` where it holds.
+    /// Compiles a condition that continues at `then` if it holds. Returns its first branch.
     fn condition(&mut self, condition: &Condition, then: Target, otherwise: Target) -> Target {
         match condition {
             Condition::Not(part) => self.condition(part, otherwise, then),

@@ -1,8 +1,8 @@
-//! Texts of a call, of which only the beginning may be known.
+//! Texts of a call, possibly truncated.
 
 use crate::condition::Function;
 
-/// A text of which the beginning is known.
+/// A text, possibly known only up to a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a> {
     known: &'a str,
@@ -10,13 +10,13 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The part of it that is known.
+    /// Returns the known prefix.
     #[must_use]
     pub fn known(self) -> &'a str {
         self.known
     }
 
-    /// The beginning of a text of `length` UTF-16 units.
+    /// Creates a text of `length` UTF-16 units with a known prefix.
     #[must_use]
     pub fn new(known: &'a str, length: u32) -> Self {
         let units = known.encode_utf16().count();
@@ -26,7 +26,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// A text that is known whole.
+    /// Creates a text that is fully known.
     #[must_use]
     pub fn whole(known: &'a str) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether both are the same text; none if that cannot be known.
+    /// Checks whether both texts are equal; `None` if their known parts do not decide it.
     pub(crate) fn is(self, other: Self) -> Option<bool> {
         match (self.is_whole, other.is_whole) {
             (true, true) => Some(self.known == other.known),
@@ -47,7 +47,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What a function says of it; none if that cannot be known.
+    /// Evaluates a function of texts; `None` if the known parts do not decide it.
     pub(crate) fn answer(self, function: Function, other: Self) -> Option<bool> {
         if !other.is_whole {
             return None;
@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
         let found = match function {
             Function::Contains => known.contains(other),
             Function::StartsWith => {
-                // What is known may be shorter than what it is compared with.
+                // The known prefix may be shorter than the other text.
                 return if self.is_whole || known.len() >= other.len() {
                     Some(known.starts_with(other))
                 } else {
@@ -70,11 +70,11 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a pattern describes a text: `*` is any text, `?` one character. Takes steps in proportion to the product of
-/// both lengths at most.
+/// Checks whether a pattern matches a text: `*` is any text, `?` one character. Time is at most proportional to the
+/// product of both lengths.
 fn matches(text: &str, pattern: &str) -> bool {
     let (mut text, mut pattern) = (text.chars(), pattern.chars());
-    // Behind the last `*`: the pattern, and the text from which it is tried.
+    // Where to retry after the last `*`: the rest of the pattern, and the text.
     let mut again = None;
     loop {
         let (text_before, mut wanted) = (text.clone(), pattern.clone());
@@ -92,7 +92,7 @@ fn matches(text: &str, pattern: &str) -> bool {
             }
             _ => {}
         }
-        // The text that `*` stands for is one character longer.
+        // Extends the text for `*` by one character.
         let Some((behind, from)) = &mut again else {
             return false;
         };

@@ -1,10 +1,9 @@
-//! Access flags, and which of them a class, field, method or parameter may
-//! carry (JVMS 4.1, 4.5, 4.6, 4.7.6, 4.7.24).
+//! Access flags, and the declarations that may carry each (JVMS 4.1, 4.5, 4.6, 4.7.6, 4.7.24).
 //!
-//! One bit means different things in different places: `0x0020` is
-//! [`ACC_SUPER`] of a class and [`ACC_SYNCHRONIZED`] of a method.
+//! The meaning of a bit depends on the declaration: `0x0020` is [`ACC_SUPER`] of a class and [`ACC_SYNCHRONIZED`] of a
+//! method.
 
-/// What carries flags.
+/// A declaration that carries access flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declaration {
     /// A class, interface or module by its own `access_flags` (table 4.1-B).
@@ -64,14 +63,14 @@ flags! {
     0x8000 ACC_MANDATED Parameter;
 }
 
-/// The flags that `declaration` may carry, lowest bit first.
+/// Returns the flags that `declaration` may carry, lowest bit first.
 pub fn of(declaration: Declaration) -> impl Iterator<Item = Flag> {
     let rows = TABLE.iter();
     rows.filter(move |(_, declarations)| declarations.contains(&declaration))
         .map(|(flag, _)| *flag)
 }
 
-/// The flags that `declaration` may carry, together.
+/// Returns the flags that `declaration` may carry as one mask.
 #[must_use]
 pub fn mask(declaration: Declaration) -> u16 {
     of(declaration).fold(0, |bits, flag| bits | flag.bit)
@@ -81,7 +80,7 @@ pub fn mask(declaration: Declaration) -> u16 {
 mod tests {
     use super::*;
 
-    /// As the tables of the specification list them.
+    /// The expected values are the tables of the specification.
     #[test]
     fn masks_are_those_of_the_tables() {
         assert_eq!(mask(Declaration::Class), 0xF631);

@@ -1,6 +1,6 @@
 //! Tags of constant pool entries (JVMS 4.4).
 
-/// Each tag with the length of its entry, tag included, the text of a `CONSTANT_Utf8` aside.
+/// Defines each tag with the length of its entry: tag included, the text of a `CONSTANT_Utf8` excluded.
 macro_rules! tags {
     ($($tag:literal $constant:ident $name:literal $length:literal;)*) => {
         $(#[doc = concat!("`CONSTANT_", $name, "`, ", $tag, ".")]
@@ -12,7 +12,7 @@ macro_rules! tags {
             table
         };
 
-        /// The name of the kind of entry without `CONSTANT_`, such as `Utf8`; none where no kind has this tag.
+        /// Returns the name of an entry kind without `CONSTANT_`, such as `Utf8`. `None` for an unassigned tag.
         #[must_use]
         pub fn name(tag: u8) -> Option<&'static str> {
             match tag {
@@ -44,7 +44,7 @@ tags! {
     20 PACKAGE "Package" 3;
 }
 
-/// Bytes of an entry, its tag included and the text of a [`UTF8`] aside; 0 for a byte that is no tag.
+/// Returns the bytes of an entry, tag included, the text of a [`UTF8`] excluded. 0 for an unassigned tag.
 #[must_use]
 #[inline]
 #[expect(
@@ -55,14 +55,14 @@ pub fn length(tag: u8) -> u8 {
     LENGTHS[usize::from(tag)]
 }
 
-/// Whether an entry takes two indices (JVMS 4.4.5).
+/// Checks whether an entry takes two indices (JVMS 4.4.5).
 #[must_use]
 #[inline]
 pub fn is_wide(tag: u8) -> bool {
     matches!(tag, LONG | DOUBLE)
 }
 
-/// Whether `ldc` can load an entry, or a bootstrap method be given it (table 4.4-C).
+/// Checks whether an entry is loadable: by `ldc`, or as a static argument of a bootstrap method (table 4.4-C).
 #[must_use]
 pub fn is_loadable(tag: u8) -> bool {
     matches!(

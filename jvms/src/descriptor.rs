@@ -5,9 +5,8 @@
 //! MethodDescriptor: ( FieldType* ) FieldType | ( FieldType* ) V
 //! ```
 //!
-//! `parse` takes class names as they are, since a JVM loads classes whose names it
-//! has not checked; `checked` expects them to be those of JVMS 4.2.1, as a JVM
-//! that verifies does.
+//! `parse` accepts any class name, as a JVM does for classes that it loads without verification.
+//! `checked` accepts only class names of JVMS 4.2.1, as a JVM that verifies does.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -16,9 +15,9 @@ use std::fmt;
 use crate::modified_utf8::Utf8;
 use crate::names::{internal_ends, is_internal};
 
-/// Most dimensions of an array type (JVMS 4.3.2).
+/// Maximum number of dimensions of an array type (JVMS 4.3.2).
 pub const MAX_DIMENSIONS: usize = 255;
-/// Most local variables that the arguments of a method take, `this` included (JVMS 4.3.3).
+/// Maximum number of local variable slots of a method's arguments, `this` included (JVMS 4.3.3).
 pub const MAX_ARGUMENT_SLOTS: u32 = 255;
 
 /// A primitive type (JVMS table 4.3-A).
@@ -43,7 +42,7 @@ pub enum BaseType {
 }
 
 impl BaseType {
-    /// The type that `letter` stands for.
+    /// Returns the type for a letter of table 4.3-A.
     #[must_use]
     #[inline]
     pub const fn of(letter: u8) -> Option<Self> {
@@ -60,7 +59,7 @@ impl BaseType {
         })
     }
 
-    /// The letter that stands for it in descriptors.
+    /// Returns the letter of the type in descriptors.
     #[must_use]
     pub const fn letter(self) -> u8 {
         match self {
@@ -75,7 +74,7 @@ impl BaseType {
         }
     }
 
-    /// The word for it in Java.
+    /// Returns the keyword of the type in Java.
     #[must_use]
     pub const fn keyword(self) -> &'static str {
         match self {
@@ -90,14 +89,14 @@ impl BaseType {
         }
     }
 
-    /// Whether it is an `int` on the operand stack (JVMS table 2.11.1-B).
+    /// Checks whether the type is an `int` on the operand stack (JVMS table 2.11.1-B).
     #[must_use]
     pub const fn is_int(self) -> bool {
         !matches!(self, Self::Long | Self::Float | Self::Double)
     }
 }
 
-/// A type that a value can have (JVMS 4.3.2).
+/// The type of a field, parameter or variable (JVMS 4.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldType<'d> {
     /// A primitive type.
@@ -109,10 +108,10 @@ pub enum FieldType<'d> {
 }
 
 impl<'d> FieldType<'d> {
-    /// The type of a whole field descriptor.
+    /// Parses a field descriptor; class names are not checked.
     ///
     /// # Errors
-    /// When it is none.
+    /// The bytes are not a field descriptor.
     pub fn parse(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
         let mut reader = Reader::at(descriptor, 0);
         let found = reader.field_type()?;
@@ -120,17 +119,17 @@ impl<'d> FieldType<'d> {
         Ok(found)
     }
 
-    /// The type of a whole field descriptor whose class may be called so (JVMS 4.2.1, 4.3.2).
+    /// Parses a field descriptor and checks its class name (JVMS 4.2.1, 4.3.2).
     ///
     /// # Errors
-    /// When it is none.
+    /// The bytes are not a field descriptor, or the class name is invalid.
     pub fn checked(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
         let found = Self::parse(descriptor)?;
         found.expect_name(descriptor, 0)?;
         Ok(found)
     }
 
-    /// Expects that the type's class may be called so; it begins at `offset` of `descriptor`.
+    /// Checks the class name of this type, which begins at `offset` of `descriptor`.
     fn expect_name(self, descriptor: &[u8], offset: usize) -> Result<(), DescriptorError> {
         let Some(end) = self.class_name().and_then(internal_ends) else {
             return Ok(());
@@ -145,7 +144,7 @@ impl<'d> FieldType<'d> {
         })
     }
 
-    /// Slots that a value takes among the local variables and on the operand stack (JVMS 2.6.1, 2.6.2).
+    /// Returns the slots of a value in local variables and on the operand stack: 1 or 2 (JVMS 2.6.1, 2.6.2).
     #[must_use]
     #[inline]
     pub const fn slots(self) -> u16 {
@@ -155,13 +154,13 @@ impl<'d> FieldType<'d> {
         }
     }
 
-    /// Whether a value is a reference.
+    /// Checks whether a value of this type is a reference.
     #[must_use]
     pub const fn is_reference(self) -> bool {
         !matches!(self, Self::Base(_))
     }
 
-    /// How many dimensions it has as an array, and the type without them.
+    /// Returns the number of array dimensions and the element type; 0 and the type itself if it is no array.
     #[must_use]
     pub fn element(self) -> (usize, Self) {
         let Self::Array(descriptor) = self else {
@@ -172,7 +171,7 @@ impl<'d> FieldType<'d> {
         (dimensions, Self::parse(element).unwrap_or(self))
     }
 
-    /// The name of the class, or of an array's class.
+    /// Returns the name in a `CONSTANT_Class`: a class's internal name, or an array's descriptor.
     #[must_use]
     pub fn class_name(self) -> Option<&'d [u8]> {
         match self.element() {
@@ -181,7 +180,7 @@ impl<'d> FieldType<'d> {
         }
     }
 
-    /// As Java source writes it, `int[][]`, with a class's internal name as `class` would have it.
+    /// Formats the type as in Java source, such as `int[][]`; `class` formats the internal name of a class.
     #[must_use]
     pub fn to_java(self, class: impl FnOnce(&str) -> String) -> String {
         let (dimensions, element) = self.element();
@@ -195,7 +194,7 @@ impl<'d> FieldType<'d> {
     }
 }
 
-/// What a method takes and returns (JVMS 4.3.3).
+/// The parameter and return types of a method (JVMS 4.3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MethodDescriptor<'d> {
     descriptor: &'d [u8],
@@ -203,10 +202,10 @@ pub struct MethodDescriptor<'d> {
 }
 
 impl<'d> MethodDescriptor<'d> {
-    /// Reads a whole method descriptor.
+    /// Parses a method descriptor; class names are not checked.
     ///
     /// # Errors
-    /// When it is none.
+    /// The bytes are not a method descriptor.
     pub fn parse(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
         let mut reader = Reader::at(descriptor, 0);
         reader.letter(b'(', "(")?;
@@ -227,10 +226,10 @@ impl<'d> MethodDescriptor<'d> {
         })
     }
 
-    /// Reads a whole method descriptor whose classes may be called so (JVMS 4.2.1, 4.3.3).
+    /// Parses a method descriptor and checks its class names (JVMS 4.2.1, 4.3.3).
     ///
     /// # Errors
-    /// When it is none.
+    /// The bytes are not a method descriptor, or a class name is invalid.
     pub fn checked(descriptor: &'d [u8]) -> Result<Self, DescriptorError> {
         let found = Self::parse(descriptor)?;
         let mut parameters = found.parameters();
@@ -245,32 +244,32 @@ impl<'d> MethodDescriptor<'d> {
         Ok(found)
     }
 
-    /// The types of the parameters, in order.
+    /// Returns the parameter types, in order.
     #[must_use]
     pub fn parameters(&self) -> Parameters<'d> {
         Parameters::of(self.descriptor)
     }
 
-    /// What the method returns; none for `void`.
+    /// Returns the return type; `None` for `void`.
     #[must_use]
     pub fn return_type(&self) -> Option<FieldType<'d>> {
         self.return_type
     }
 
-    /// Local variables that the parameters take, without `this`.
+    /// Returns the local variable slots of the parameters, without `this`.
     #[must_use]
     pub fn parameter_slots(&self) -> u32 {
         self.parameters().slots()
     }
 
-    /// Local variables that the arguments take: the parameters, and the receiver if there is one.
+    /// Returns the local variable slots of the arguments: the parameters, and `this` if there is a receiver.
     #[must_use]
     pub fn argument_slots(&self, receiver: bool) -> u32 {
         self.parameter_slots().saturating_add(u32::from(receiver))
     }
 }
 
-/// Whether a `CONSTANT_Class` may name this: a class by its internal name, or an array by its descriptor (JVMS 4.4.1).
+/// Checks whether a `CONSTANT_Class` may hold this name: an internal class name or an array descriptor (JVMS 4.4.1).
 #[must_use]
 pub fn is_class_or_array(name: &[u8]) -> bool {
     match name.first() {
@@ -279,12 +278,12 @@ pub fn is_class_or_array(name: &[u8]) -> bool {
     }
 }
 
-/// The types of a method descriptor's parameters, in order, as far as they are well formed.
+/// Iterates over the parameter types of a method descriptor; ends at the first malformed one.
 #[derive(Debug, Clone)]
 pub struct Parameters<'d>(Reader<'d>);
 
 impl<'d> Parameters<'d> {
-    /// Those of `descriptor`; nothing has been checked.
+    /// Iterates over the parameters of an unchecked `descriptor`.
     #[must_use]
     #[inline]
     pub fn of(descriptor: &'d [u8]) -> Self {
@@ -294,13 +293,13 @@ impl<'d> Parameters<'d> {
         }
     }
 
-    /// Where the next parameter's type begins in the descriptor.
+    /// Returns the offset of the next parameter type in the descriptor.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// Local variables that they take.
+    /// Returns the local variable slots of the remaining parameters.
     #[must_use]
     pub fn slots(self) -> u32 {
         self.map(|found| u32::from(found.slots()))
@@ -317,14 +316,14 @@ impl<'d> Iterator for Parameters<'d> {
     }
 }
 
-/// Bytes that are no descriptor.
+/// A malformed descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DescriptorError {
-    /// Where in the descriptor.
+    /// Offset of the fault in the descriptor.
     pub offset: usize,
-    /// What could stand there.
+    /// The syntax expected at this offset.
     pub expected: &'static str,
-    /// What stands there; none at the end.
+    /// The byte at this offset; `None` at the end.
     pub found: Option<u8>,
 }
 
@@ -343,13 +342,13 @@ impl fmt::Display for DescriptorError {
 
 impl Error for DescriptorError {}
 
-/// What of a descriptor is still to be read.
+/// Reads a descriptor from front to back.
 #[derive(Debug, Clone)]
 struct Reader<'d> {
     rest: &'d [u8],
-    /// Where `rest` begins in the descriptor.
+    /// Offset of `rest` in the descriptor.
     offset: usize,
-    /// What an error at its beginning says.
+    /// The expectation in an error at `offset`.
     expected: &'static str,
 }
 
@@ -372,7 +371,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Takes the next `length` bytes.
+    /// Consumes the next `length` bytes.
     #[inline]
     fn take(&mut self, length: usize) -> Result<&'d [u8], DescriptorError> {
         let Some((taken, rest)) = self.rest.split_at_checked(length) else {
@@ -420,7 +419,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Length of the class type that begins `ahead`, from `L` to `;`.
+    /// Returns the length of the class type at `ahead`, from `L` to `;`.
     #[inline]
     fn class_length(&self, ahead: usize) -> Result<usize, DescriptorError> {
         let found = self.rest.get(ahead..).unwrap_or_default();

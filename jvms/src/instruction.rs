@@ -1,13 +1,11 @@
-//! How long the instructions of a code array are, and where the parts of a
-//! switch stand in it (JVMS 6.5).
+//! Lengths of instructions, and the layout of switches (JVMS 6.5).
 
 use crate::opcode::{self, Form};
 
-/// Most cases of a switch: more do not fit into a code array.
+/// Maximum number of switch cases that fit into a code array.
 const MAX_CASES: u32 = 16_384;
 
-/// Length of the instruction at `at`, whose operands all exist; none when it
-/// does not fit or is no instruction.
+/// Returns the length of the instruction at `at`, all operands included. `None` if it is truncated or unassigned.
 #[must_use]
 #[inline]
 pub fn length_at(code: &[u8], at: usize) -> Option<usize> {
@@ -40,32 +38,31 @@ fn fitting(code: &[u8], at: usize, length: usize) -> Option<usize> {
     (at.checked_add(length)? <= code.len()).then_some(length)
 }
 
-/// Where the parts of a `tableswitch` or `lookupswitch` stand in the code.
+/// Offsets of the parts of a `tableswitch` or `lookupswitch` in the code array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchLayout {
-    /// The distance of the default, behind the padding.
+    /// The offset of the default, after the padding.
     pub default: usize,
     /// The first entry.
     pub entries: usize,
-    /// Bytes of an entry: 4 for a distance, 8 for key and distance.
+    /// Bytes of an entry: 4 (offset) or 8 (key and offset).
     pub stride: usize,
-    /// Behind the last entry.
+    /// The end of the last entry.
     pub end: usize,
 }
 
 impl SwitchLayout {
-    /// Where the distances stand: that of the default, then those of the cases
-    /// in order.
+    /// Returns the positions of the branch offsets: the default, then the cases in order.
     pub fn distances(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let first = self.entries.saturating_add(self.stride).saturating_sub(4);
         std::iter::once(self.default).chain((first..self.end).step_by(self.stride))
     }
 }
 
-/// Where the parts of the switch at `at` stand; none when it does not fit.
+/// Returns the layout of the switch at `at`; `None` if it is truncated.
 #[must_use]
 pub fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
-    // The padding ends at the first multiple of four behind the opcode.
+    // The padding ends at the first multiple of four after the opcode.
     let default = (at | 3).checked_add(1)?;
     let item = |number: usize| {
         let at = default.checked_add(number.checked_mul(4)?)?;

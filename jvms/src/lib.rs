@@ -1,18 +1,16 @@
-//! The words of the Java Virtual Machine Specification, each said once.
+//! Tables and grammars of the Java Virtual Machine Specification.
 //!
-//! What the specification lists in tables and grammars, without any of the
-//! structures built from them: no class file is read or written here.
-//! Numbers stay numbers (`u8` opcodes and tags, `u16` flags), as a class file
-//! may hold one that no table knows.
+//! This crate reads and writes no class file.
+//! Numbers stay numbers (`u8` opcodes and tags, `u16` flags), because a class file may hold unassigned ones.
 //!
 //! | module | holds | JVMS |
 //! |---|---|---|
 //! | [`opcode`] | every instruction: number, mnemonic, operand form, effect on the operand stack | 6.5 |
-//! | [`instruction`] | lengths of the instructions of a code array, parts of a switch | 6.5 |
+//! | [`instruction`] | lengths of the instructions of a code array, layout of switches | 6.5 |
 //! | [`descriptor`] | types of fields, parameters and results | 4.3 |
 //! | [`names`] | class names in internal form, unqualified names | 4.2 |
 //! | [`modified_utf8`] | the text of class files | 4.4.7 |
-//! | [`access_flags`] | flags and what may carry them | 4.1, 4.5, 4.6, 4.7 |
+//! | [`access_flags`] | flags, and the declarations that may carry them | 4.1, 4.5, 4.6, 4.7 |
 //! | [`constant_tag`] | kinds and sizes of constant pool entries | 4.4 |
 //!
 //! ```

@@ -1,39 +1,38 @@
 //! Modified UTF-8, the text of class files (JVMS 4.4.7).
 //!
-//! It differs from UTF-8 in three ways: NUL is two bytes, a character beyond
-//! the basic plane is a pair of surrogates of three bytes each, and surrogates
-//! may stand alone.
+//! It differs from UTF-8 in three ways. NUL is two bytes. A character beyond the basic plane is a pair of surrogates of
+//! three bytes each. Unpaired surrogates are allowed.
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Write};
 
-/// Text as the class file holds it; nothing has been checked.
+/// Text as the class file holds it, unchecked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Utf8<'a>(&'a [u8]);
 
 impl<'a> Utf8<'a> {
-    /// Wraps bytes without looking at them.
+    /// Wraps bytes without a check.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Utf8(bytes)
     }
 
-    /// The bytes as they are in the class file.
+    /// Returns the bytes as in the class file.
     #[must_use]
     pub const fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// The text where it is also valid UTF-8.
+    /// Returns the text if the bytes are also valid UTF-8.
     #[must_use]
     pub fn to_str(self) -> Option<&'a str> {
         std::str::from_utf8(self.0).ok()
     }
 
-    /// The text to show: surrogate pairs joined, NUL decoded; lone surrogates
-    /// and malformed bytes are escaped as `\uD800` or `\xFF`, so no two texts
-    /// look alike unless one of them holds such an escape literally.
+    /// Returns the text for display, with surrogate pairs joined and NUL decoded. Unpaired surrogates and malformed
+    /// bytes are escaped as `\uD800` or `\xFF`. Different texts look different, unless one holds such an escape
+    /// literally.
     #[must_use]
     pub fn to_str_lossless(self) -> Cow<'a, str> {
         match std::str::from_utf8(self.0) {
@@ -43,12 +42,12 @@ impl<'a> Utf8<'a> {
     }
 }
 
-/// Bytes that are no modified UTF-8.
+/// Malformed modified UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed {
-    /// Where the first malformed byte is.
+    /// Offset of the first malformed byte.
     pub offset: usize,
-    /// The byte there.
+    /// The malformed byte.
     pub byte: u8,
 }
 
@@ -64,7 +63,7 @@ impl fmt::Display for Malformed {
 
 impl Error for Malformed {}
 
-/// `text` in modified UTF-8.
+/// Encodes `text` as modified UTF-8.
 #[must_use]
 pub fn encode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -84,19 +83,19 @@ pub fn encode(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The text of `bytes`; surrogates that stand alone become U+FFFD.
+/// Decodes `bytes`; unpaired surrogates become U+FFFD.
 ///
 /// # Errors
-/// The first byte that is malformed.
+/// The first malformed byte.
 pub fn decode(bytes: &[u8]) -> Result<String, Malformed> {
     let units: Vec<u16> = Units::of(bytes).collect::<Result<_, _>>()?;
     Ok(String::from_utf16_lossy(&units))
 }
 
-/// Whether `bytes` are what a `CONSTANT_Utf8` may hold.
+/// Checks that a `CONSTANT_Utf8` may hold `bytes`.
 ///
 /// # Errors
-/// The first byte that is malformed.
+/// The first malformed byte.
 pub fn validate(bytes: &[u8]) -> Result<(), Malformed> {
     Units::of(bytes).try_for_each(|unit| unit.map(drop))
 }
@@ -122,7 +121,7 @@ fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-/// The UTF-16 code units of a text, and each byte that is malformed.
+/// Iterates over the UTF-16 code units and malformed bytes of a text.
 struct Units<'a> {
     rest: &'a [u8],
     offset: usize,

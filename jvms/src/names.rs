@@ -1,45 +1,40 @@
-//! Names in class files (JVMS 4.2), as the bytes of modified UTF-8.
+//! Names in class files (JVMS 4.2), as bytes of modified UTF-8.
 //!
-//! The characters with a meaning are all of one byte, so none of these
-//! functions decodes anything.
+//! All characters with a meaning take one byte, so these functions decode nothing.
 
 /// The name of instance initialization methods (JVMS 2.9.1).
 pub const INIT: &str = "<init>";
 /// The name of class initialization methods (JVMS 2.9.2).
 pub const CLINIT: &str = "<clinit>";
 
-/// Whether a field, local variable or formal parameter may have this name: it
-/// is not empty and holds none of `.`, `;`, `[` and `/` (JVMS 4.2.2).
+/// Checks whether this is an unqualified name, as fields, local variables and formal parameters have: not empty, and
+/// without `.`, `;`, `[` and `/` (JVMS 4.2.2).
 #[must_use]
 pub fn is_unqualified(name: &[u8]) -> bool {
     let forbidden = |byte: &u8| matches!(byte, b'.' | b';' | b'[' | b'/');
     !name.is_empty() && !name.iter().any(forbidden)
 }
 
-/// Whether a method may have this name: one that is called by it, or one of
-/// [`INIT`] and [`CLINIT`] (JVMS 4.2.2).
+/// Checks whether this is a method name: one that invocations use, [`INIT`] or [`CLINIT`] (JVMS 4.2.2).
 #[must_use]
 pub fn is_method(name: &[u8]) -> bool {
     let special = [INIT, CLINIT].iter().any(|it| it.as_bytes() == name);
     special || is_called_by_name(name)
 }
 
-/// Whether a method that is called by its name may have this one: an
-/// unqualified name without `<` and `>` (JVMS 4.2.2).
+/// Checks whether invocations may use this method name: unqualified, and without `<` and `>` (JVMS 4.2.2).
 #[must_use]
 pub fn is_called_by_name(name: &[u8]) -> bool {
     is_unqualified(name) && !name.iter().any(|byte| matches!(byte, b'<' | b'>'))
 }
 
-/// Whether this is the name of a class or interface in internal form:
-/// unqualified names with `/` between them (JVMS 4.2.1).
+/// Checks whether this is a class name in internal form: unqualified names separated by `/` (JVMS 4.2.1).
 #[must_use]
 pub fn is_internal(name: &[u8]) -> bool {
     internal_ends(name).is_none()
 }
 
-/// Where a text stops being the name of a class in internal form; none where
-/// it is one.
+/// Returns the offset at which a text stops being a class name in internal form; `None` if it is one.
 #[must_use]
 pub fn internal_ends(name: &[u8]) -> Option<usize> {
     let mut empty = true;
@@ -53,34 +48,33 @@ pub fn internal_ends(name: &[u8]) -> Option<usize> {
     empty.then_some(name.len())
 }
 
-/// Whether this is an identifier of Java, as class files before version 49 need
-/// them for names: each part of a class's name, and the names of members.
+/// Checks whether this is a Java identifier. Class files before version 49 require identifiers for member names and for
+/// each part of a class name.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let starts = |letter: char| letter.is_alphabetic() || matches!(letter, '_' | '$');
     name.starts_with(starts) && name.chars().all(|it| starts(it) || it.is_alphanumeric())
 }
 
-/// `java.util.Map$Entry` of `java/util/Map$Entry` (JVMS 4.2.1).
+/// Returns the binary name: `java.util.Map$Entry` for `java/util/Map$Entry` (JVMS 4.2.1).
 #[must_use]
 pub fn binary(internal: &str) -> String {
     internal.replace('/', ".")
 }
 
-/// `java/util/Map$Entry` of `java.util.Map$Entry` (JVMS 4.2.1).
+/// Returns the internal form: `java/util/Map$Entry` for `java.util.Map$Entry` (JVMS 4.2.1).
 #[must_use]
 pub fn internal(binary: &str) -> String {
     binary.replace('.', "/")
 }
 
-/// The package of a class, `java/util` of `java/util/Map$Entry`; empty for the
-/// unnamed one.
+/// Returns the package of a class: `java/util` for `java/util/Map$Entry`, empty for the unnamed package.
 #[must_use]
 pub fn package(internal: &str) -> &str {
     internal.rsplit_once('/').map_or("", |(package, _)| package)
 }
 
-/// A class's name without its package, `Map$Entry` of `java/util/Map$Entry`.
+/// Returns the class name without its package: `Map$Entry` for `java/util/Map$Entry`.
 #[must_use]
 pub fn without_package(internal: &str) -> &str {
     internal.rsplit_once('/').map_or(internal, |(_, name)| name)

@@ -1,7 +1,7 @@
-//! Every instruction of the Java virtual machine, once (JVMS 6.5).
+//! Instruction set of the Java virtual machine (JVMS 6.5).
 //!
-//! One table lists number, mnemonic, operand form and effect on the operand
-//! stack; decoder, printer, encoder and stack arithmetic derive from it.
+//! One table lists number, mnemonic, operand form and effect on the operand stack. Decoder, printer, encoder and stack
+//! arithmetic derive from it.
 #![cfg_attr(
     not(test),
     expect(
@@ -10,39 +10,39 @@
     )
 )]
 
-/// What follows an opcode in the code array.
+/// The operands that follow an opcode in the code array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// No instruction has this number.
+    /// An unassigned opcode.
     Unassigned,
     /// No operand.
     None,
-    /// No operand; pushes this int.
+    /// No operand; pushes this `int`.
     Const(i8),
-    /// No operand; names this local variable.
+    /// No operand; accesses this local variable.
     Slot(u8),
     /// A signed byte.
     Byte,
     /// A signed short.
     Short,
-    /// A local variable, one byte (two after `wide`).
+    /// A local variable index: one byte, or two after `wide`.
     Local,
     /// A constant pool index of one byte (`ldc`).
     Pool1,
     /// A constant pool index of two bytes.
     Pool2,
-    /// A pool index of a field reference, whose descriptor sets the stack effect.
+    /// A constant pool index of a field reference; the descriptor determines the stack effect.
     Field,
-    /// A pool index of a method reference, whose descriptor sets the stack effect.
+    /// A constant pool index of a method reference; the descriptor determines the stack effect.
     Method,
     /// `invokeinterface`: pool index, count, zero.
     Interface,
     /// `invokedynamic`: pool index, two zeros.
     Dynamic,
-    /// A signed 16-bit distance.
+    /// A signed 16-bit branch offset.
     Branch,
-    /// A signed 32-bit distance.
+    /// A signed 32-bit branch offset.
     BranchWide,
     /// `iinc`: local variable and signed delta.
     Iinc,
@@ -50,7 +50,7 @@ pub enum Form {
     NewArray,
     /// `multianewarray`: pool index and number of dimensions.
     MultiNewArray,
-    /// Padding, default, low, high and distances.
+    /// Padding, default, low, high and branch offsets.
     TableSwitch,
     /// Padding, default, count and pairs.
     LookupSwitch,
@@ -71,7 +71,7 @@ impl Form {
     }
 }
 
-/// Number, constant, mnemonic, operand form, slots popped, slots pushed.
+/// Defines opcodes: number, constant, mnemonic, operand form, slots popped, slots pushed.
 macro_rules! opcodes {
     ($($code:literal $constant:ident $name:literal $form:ident $(($argument:literal))? $pop:literal $push:literal;)*) => {
         $(#[doc = concat!("`", $name, "`, ", $code, ".")] pub const $constant: u8 = $code;)*
@@ -87,7 +87,7 @@ macro_rules! opcodes {
             $(table[$code] = $name;)*
             table
         };
-        /// Slots popped and pushed, without what a descriptor adds.
+        /// Slots popped and pushed; the effect of a descriptor is not included.
         static EFFECTS: [(u8, u8); 256] = {
             let mut table = [(0, 0); 256];
             $(table[$code] = ($pop, $push);)*
@@ -311,8 +311,7 @@ static LENGTHS: [u8; 256] = {
     table
 };
 
-/// Set in [`step`] for what a walk over code must look at: branches, switches,
-/// `wide` and bytes that are no instruction.
+/// Flag in [`step`] for opcodes that a walk must inspect: branches, switches, `wide` and unassigned opcodes.
 pub const SPECIAL: u8 = 0x80;
 
 static STEPS: [u8; 256] = {
@@ -341,61 +340,61 @@ static GENERAL_FORMS: [u8; 256] = {
     table
 };
 
-/// The operand form of `opcode`.
+/// Returns the operand form of `opcode`.
 #[must_use]
 #[inline]
 pub fn form(opcode: u8) -> Form {
     FORMS[usize::from(opcode)]
 }
 
-/// The mnemonic of the JVMS, or none for an unassigned opcode.
+/// Returns the mnemonic (JVMS 6.5); `None` for an unassigned opcode.
 #[must_use]
 pub fn mnemonic(opcode: u8) -> Option<&'static str> {
     Some(NAMES[usize::from(opcode)]).filter(|name| !name.is_empty())
 }
 
-/// Stack slots popped and pushed by `opcode` (`long` and `double` take two),
-/// without those that the descriptor of its pool entry adds.
+/// Returns the stack slots popped and pushed by `opcode` (`long` and `double` take two). The effect of the descriptor
+/// in its pool entry is not included.
 #[must_use]
 pub fn stack_effect(opcode: u8) -> (u8, u8) {
     EFFECTS[usize::from(opcode)]
 }
 
-/// Length of the instruction, opcode included; 0 when it depends on more than
-/// the opcode, or the opcode is unassigned.
+/// Returns the length of the instruction, opcode included. 0 if it depends on more than the opcode, or the opcode is
+/// unassigned.
 #[must_use]
 #[inline]
 pub const fn length(opcode: u8) -> u8 {
     LENGTHS[opcode as usize]
 }
 
-/// Length of the instruction, or [`SPECIAL`].
+/// Returns the length of the instruction, or [`SPECIAL`].
 #[must_use]
 #[inline]
 pub fn step(opcode: u8) -> u8 {
     STEPS[usize::from(opcode)]
 }
 
-/// `iload` for `iload_0` and its like; any other opcode is its own.
+/// Returns the general form: `iload` for `iload_0` and the like, other opcodes unchanged.
 #[must_use]
 #[inline]
 pub fn general_form(opcode: u8) -> u8 {
     GENERAL_FORMS[usize::from(opcode)]
 }
 
-/// True for the conditional branches (`if…`, `ifnull`, `ifnonnull`).
+/// Checks for a conditional branch (`if…`, `ifnull`, `ifnonnull`).
 #[must_use]
 #[inline]
 pub fn is_conditional(opcode: u8) -> bool {
     matches!(opcode, IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL)
 }
 
-/// The conditional branch that jumps where this one falls through; others stay as they are.
+/// Returns the conditional branch with the opposite condition; other opcodes unchanged.
 #[must_use]
 #[inline]
 pub fn inverse(opcode: u8) -> u8 {
     match opcode {
-        // They come in pairs, of which the first has an odd number.
+        // Opposite conditions are pairs; the first of a pair is odd.
         IFEQ..=IF_ACMPNE if opcode & 1 == 1 => opcode.wrapping_add(1),
         IFEQ..=IF_ACMPNE => opcode.wrapping_sub(1),
         IFNULL | IFNONNULL => opcode ^ 1,
@@ -403,22 +402,22 @@ pub fn inverse(opcode: u8) -> u8 {
     }
 }
 
-/// True for the six instructions that return to the caller.
+/// Checks for one of the six return instructions.
 #[must_use]
 #[inline]
 pub fn is_return(opcode: u8) -> bool {
     matches!(opcode, IRETURN..=RETURN)
 }
 
-/// True for `tableswitch` and `lookupswitch`.
+/// Checks for `tableswitch` or `lookupswitch`.
 #[must_use]
 #[inline]
 pub fn is_switch(opcode: u8) -> bool {
     matches!(opcode, TABLESWITCH | LOOKUPSWITCH)
 }
 
-/// True when control can pass from the instruction to the one after it. A
-/// `jsr` counts as completing when its subroutine returns.
+/// Checks whether control can pass from the instruction to the next one. A `jsr` counts as completing when its
+/// subroutine returns.
 #[must_use]
 #[inline]
 pub fn falls_through(opcode: u8) -> bool {
@@ -446,7 +445,7 @@ mod tests {
         assert_eq!(inverse(GOTO), GOTO);
     }
 
-    /// A selection of table 6.5, and the ends of its runs.
+    /// The table holds a selection of 6.5, and the ends of its runs.
     #[test]
     fn table_agrees_with_the_specification() {
         assert_eq!(mnemonic(GOTO), Some("goto"));

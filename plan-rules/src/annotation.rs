@@ -1,10 +1,10 @@
-//! An annotation as a plugin assembles it, with its size.
+//! Assembles an annotation for a plugin and counts its bytes.
 
 use rewriter::{Annotation, ElementValue};
 
 use crate::limits::{ELEMENT_BYTES, MAX_ANNOTATION_BYTES};
 
-/// An annotation that is being assembled.
+/// An annotation under construction.
 #[derive(Debug, Clone)]
 pub struct AnnotationBuilder {
     annotation: Annotation,
@@ -12,7 +12,7 @@ pub struct AnnotationBuilder {
 }
 
 impl AnnotationBuilder {
-    /// Without elements; by the field descriptor of its interface.
+    /// Creates an annotation without elements from the field descriptor of its interface.
     ///
     /// # Errors
     /// As [`AnnotationBuilder::put`].
@@ -29,7 +29,7 @@ impl AnnotationBuilder {
     /// Adds an element.
     ///
     /// # Errors
-    /// When the annotation becomes too large, which ends the plugin's work on the class.
+    /// The annotation becomes too large, which ends the plugin's work on the class.
     pub fn put(&mut self, name: String, value: ElementValue) -> Result<(), String> {
         let bytes = text_of(&value);
         self.add(name, value, bytes)
@@ -62,12 +62,12 @@ impl AnnotationBuilder {
         self.add(name, ElementValue::Array(values.annotations), values.bytes)
     }
 
-    /// The annotation so far.
+    /// Returns the annotation built so far.
     pub(crate) fn annotation(&self) -> &Annotation {
         &self.annotation
     }
 
-    /// Bytes that it counts for.
+    /// Returns the bytes that the annotation counts for.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -91,7 +91,7 @@ fn expect_room(bytes: usize) -> Result<(), String> {
     ))
 }
 
-/// Annotations that become the array of another, as far as that may hold them.
+/// Annotations that become an array element of another one, up to its size limit.
 #[derive(Debug)]
 pub struct NestedArray {
     annotations: Vec<ElementValue>,
@@ -99,7 +99,7 @@ pub struct NestedArray {
 }
 
 impl NestedArray {
-    /// An array of these annotations.
+    /// Creates an array of these annotations.
     pub fn of<'v>(values: impl Iterator<Item = &'v AnnotationBuilder>) -> Self {
         let (mut bytes, mut annotations) = (0, Vec::new());
         for value in values {
@@ -113,7 +113,7 @@ impl NestedArray {
     }
 }
 
-/// Bytes of text in one value.
+/// Returns the bytes of text in one value.
 fn text_of(value: &ElementValue) -> usize {
     match value {
         ElementValue::String(text) | ElementValue::Class(text) => text.len(),

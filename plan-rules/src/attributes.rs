@@ -34,7 +34,7 @@ const PREDEFINED: [&str; 30] = [
     "PermittedSubclasses",
 ];
 
-/// Whether the JVM gives an attribute of this name a meaning.
+/// Checks whether the JVM gives an attribute of this name a meaning.
 pub(crate) fn is_predefined(name: &str) -> bool {
     PREDEFINED.contains(&name)
 }

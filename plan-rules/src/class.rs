@@ -1,4 +1,4 @@
-//! A class file with what checks plans for it.
+//! A class file and the checker of plans for it.
 
 use rewriter::{ClassFile, MethodIndex, PlanChecker, PlanError, ReadError, Tables};
 use self_cell::self_cell;
@@ -15,7 +15,7 @@ self_cell! {
 }
 
 self_cell! {
-    /// A class with what remembers its instruction starts.
+    /// A class and the cache of its instruction starts.
     struct CheckedCell {
         owner: OwnedClass,
         #[not_covariant]
@@ -23,10 +23,10 @@ self_cell! {
     }
 }
 
-/// Most bytes of a class whose memory is kept for the next one.
+/// Maximum class size in bytes whose memory is kept for the next class.
 const MOST_KEPT: usize = 1 << 20;
 
-/// Memory that one class lends to the next, so that reading it again allocates little.
+/// Memory that one class passes to the next, so that reading again allocates little.
 #[derive(Debug, Default)]
 pub struct ClassMemory {
     bytes: Vec<u8>,
@@ -34,22 +34,22 @@ pub struct ClassMemory {
     starts: Vec<u8>,
 }
 
-/// A class under transformation: read once, and handed from plugin to plugin.
+/// A class under transformation: read once, and passed from plugin to plugin.
 pub struct CheckedClass {
     cell: CheckedCell,
     retransforming: bool,
 }
 
 impl CheckedClass {
-    /// Reads the structure of a class file; `retransforming` says that the JVM has loaded the class already.
+    /// Reads the structure of a class file. `retransforming` marks a class that the JVM has already loaded.
     ///
     /// # Errors
-    /// If the bytes are no class file.
+    /// The bytes are not a class file.
     pub fn read(bytes: &[u8], retransforming: bool) -> Result<Self, ReadError> {
         Self::read_with(bytes, retransforming, ClassMemory::default())
     }
 
-    /// As [`CheckedClass::read`], with the memory of an earlier class.
+    /// Does the same as [`CheckedClass::read`] with the memory of an earlier class.
     ///
     /// # Errors
     /// As [`CheckedClass::read`]; the memory is then lost.
@@ -75,7 +75,7 @@ impl CheckedClass {
         })
     }
 
-    /// The memory of this class, for the next one; none of a class of unusual size.
+    /// Returns the memory of this class for the next one; empty after a class of unusual size.
     #[must_use]
     pub fn into_memory(self) -> ClassMemory {
         let Self { mut cell, .. } = self;
@@ -93,19 +93,19 @@ impl CheckedClass {
         }
     }
 
-    /// The view of the class.
+    /// Returns the view of the class.
     #[must_use]
     pub fn class(&self) -> &ClassFile<'_> {
         self.cell.borrow_owner().borrow_dependent()
     }
 
-    /// Whether the class is already loaded.
+    /// Checks whether the class is already loaded.
     #[must_use]
     pub fn is_retransforming(&self) -> bool {
         self.retransforming
     }
 
-    /// Name and descriptor of a method, for display.
+    /// Returns name and descriptor of a method for display.
     #[must_use]
     pub fn method_name(&self, index: MethodIndex) -> Option<String> {
         let method = self.class().method(index)?;
@@ -116,12 +116,12 @@ impl CheckedClass {
         ))
     }
 
-    /// Forgets what was checked for an earlier plan.
+    /// Discards the checks for an earlier plan.
     pub(crate) fn begin(&mut self) {
         self.cell.with_dependent_mut(|_, checker| checker.begin());
     }
 
-    /// Asks the checker.
+    /// Calls the checker.
     pub(crate) fn check(
         &mut self,
         ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>,

@@ -1,22 +1,22 @@
-//! Tables that a plugin computes of what was recorded, when a report is made.
+//! Tables that a plugin computes from recorded data for a report.
 
 use crate::refusal::RefusedRequest;
 use crate::row::{expect_columns, fit, unsuitable};
 
-/// Most tables of one report.
+/// Maximum number of tables of one report.
 const MAX_TABLES: usize = 64;
-/// Bytes that a row and a cell count for beside their texts.
+/// Bytes counted for a row and for a cell, in addition to their text.
 const ROW_BYTES: usize = 24;
 const CELL_BYTES: usize = 24;
 
-/// A table that a plugin computed.
+/// A table computed by a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComputedTable {
     /// Its name.
     pub name: String,
-    /// Its columns: names and kinds.
+    /// Its columns: names and types.
     pub columns: Vec<(String, String)>,
-    /// Its rows in the plugin's order, a text for each column.
+    /// Its rows in the plugin's order, one text for each column.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -28,11 +28,11 @@ pub struct ComputedTables {
 }
 
 impl ComputedTables {
-    /// Adds rows to a table, which the first of these calls declares; all of them or none. Longer cells are cut.
+    /// Adds rows to a table, all or none. The first call for a table declares it. Longer cells are cut.
     ///
     /// # Errors
-    /// If a name is none, a kind is not known, cells and columns do not go together, the table was declared with other
-    /// columns, or there are too many tables.
+    /// A name is invalid, a column type is unknown, or cells do not match columns.
+    /// The table was declared with other columns, or there are too many tables.
     pub fn add(
         &mut self,
         name: String,
@@ -68,13 +68,13 @@ impl ComputedTables {
         Ok(())
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes that the tables take.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The tables, in the order in which they were declared.
+    /// Returns the tables in the order of their declaration.
     #[must_use]
     pub fn into_tables(self) -> Vec<ComputedTable> {
         self.tables

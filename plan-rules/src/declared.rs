@@ -1,4 +1,5 @@
-//! What a class declares beside its code, within a limit: a few bytes of a class file can name long texts many times.
+//! Declarations of a class outside its code, within a limit. The limit is needed because a few bytes of a class file
+//! can name long texts many times.
 
 use jvms::modified_utf8::Utf8;
 use rewriter::{
@@ -8,7 +9,7 @@ use rewriter::{
 
 use crate::limits::{ELEMENT_BYTES, MAX_ANSWER_BYTES};
 
-/// What the class declares is more than [`MAX_ANSWER_BYTES`], which ends the plugin's work on the class.
+/// The declarations of the class exceed [`MAX_ANSWER_BYTES`], which ends the plugin's work on the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -18,22 +19,22 @@ impl std::fmt::Display for TooLarge {
     }
 }
 
-/// What an annotation is of.
+/// The target of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Annotated {
     /// The class.
     Class,
-    /// A field, by its position.
+    /// A field by its index.
     Field(u16),
-    /// A method, by its position.
+    /// A method by its index.
     Method(u16),
     /// A parameter of a method.
     Parameter(u16, u8),
-    /// A component of a record, by its position.
+    /// A record component by its index.
     Component(u16),
 }
 
-/// The room that an answer has left.
+/// The remaining bytes of an answer.
 pub(crate) struct Room(usize);
 
 impl Room {
@@ -41,7 +42,7 @@ impl Room {
         Self(MAX_ANSWER_BYTES)
     }
 
-    /// Takes room for something with these texts.
+    /// Takes the bytes of an item with these texts.
     pub(crate) fn take(&mut self, text: usize) -> Result<(), TooLarge> {
         let left = self.0.checked_sub(ELEMENT_BYTES + text);
         self.0 = left.ok_or(TooLarge)?;
@@ -49,7 +50,7 @@ impl Room {
     }
 }
 
-/// All of them, if there is room.
+/// Collects all items, if their bytes fit.
 fn within<T>(all: impl Iterator<Item = T>, text: impl Fn(&T) -> usize) -> Result<Vec<T>, TooLarge> {
     let mut room = Room::new();
     all.map(|one| room.take(text(&one)).map(|()| one)).collect()
@@ -70,10 +71,10 @@ fn text_of(element: &DeclaredElement<'_>) -> usize {
     length(Some(element.name)) + value
 }
 
-/// The annotations in a class of these interfaces, by descriptor; all if none is named.
+/// Returns the class's annotations whose interface has one of these descriptors; all annotations if the list is empty.
 ///
 /// # Errors
-/// When they are too large.
+/// The annotations are too large.
 pub fn annotations<'a>(
     class: &ClassFile<'a>,
     kinds: &[String],
@@ -122,20 +123,20 @@ pub fn annotations<'a>(
     Ok(all)
 }
 
-/// The entries of `InnerClasses`.
+/// Returns the entries of `InnerClasses`.
 ///
 /// # Errors
-/// When they are too large.
+/// The entries are too large.
 pub fn inner_classes<'a>(class: &ClassFile<'a>) -> Result<Vec<InnerClass<'a>>, TooLarge> {
     within(class.inner_classes(), |found| {
         length(Some(found.name)) + length(found.outer) + length(found.simple_name)
     })
 }
 
-/// The components of a record.
+/// Returns the components of a record.
 ///
 /// # Errors
-/// When they are too large.
+/// The components are too large.
 pub fn components<'c, 'a>(
     class: &'c ClassFile<'a>,
 ) -> Result<Option<Vec<RecordComponent<'c, 'a>>>, TooLarge> {
@@ -148,10 +149,10 @@ pub fn components<'c, 'a>(
     within(components.into_iter(), text).map(Some)
 }
 
-/// The classes that an attribute of the class, or of one of its methods, lists.
+/// Returns the classes listed by an attribute of the class or of a method.
 ///
 /// # Errors
-/// When they are too large.
+/// The list is too large.
 pub fn listed_classes<'a>(
     class: &ClassFile<'a>,
     attribute: &str,
@@ -171,10 +172,10 @@ fn names<'a>(all: impl Iterator<Item = Utf8<'a>>) -> Result<Vec<Utf8<'a>>, TooLa
     within(all, |name| length(Some(*name)))
 }
 
-/// The value that an element of an annotation interface has where none is given, and what that holds.
+/// Returns the default value of an annotation element, with nested values.
 ///
 /// # Errors
-/// When they are too large.
+/// The value is too large.
 pub fn annotation_default<'a>(
     class: &ClassFile<'a>,
     method: u16,
@@ -184,10 +185,10 @@ pub fn annotation_default<'a>(
     within(all.unwrap_or_default().into_iter(), text_of)
 }
 
-/// The entries of a method's `MethodParameters`.
+/// Returns the entries of a method's `MethodParameters`.
 ///
 /// # Errors
-/// When they are too large.
+/// The entries are too large.
 pub fn parameters<'a>(class: &ClassFile<'a>, method: u16) -> Result<Vec<Parameter<'a>>, TooLarge> {
     let method = class.method(MethodIndex(method));
     let all = method.iter().flat_map(Method::parameters);

@@ -1,4 +1,4 @@
-//! Events: values of a plugin's choice, recorded each time that a place is reached.
+//! Events: values selected by a plugin, recorded each time that a location is reached.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use crate::limits::{MAX_EVENT_VALUES, OPERATION_BYTES};
 use crate::refusal::RefusedRequest;
 use crate::row::expect_name;
 
-/// Operations that one value takes at most.
+/// Maximum number of operations for one value.
 const OPERATIONS: usize = 6;
 
 /// A value of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventValue {
-    /// The object whose method it is.
+    /// `this` of the method.
     This,
     /// An argument of the method, `this` not counted.
     Argument(u8),
-    /// What the instruction takes from the operand stack, a receiver or array first.
+    /// An operand of the instruction; a receiver or array is the first one.
     Operand(u8),
-    /// What lies on the operand stack: the value returned, the exception, what the instruction gives.
+    /// The top of the operand stack: the return value, the exception, or the result of the instruction.
     Stack,
-    /// Always this.
+    /// A constant.
     Constant(Literal),
-    /// A local variable that the class file names where the place is.
+    /// A local variable that the class file names at the location.
     Variable(String),
-    /// What a slot of the method holds, as a value of this type.
+    /// A local variable slot, read as this type.
     Slot(u16, String),
 }
 
@@ -48,22 +48,22 @@ impl_stored!(enum EventValue {
     6 Slot(index, kind),
 });
 
-/// What an event records besides time and thread.
+/// The values that an event records in addition to time and thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventValues {
     values: Vec<(String, EventValue)>,
-    /// Longest text kept of one value, in bytes of UTF-8.
+    /// Maximum bytes of UTF-8 kept of one value.
     limit: u32,
-    /// Most that are kept in a second at one place.
+    /// Maximum events per second at one location.
     per_second: Option<u32>,
-    /// The first request that could not be granted.
+    /// The first value that was refused.
     refused: Option<RefusedRequest>,
 }
 
-/// Values at one place.
+/// The values of an event at one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRequest {
-    /// The place.
+    /// The location.
     pub point: InsertionPoint,
     /// The values.
     pub values: Arc<EventValues>,
@@ -72,18 +72,18 @@ pub struct EventRequest {
 /// The code of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Inserted at the place; in front, if that is an instruction.
+    /// Inserted at the location; before the instruction, if the location is one.
     Insert(Snippet),
     /// Around the instruction.
     Around(Snippet),
 }
 
-/// What is done with a value on the operand stack, which it takes: the primitive type or none for a reference, the
-/// position of the value.
+/// Records a value from the operand stack and pops it. Arguments: the code, the primitive type (`None` for a
+/// reference), the value's index.
 type Record<'r> = &'r mut dyn FnMut(&mut Snippet, Option<BaseType>, u8) -> Result<(), SnippetError>;
 
 impl EventRequest {
-    /// Where code is inserted that is asked for at this point: in front, if that is an instruction.
+    /// Returns the point for code in front: before the instruction, if the point is one.
     #[must_use]
     pub fn in_front(point: InsertionPoint) -> InsertionPoint {
         match point.location {
@@ -107,7 +107,7 @@ impl Default for EventValues {
     }
 }
 
-/// Of values that were granted.
+/// Stores only accepted values.
 impl Stored for EventValues {
     fn put(&self, out: &mut Vec<u8>) {
         self.values.put(out);
@@ -126,7 +126,7 @@ impl Stored for EventValues {
 }
 
 impl EventValues {
-    /// Adds a value; a name comes once. What cannot be is refused where the event is asked for.
+    /// Adds a value; each name is used once. Invalid values are refused when the event is requested.
     pub fn add(&mut self, name: String, value: EventValue) {
         if let Err(refused) = self.expect_name(&name) {
             self.refused.get_or_insert(refused);
@@ -150,39 +150,39 @@ impl EventValues {
         }
     }
 
-    /// Sets the longest text kept of one value.
+    /// Sets the maximum bytes of UTF-8 kept of one value.
     pub fn set_limit(&mut self, bytes: u32) {
         self.limit = bytes.min(MAX_LIMIT);
     }
 
-    /// Sets how many are kept in a second at one place.
+    /// Sets the maximum events per second at one location.
     pub fn set_per_second(&mut self, most: u32) {
         self.per_second = Some(most);
     }
 
-    /// Longest text kept of one value, in bytes of UTF-8.
+    /// Returns the maximum bytes of UTF-8 kept of one value.
     #[must_use]
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// Most that are kept in a second at one place; all of them if none.
+    /// Returns the maximum events per second at one location; `None` for no limit.
     #[must_use]
     pub fn per_second(&self) -> Option<u32> {
         self.per_second
     }
 
-    /// The names of the values, in order.
+    /// Returns the names of the values, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Why it cannot be granted, whatever the place is.
+    /// Returns the refusal that holds for every location.
     pub(crate) fn refused(&self) -> Option<&RefusedRequest> {
         self.refused.as_ref()
     }
 
-    /// Bytes that its code takes at one place, before it is spliced.
+    /// Returns the bytes of its code at one location before splicing.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let text = |value: &EventValue| match value {
@@ -195,7 +195,7 @@ impl EventValues {
         (self.values.len() * OPERATIONS + 3) * OPERATION_BYTES + texts.sum::<usize>()
     }
 
-    /// Whether the code has to stand around an instruction, where the place is one.
+    /// Checks whether the code must wrap the instruction, if the location is one.
     #[must_use]
     pub fn needs_instruction(&self) -> bool {
         let needs = |value: &EventValue| matches!(value, EventValue::Operand(_));
@@ -207,7 +207,7 @@ impl EventValues {
         values.any(|(_, value)| *value == EventValue::Stack)
     }
 
-    /// The code whose types show whether the values are there: it drops them.
+    /// Builds code that loads and drops the values, so that the type check shows missing values.
     pub(crate) fn check_step(
         &self,
         class: &ClassFile<'_>,
@@ -226,10 +226,11 @@ impl EventValues {
         self.step(class, point, &mut drop, &mut |_| Ok(()))
     }
 
-    /// The code of the event at a place: `record` takes each value from the operand stack, `end` comes behind the last.
+    /// Builds the code of the event at a location. `record` takes each value from the operand stack; `end` follows the
+    /// last one.
     ///
     /// # Errors
-    /// Says which value is not there.
+    /// Names the missing value.
     pub fn step(
         &self,
         class: &ClassFile<'_>,
@@ -253,7 +254,7 @@ impl EventValues {
             point,
             operands,
         };
-        // What an instruction gives is there when it has completed.
+        // The result of an instruction exists after its completion.
         let is_behind = place.operands.is_some() && self.needs_stack();
         if is_behind {
             code.proceed().map_err(text)?;
@@ -273,7 +274,7 @@ impl EventValues {
     }
 }
 
-/// Where the values of an event are read.
+/// The location at which the values of an event are read.
 struct Place<'m, 'a> {
     method: Method<'m, 'a>,
     point: InsertionPoint,
@@ -281,7 +282,7 @@ struct Place<'m, 'a> {
 }
 
 impl Place<'_, '_> {
-    /// Leaves a value on the operand stack; gives its primitive type, or none for a reference.
+    /// Pushes a value onto the operand stack and returns its primitive type; `None` for a reference.
     fn load(&self, value: &EventValue, code: &mut Snippet) -> Result<Option<BaseType>, String> {
         let variable = self.variable(value)?;
         let base = match value {
@@ -308,7 +309,7 @@ impl Place<'_, '_> {
         Ok(base)
     }
 
-    /// Slot and primitive type of a local variable; none if the value is none.
+    /// Returns slot and primitive type of a local variable; `None` for other values.
     fn variable(&self, value: &EventValue) -> Result<Option<(u16, Option<BaseType>)>, String> {
         let found = match value {
             EventValue::Slot(slot, kind) => (*slot, variable_type(kind.as_bytes())?),
@@ -321,7 +322,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// A local variable that the class file names here (JVMS 4.7.13).
+    /// Finds a local variable that the class file names at this location (JVMS 4.7.13).
     fn named(&self, name: &str) -> Result<(u16, Option<BaseType>), String> {
         let code = self.method.code().ok().flatten();
         let code = code.ok_or("the method has no code")?;
@@ -392,7 +393,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// What lies on the stack in front of an instruction that leaves the method.
+    /// Returns the type on top of the stack before an instruction that leaves the method.
     fn before(&self, bci: Bci) -> Result<Option<BaseType>, String> {
         let code = self.method.code().ok().flatten();
         let bytes = code.as_ref().map(|code| code.bytes());
@@ -411,14 +412,14 @@ impl Place<'_, '_> {
     }
 }
 
-/// Most named local variables of a method that are looked at.
+/// Maximum number of named local variables examined in a method.
 const MAX_VARIABLES: usize = 4_096;
 
-/// Why there is no local variable in code around an instruction.
+/// Message for a local variable in code around an instruction.
 const BESIDE_OPERANDS: &str = "a local variable is recorded in front of an instruction, not together with its operands or what it gives: \
                                ask for two events";
 
-/// The bci behind an instruction that goes on there.
+/// Returns the bci after an instruction that completes there.
 fn behind(code: &[u8], at: Bci) -> Bci {
     let byte = |bci: u16| code.get(usize::from(bci)).copied().unwrap_or(0);
     let opcode = byte(at.0);
@@ -430,7 +431,7 @@ fn behind(code: &[u8], at: Bci) -> Bci {
     Bci(at.0.saturating_add(length))
 }
 
-/// The primitive type of a field descriptor, or none for a reference.
+/// Returns the primitive type of a field descriptor, or `None` for a reference.
 fn variable_type(descriptor: &[u8]) -> Result<Option<BaseType>, String> {
     let kind = FieldType::parse(descriptor);
     kind.map(base_of_type).map_err(|_| {
@@ -449,7 +450,7 @@ fn load_opcode(base: Option<BaseType>) -> u8 {
     }
 }
 
-/// Where a value lies on the stack.
+/// Message for a location without a value on the stack.
 const NOTHING: &str = "nothing is found on the stack here: it is before a return instruction, before `athrow`, \
                        at `unwind`, and at an instruction that gives something";
 
@@ -498,7 +499,7 @@ impl fmt::Display for EventValue {
     }
 }
 
-/// `statement = argument 0, limit 80, 100 per second`.
+/// Formats as `statement = argument 0, limit 80, 100 per second`.
 impl fmt::Display for EventValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.values {

@@ -1,16 +1,16 @@
-//! How many helper classes there may be for one class.
+//! Limits on the helper classes of one class.
 
 use crate::limits::{MAX_HELPER_BYTES, MAX_HELPERS};
 use crate::refusal::RefusedRequest;
 use crate::request::PlanRequest;
 
-/// Bytes of the helper classes that are asked for.
+/// Returns the bytes of the requested helper classes.
 pub fn helper_bytes(request: &PlanRequest) -> usize {
     let bytes = request.helpers.iter().map(|helper| helper.bytes.len());
     bytes.sum()
 }
 
-/// Expects that there is room for some more.
+/// Checks that further helper classes fit into the limits.
 pub fn expect_room_for_helpers(
     request: &PlanRequest,
     files: &[Vec<u8>],

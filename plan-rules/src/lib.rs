@@ -1,8 +1,7 @@
-//! The rules for plans: which insertion points exist, how probes are numbered, what the limits are, and what is refused
-//! with which text.
+//! Rules for plans: insertion points, numbers of probes, limits, and the messages of refusals.
 //!
-//! The plugin host puts the WIT interface in front of a [`Transformation`], the test kit the SDK's traits. So a plugin is
-//! told the same by both.
+//! The plugin host puts the WIT interface in front of a [`Transformation`], the test kit the SDK's traits. So a plugin
+//! gets the same answers from both.
 //!
 //! Start reading at [`Transformation`]; [`limits`] lists the limits.
 

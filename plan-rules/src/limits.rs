@@ -1,41 +1,41 @@
-//! Every limit of what one plugin may ask for in one class.
+//! Limits on the requests of one plugin for one class.
 
-/// Most edits: as many as one array holds probes.
+/// Maximum number of edits: the number of probes that fit into one array.
 pub const MAX_EDITS: usize = 1 << 16;
-/// Most edits of the class itself: members, interfaces, annotations, attributes, names and bodies.
+/// Maximum number of structural edits: members, interfaces, annotations, attributes, names and bodies.
 pub const MAX_CLASS_EDITS: usize = 1 << 11;
-/// Most bytes of tags.
+/// Maximum bytes of tags.
 pub const MAX_TAG_BYTES: usize = 1 << 20;
-/// Most bytes of code and structure, before they are spliced.
+/// Maximum bytes of code and structure before splicing.
 pub const MAX_CODE_BYTES: usize = 4 << 20;
-/// Most bytes of a class file that takes the place of another.
+/// Maximum bytes of a class file that replaces another.
 pub const MAX_CLASS_BYTES: usize = 16 << 20;
-/// Most helper classes.
+/// Maximum number of helper classes.
 pub const MAX_HELPERS: usize = 64;
-/// Most bytes of helper classes.
+/// Maximum bytes of helper classes.
 pub const MAX_HELPER_BYTES: usize = 1 << 20;
-/// Most insertion points handed out.
+/// Maximum number of insertion points.
 pub const MAX_SITES: usize = 1 << 20;
-/// Most notes kept.
+/// Maximum number of notes.
 pub const MAX_NOTES: usize = 100;
-/// Most bytes kept of one note.
+/// Maximum bytes kept of one note.
 pub const MAX_NOTE_BYTES: usize = 4 << 10;
-/// Most labels of one snippet.
+/// Maximum number of labels of one snippet.
 pub const MAX_LABELS: usize = 1 << 16;
-/// Most values of one event.
+/// Maximum number of values of one event.
 pub const MAX_EVENT_VALUES: usize = 16;
-/// Most bytes of one annotation: nesting can double it each time.
+/// Maximum bytes of one annotation. Each level of nesting can double the size.
 pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
 
-/// Most bytes of one answer about what a class declares, or what its code names: texts of the class file count as often
-/// as they are named.
+/// Maximum bytes of one answer about a class's declarations or the names in its code. A text of the class file counts
+/// each time that it is named.
 pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 
-/// Bytes counted for one operation of a snippet or change of an instruction, beside its text.
+/// Bytes counted for one operation of a snippet or one instruction change, in addition to its text.
 pub(crate) const OPERATION_BYTES: usize = 64;
 /// Bytes counted for one label of a snippet.
 pub(crate) const LABEL_BYTES: usize = 8;
-/// Bytes counted for one edit, tag or note, beside its text.
+/// Bytes counted for one edit, tag or note, in addition to its text.
 pub(crate) const EDIT_BYTES: usize = 64;
-/// Bytes counted for one element of an annotation or one member, beside its text.
+/// Bytes counted for one element of an annotation or one member, in addition to its text.
 pub(crate) const ELEMENT_BYTES: usize = 64;

@@ -1,26 +1,26 @@
-//! What travels as plain numbers (`wit/plugin.wit`).
+//! Packed numbers of the plugin interface (`wit/plugin.wit`).
 
 use rewriter::{
     Bci, ClassFile, Code, InsertionPoint, Line, Location, Method, MethodIndex, ReadError,
 };
 
-/// A list of code goes on with another method while it is shorter.
+/// A list of code below this many numbers continues with the next method.
 const LIST: usize = 1 << 14;
-/// The same in bytes, of raw code.
+/// A list of raw code below this many bytes continues with the next method.
 const RAW_LIST: usize = 1 << 16;
-/// Where to go on when nothing is left.
+/// The next start when no method is left.
 const END: u64 = 1 << 16;
 
-/// A `line`.
+/// Packs a `line`.
 #[must_use]
 pub fn line(line: Line) -> u32 {
     u32::from(line.bci.0) | u32::from(line.number) << 16
 }
 
-/// The `instruction`s of a method; none if it has no code.
+/// Packs the `instruction`s of a method; empty if it has no code.
 ///
 /// # Errors
-/// If the code cannot be decoded.
+/// The code cannot be decoded.
 pub fn instructions(method: &Method<'_, '_>) -> Result<Vec<u64>, ReadError> {
     let Some(code) = method.code()? else {
         return Ok(Vec::new());
@@ -46,7 +46,7 @@ fn push_instructions(
     })
 }
 
-/// What `class-view.code` answers.
+/// Answers `class-view.code`.
 ///
 /// # Errors
 /// Names the method that cannot be decoded.
@@ -101,14 +101,14 @@ fn push_code(
     Ok(())
 }
 
-/// What `class-view.raw-code` answers.
+/// Answers `class-view.raw-code`.
 #[must_use]
 pub fn raw_code(class: &ClassFile<'_>, start: u32) -> Vec<u8> {
     raw_list(class, start, RAW_LIST)
 }
 
 fn raw_list(class: &ClassFile<'_>, start: u32, length: usize) -> Vec<u8> {
-    // A method takes no more here than in the class file.
+    // A method takes no more bytes in the list than in the class file.
     let mut all = Vec::with_capacity(4 + class.bytes().len().min(2 * length));
     let mut next = END as u32;
     all.extend(next.to_be_bytes());
@@ -139,7 +139,7 @@ fn push_raw_code(index: MethodIndex, code: &Code<'_, '_>, all: &mut Vec<u8>) {
     all.extend_from_slice(handlers.as_flattened());
 }
 
-/// The location that a `place` names; none for a kind that there is not.
+/// Unpacks the location in a `place`; `None` for an unknown kind.
 #[must_use]
 pub fn place(number: u64) -> Option<InsertionPoint> {
     let bci = Bci((number >> 16) as u16);

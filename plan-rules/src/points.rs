@@ -1,4 +1,4 @@
-//! Insertion points: where in a class a plugin may edit, each held by a token.
+//! Insertion points: the locations of a class that a plugin may edit, each identified by a token.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::class::CheckedClass;
 use crate::limits::MAX_SITES;
 use crate::refusal::RefusedRequest;
 
-/// The insertion points handed out; a token is the number of the class and a position here.
+/// The insertion points of one class. A token is the number of the class and an index into this list.
 #[derive(Debug)]
 pub(crate) struct InsertionPoints {
-    /// The token of the first.
+    /// The token of the first point.
     first: u64,
     points: Vec<InsertionPoint>,
 }
 
 impl InsertionPoints {
-    /// None yet; no other class in the plugin's hands has this number.
+    /// Creates an empty list. No other class that the plugin holds has this number.
     pub(crate) fn of_class(number: u32) -> Self {
         Self {
             first: u64::from(number) << 32,
@@ -25,15 +25,15 @@ impl InsertionPoints {
         }
     }
 
-    /// The tokens of the points from this position on.
+    /// Returns the tokens of the points from this index on.
     fn tokens_from(&self, position: usize) -> Range<u64> {
         let token = |position: usize| self.first + position as u64;
         token(position)..token(self.points.len())
     }
 
-    /// Hands out insertion points, if each of them exists.
+    /// Adds insertion points, if all exist.
     ///
-    /// The error names the site that does not, if it is about one.
+    /// An error about one point names it.
     pub(crate) fn make(
         &mut self,
         class: &mut CheckedClass,
@@ -62,7 +62,7 @@ impl InsertionPoints {
         }
     }
 
-    /// Hands out insertion points that are known to exist.
+    /// Adds insertion points that are known to exist.
     pub(crate) fn make_known(
         &mut self,
         wanted: impl Iterator<Item = InsertionPoint>,
@@ -73,12 +73,12 @@ impl InsertionPoints {
         Ok(self.tokens_from(first))
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes that the points take.
     pub(crate) fn bytes(&self) -> usize {
         self.points.len() * size_of::<InsertionPoint>()
     }
 
-    /// The location behind a token.
+    /// Returns the location for a token.
     pub(crate) fn find(&self, token: u64) -> Option<InsertionPoint> {
         let at = usize::try_from(token.checked_sub(self.first)?).ok()?;
         self.points.get(at).copied()
@@ -99,7 +99,7 @@ impl InsertionPoints {
     }
 }
 
-/// The bci of the instruction that a location is about.
+/// Returns the bci of an instruction location.
 #[must_use]
 pub fn instruction_at(place: Location) -> Option<u16> {
     match place {

@@ -1,4 +1,4 @@
-//! Instructions of a class by what they are about.
+//! Finds instructions of a class by the names in their operands.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,7 +14,7 @@ use crate::declared::{Room, TooLarge};
 use crate::refusal::RefusedRequest;
 use crate::transformation::Transformation;
 
-/// A field or method that an instruction names.
+/// A field or method in the operand of an instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemberFound {
     /// Internal name of the class, or descriptor of the array type.
@@ -25,27 +25,27 @@ pub struct MemberFound {
     pub descriptor: String,
 }
 
-/// An instruction that was found.
+/// An instruction that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Its method.
     pub method: MethodIndex,
-    /// Where it is.
+    /// Its bci.
     pub bci: Bci,
-    /// Its line; 0 if it is not known.
+    /// Its line; 0 if unknown.
     pub line: u16,
     /// Its opcode.
     pub opcode: u8,
-    /// What it names: a member, of an allocation only the owner, of a string only the name.
+    /// The name in its operand: a member; only the owner for an allocation; only the name for a string.
     pub target: MemberFound,
 }
 
-/// An `invokedynamic` (JVMS 4.7.23), whose target is its bootstrap method.
+/// An `invokedynamic` (JVMS 4.7.23); its target is the bootstrap method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicFound {
     /// The instruction.
     pub at: Found,
-    /// The name handed to the bootstrap method.
+    /// The name passed to the bootstrap method.
     pub name: String,
     /// The descriptor of the call.
     pub descriptor: String,
@@ -58,10 +58,10 @@ type Answer<T> = Result<T, RefusedRequest>;
 const KINDS: &str = "call, field, allocation, string, recipe, monitor, throw or catch";
 const MONITORS: [u8; 2] = [opcode::MONITORENTER, opcode::MONITOREXIT];
 
-/// Instructions of a kind that a pattern picks, in all methods or in one, in the order of the code.
+/// Finds instructions of a kind that match a pattern, in all methods or in one, in code order.
 ///
 /// # Errors
-/// For a kind that there is not, a pattern that makes no sense, code that cannot be decoded, or too many bytes.
+/// The kind is unknown, the pattern is invalid, the code cannot be decoded, or the answer is too large.
 pub fn find(
     of: &mut Transformation,
     kind: &str,
@@ -113,7 +113,7 @@ fn members(
     Ok(places(found))
 }
 
-/// Instructions that name nothing, so that there is nothing to match.
+/// Finds instructions without a name in their operands, so that no pattern applies.
 fn unnamed(
     of: &mut Transformation,
     method: Option<u16>,
@@ -132,10 +132,10 @@ fn unnamed(
     Ok(places(found))
 }
 
-/// The first instructions of handlers, once for each type that is caught there.
+/// Finds the first instructions of handlers, once for each caught type.
 fn catches(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
     let pattern = Glob::of_class(pattern);
-    // Of the method that is searched: only what is found becomes a text.
+    // Only the matches in the searched method become texts.
     let mut handlers: Vec<(Bci, PoolIndex)> = Vec::new();
     let mut known: HashMap<u16, bool> = HashMap::new();
     let mut room = Room::new();
@@ -225,8 +225,8 @@ fn strings(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
     Ok(places(found))
 }
 
-/// The bootstrap method of string concatenations with constant parts (JDK, `StringConcatFactory`), of which the first static
-/// argument is the recipe: characters, with these where an argument and a further constant stand.
+/// The bootstrap method of string concatenations with constant parts (JDK, `StringConcatFactory`). Its first static
+/// argument is the recipe: text, with these characters in place of arguments and further constants.
 const CONCATENATION: (&str, &str) = (
     "java/lang/invoke/StringConcatFactory",
     "makeConcatWithConstants",
@@ -237,7 +237,7 @@ const CONSTANT: char = '\u{2}';
 fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
     let pattern = Glob::of_text(pattern);
     let mut entries: Option<Vec<Bootstrap>> = None;
-    // By bootstrap method, the parts that match.
+    // The matching parts for each bootstrap method.
     let mut known: HashMap<u16, Vec<String>> = HashMap::new();
     let mut room = Room::new();
     let found = search_all(of, method, |class, _, instruction, out| {
@@ -277,8 +277,8 @@ fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
 /// A bootstrap method, and its static arguments.
 type Bootstrap = (PoolIndex, Vec<PoolIndex>);
 
-/// What a concatenation is made of, with [`ARGUMENT`] where something stands that is known when it runs; empty for
-/// another bootstrap method.
+/// Returns the parts of a concatenation, with [`ARGUMENT`] for values known only at run time. Empty for another
+/// bootstrap method.
 fn recipe(
     class: &ClassFile<'_>,
     (method, arguments): &Bootstrap,
@@ -295,7 +295,7 @@ fn recipe(
     room.take(recipe.as_bytes().len())?;
     let mut whole = String::new();
     for letter in recipe.to_str_lossless().chars() {
-        // A constant that is no string becomes one when the program runs.
+        // Constants that are no strings are converted at run time.
         let constant = match letter {
             CONSTANT => arguments.next().map(|index| pool.string(*index)),
             _ => None,
@@ -312,7 +312,7 @@ fn recipe(
     Ok(whole)
 }
 
-/// `invokedynamic`s whose bootstrap method a pattern names.
+/// Finds `invokedynamic` instructions whose bootstrap method matches a pattern.
 ///
 /// # Errors
 /// As [`find`].
@@ -353,7 +353,7 @@ pub fn dynamic_calls(
     Ok(found.collect())
 }
 
-/// The bootstrap methods, and the first method handle among the static arguments of each.
+/// Returns the bootstrap methods, and the first method handle among the static arguments of each.
 fn bootstrap_methods(class: &ClassFile<'_>) -> Vec<(PoolIndex, Option<PoolIndex>)> {
     let is_handle = |index: &PoolIndex| class.pool().method_handle(*index).is_some();
     let entries = class.bootstrap_methods();
@@ -361,10 +361,10 @@ fn bootstrap_methods(class: &ClassFile<'_>) -> Vec<(PoolIndex, Option<PoolIndex>
     entry.collect()
 }
 
-/// The backward jumps of a method, in order: source and target.
+/// Finds the backward jumps of a method, in order: source and target.
 ///
 /// # Errors
-/// When the code cannot be decoded.
+/// The code cannot be decoded.
 pub fn loops(of: &mut Transformation, method: u16) -> Answer<Vec<(Bci, Bci)>> {
     of.look_at(MethodIndex(method));
     let found = of
@@ -409,7 +409,7 @@ fn text(utf8: Utf8<'_>) -> String {
     utf8.to_str_lossless().into_owned()
 }
 
-/// Bytes of text that something takes in an answer.
+/// Bytes of text that an item takes in an answer.
 trait Texts {
     fn bytes(&self) -> usize;
 }
@@ -432,13 +432,13 @@ impl Texts for (MemberFound, Option<MemberFound>) {
     }
 }
 
-/// Why a search ends.
+/// The reason for the end of a search.
 enum Ended {
     Undecodable(MethodIndex, ReadError),
     TooLarge,
 }
 
-/// The instructions about which `wanted` says what they name, and something besides.
+/// Finds the instructions for which `wanted` returns a name and an extra value.
 fn search<T: Texts>(
     of: &mut Transformation,
     only: Option<u16>,
@@ -450,7 +450,7 @@ fn search<T: Texts>(
     })
 }
 
-/// The same, of instructions that name several things, which `wanted` appends.
+/// Does the same for instructions with several names, which `wanted` appends.
 fn search_all<T: Texts>(
     of: &mut Transformation,
     only: Option<u16>,
@@ -504,12 +504,12 @@ fn search_all<T: Texts>(
     }
 }
 
-/// What is found without more.
+/// Drops the empty extra values.
 fn places(found: Vec<(Found, ())>) -> Vec<Found> {
     found.into_iter().map(|(found, ())| found).collect()
 }
 
-/// The line of an instruction is that of the last entry at or before it.
+/// Adds lines: the line of an instruction is that of the last entry at or before it.
 fn add_lines<T>(code: &Code<'_, '_>, found: &mut [(Found, T)]) {
     if found.is_empty() {
         return;
@@ -606,7 +606,7 @@ mod tests {
             .iter()
             .filter(|(it, _)| *it == opcode::MONITORENTER);
         let left = monitors.iter().filter(|(it, _)| *it == opcode::MONITOREXIT);
-        // Where it ends normally and by an exception.
+        // Each region ends once normally and once by an exception.
         assert_eq!((entered.count() * 2, left.count()), (2, 2), "{monitors:?}");
         let thrown = found("throw", "**");
         assert!(!thrown.is_empty() && thrown.iter().all(|(it, _)| *it == opcode::ATHROW));

@@ -1,20 +1,20 @@
-//! Why a request of a plugin is refused.
+//! Refusals of a plugin's requests.
 
-/// A refused request. Nothing of it is part of the plan.
+/// A refused request; no part of it is in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedRequest {
     /// Stable code, `H03xx`.
     pub code: &'static str,
-    /// What was expected and what was found.
+    /// The expectation and the fault.
     pub message: String,
-    /// What to do, where something is known.
+    /// The remedy, if one is known.
     pub help: Option<&'static str>,
-    /// The bci that the request is about, if it is about one.
+    /// The bci of the request, if it has one.
     pub bci: Option<u16>,
 }
 
 impl RefusedRequest {
-    /// The class has no such thing, or the request does not suit it.
+    /// Creates the refusal for a missing item, or for a request that does not suit the class.
     #[must_use]
     pub fn unsuitable(bci: Option<u16>, cause: &dyn std::fmt::Display) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl RefusedRequest {
         }
     }
 
-    /// A limit is reached.
+    /// Creates the refusal for an exceeded limit.
     #[must_use]
     pub fn limit(message: String, help: Option<&'static str>) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl RefusedRequest {
         }
     }
 
-    /// The code of a method cannot be decoded.
+    /// Creates the refusal for code that cannot be decoded.
     #[must_use]
     pub fn undecodable(error: &rewriter::ReadError) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a plugin asked for in one class, as a value.
+//! The requests of a plugin for one class, as a value.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use rewriter::{EditPlan, HelperClass, InsertionPoint, impl_stored};
 use crate::event::{EventRequest, EventValues};
 use crate::row::Row;
 
-/// What a plugin asked for in one class, in order.
+/// The requests of a plugin for one class, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanRequest {
-    /// Hits are numbered from 0, and so are counts.
+    /// The edits. Hits and counts are each numbered from 0.
     pub plan: EditPlan,
-    /// Another class file, into which everything else is spliced.
+    /// A class file that replaces the original before splicing.
     pub replacement: Option<Vec<u8>>,
-    /// Classes that the edits name, each to be defined by the loader of the class unless it has it.
+    /// Classes that the edits name. The class's loader defines each one, unless it already has it.
     pub helpers: Vec<HelperClass>,
-    /// How many hits.
+    /// Number of hits.
     pub hits: u32,
-    /// How many counts.
+    /// Number of counts.
     pub counts: u32,
-    /// Methods timed from entry to end.
+    /// Methods timed from entry to exit.
     pub spans: Spans,
-    /// Places of events, in order; each is the event of its position.
+    /// Locations of events; the index is the number of the event.
     pub events: Vec<EventRequest>,
-    /// Bytes of the plugin's own, in the order of the requests.
+    /// The plugin's own bytes, in the order of the requests.
     pub tags: Vec<Tag>,
-    /// Lines for the user.
+    /// Messages for the user.
     pub notes: Vec<Note>,
-    /// True if the class resumes Kotlin's continuations, which spans of suspend functions follow. The host sets it for
-    /// plugins that may request spans.
+    /// True if spans of suspend functions in this class follow Kotlin continuations. The host sets it for plugins that
+    /// may request spans.
     pub follows_continuations: bool,
 }
 
 impl PlanRequest {
-    /// How many edits, spans and events are asked for.
+    /// Returns the number of requested edits, spans and events.
     #[must_use]
     pub fn edits(&self) -> usize {
         let plan = self.plan.edits().len() + self.plan.class_edits().len();
@@ -46,14 +46,14 @@ impl PlanRequest {
         plan + recorded + whole.map(usize::from).iter().sum::<usize>()
     }
 
-    /// Whether nothing is asked for and nothing is said.
+    /// Checks for the absence of requests and notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        // Tags are those of probes.
+        // Each tag belongs to a probe, so tags need no check.
         self.edits() == 0 && self.helpers.is_empty() && self.notes.is_empty()
     }
 
-    /// Forgets everything and keeps the memory of its edits.
+    /// Clears the request and keeps the memory of its edits.
     pub fn clear(&mut self) {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
@@ -63,7 +63,7 @@ impl PlanRequest {
         };
     }
 
-    /// The rows of tables that the tags of probes are.
+    /// Returns the table rows in the tags of probes.
     #[must_use]
     pub fn rows(&self, kind: ProbeKind) -> Rows {
         let tags = self.tags.iter().filter(|tag| tag.kind == kind);
@@ -132,7 +132,7 @@ impl Stored for PlanRequest {
     }
 }
 
-/// Values that many places share are written once.
+/// Writes values that several locations share once.
 fn put_events(events: &[EventRequest], out: &mut Vec<u8>) {
     let is_shared = |a: &EventRequest, b: &EventRequest| Arc::ptr_eq(&a.values, &b.values);
     let runs = || events.chunk_by(is_shared);
@@ -159,12 +159,12 @@ fn take_events(from: &mut &[u8]) -> Option<Vec<EventRequest>> {
     Some(events)
 }
 
-/// The rows that probes of one kind belong to, in the order of the probes.
+/// The table rows of probes of one kind, in the order of the probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows(Vec<(Range<u32>, Row)>);
 
 impl Rows {
-    /// The row of a probe, if it belongs to one.
+    /// Returns the row of a probe, if it has one.
     #[must_use]
     pub fn of(&self, probe: u32) -> Option<&Row> {
         let behind = self.0.partition_point(|(probes, _)| probes.start <= probe);
@@ -173,16 +173,16 @@ impl Rows {
     }
 }
 
-/// The kinds of probes; each is numbered from 0 in a class.
+/// The kinds of probes; the probes of each kind are numbered from 0 in a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbeKind {
-    /// Reached or not.
+    /// Records whether a location was reached.
     Hit,
-    /// How often.
+    /// Counts executions.
     Count,
-    /// From entry to end.
+    /// Measures time from entry to exit.
     Span,
-    /// With which values.
+    /// Records values.
     Event,
 }
 
@@ -193,16 +193,16 @@ impl_stored!(enum ProbeKind {
     3 Event,
 });
 
-/// A plugin's own bytes for `count` probes from `first` on.
+/// A plugin's own bytes for the `count` probes from `first` on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
-    /// Of which kind the probes are.
+    /// The kind of the probes.
     pub kind: ProbeKind,
-    /// Where the first of them is.
+    /// The point of the first probe.
     pub point: InsertionPoint,
     /// The first probe.
     pub first: u32,
-    /// How many probes.
+    /// Number of probes.
     pub count: u32,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -210,12 +210,12 @@ pub struct Tag {
 
 impl_stored!(struct Tag { kind, point, first, count, bytes });
 
-/// A line for the user about an insertion point.
+/// A message for the user about an insertion point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Where.
+    /// The insertion point.
     pub point: InsertionPoint,
-    /// What.
+    /// The message.
     pub text: String,
 }
 

@@ -1,40 +1,40 @@
-//! Rows of a plugin's tables: what the tag of a probe says of its counts and times.
+//! Rows of a plugin's tables. The tag of a probe can be a row, which names its counts and times.
 
 use std::fmt;
 
 use crate::refusal::RefusedRequest;
 
-/// What a column can hold.
+/// The column types.
 const KINDS: [&str; 7] = [
     "text", "integer", "duration", "bytes", "class", "method", "line",
 ];
-/// Those whose cells are numbers.
+/// The numeric column types.
 const NUMBERS: [&str; 4] = ["integer", "duration", "bytes", "line"];
-/// Most columns of a table.
+/// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 16;
-/// Longest name of a table or column, in bytes.
+/// Maximum bytes of the name of a table or column.
 const MAX_NAME_BYTES: usize = 64;
-/// Most bytes kept of one cell.
+/// Maximum bytes kept of one cell.
 const MAX_CELL_BYTES: usize = 1 << 10;
-/// How a tag begins that is a row.
+/// The first bytes of a tag that is a row.
 const MAGIC: &[u8] = b"\0row\x01";
 
-/// A row of a table: its key. The counts and times are those of the probes with this tag.
+/// The key of a table row; its values are the counts and times of the probes with this tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The table's name.
     pub table: String,
-    /// The columns of the key: names and kinds.
+    /// The columns of the key: names and types.
     pub columns: Vec<(String, String)>,
     /// One text for each column, numbers in decimal.
     pub cells: Vec<String>,
 }
 
 impl Row {
-    /// A row; longer cells are cut.
+    /// Creates a row; longer cells are cut.
     ///
     /// # Errors
-    /// When a name is none, a kind is not known, or cells and columns do not go together.
+    /// A name is invalid, a column type is unknown, or cells and columns differ in number.
     pub fn new(
         table: String,
         columns: Vec<(String, String)>,
@@ -49,12 +49,12 @@ impl Row {
         })
     }
 
-    /// As a tag.
+    /// Encodes the row as a tag.
     #[must_use]
     pub fn to_tag(&self) -> Vec<u8> {
         let mut tag = MAGIC.to_vec();
         let mut put = |text: &str| {
-            // At most MAX_CELL_BYTES.
+            // A cell has at most MAX_CELL_BYTES.
             tag.extend_from_slice(&(text.len() as u16).to_le_bytes());
             tag.extend_from_slice(text.as_bytes());
         };
@@ -67,7 +67,7 @@ impl Row {
         tag
     }
 
-    /// The row that a tag is; none if it is another text of the plugin's.
+    /// Decodes the row in a tag; `None` for the plugin's other tags.
     #[must_use]
     pub fn of_tag(tag: &[u8]) -> Option<Self> {
         let mut rest = tag.strip_prefix(MAGIC)?;
@@ -91,7 +91,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Names and kinds are such that a table can have them.
+/// Checks names and types of columns.
 pub(crate) fn expect_columns(
     table: &str,
     columns: &[(String, String)],
@@ -111,7 +111,7 @@ pub(crate) fn expect_columns(
     Ok(())
 }
 
-/// Expects a cell for each of the columns, and cuts what is too long.
+/// Checks that cells match columns, and cuts longer cells.
 pub(crate) fn fit(
     table: &str,
     columns: &[(String, String)],
@@ -128,7 +128,7 @@ pub(crate) fn fit(
     Ok(())
 }
 
-/// Takes a text off.
+/// Reads a text.
 fn text(rest: &mut &[u8]) -> Option<String> {
     let (length, behind) = rest.split_first_chunk::<2>()?;
     let (text, behind) = behind.split_at_checked(u16::from_le_bytes(*length).into())?;
@@ -136,7 +136,7 @@ fn text(rest: &mut &[u8]) -> Option<String> {
     String::from_utf8(text.to_vec()).ok()
 }
 
-/// A name becomes a part of a file's.
+/// Checks a name, which becomes a part of a file name.
 pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits) {

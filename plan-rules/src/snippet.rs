@@ -1,31 +1,31 @@
-//! A snippet as a plugin assembles it, with its size.
+//! Assembles a snippet for a plugin and counts its bytes.
 
 use rewriter::{Label, MemberName, Snippet, SnippetError};
 
 use crate::limits::{LABEL_BYTES, MAX_LABELS, OPERATION_BYTES};
 
-/// A snippet that is being assembled; every operation counts for the limits, whether it is refused or not.
+/// A snippet under construction. Every operation counts towards the limits, even a refused one.
 #[derive(Debug, Clone, Default)]
 pub struct SnippetBuilder {
     snippet: Snippet,
-    /// Those made so far; the plugin knows them by their position.
+    /// The labels; the plugin identifies each by its index.
     labels: Vec<Label>,
     bytes: usize,
 }
 
-/// Bytes of text in the name of a member.
+/// Returns the bytes of text in the name of a member.
 pub(crate) fn text_of(member: &MemberName) -> usize {
     member.owner.len() + member.name.len() + member.descriptor.len()
 }
 
 impl SnippetBuilder {
-    /// The number that stands for a label which cannot be made any more.
+    /// The number returned when no further label is allowed.
     pub const NO_LABEL: u32 = u32::MAX;
 
     /// Adds an operation with `text` bytes of text.
     ///
     /// # Errors
-    /// Says why that cannot be.
+    /// Returns the reason for the refusal.
     pub fn add(
         &mut self,
         text: usize,
@@ -38,7 +38,7 @@ impl SnippetBuilder {
     /// Adds an operation with the name of a member.
     ///
     /// # Errors
-    /// Says why that cannot be.
+    /// Returns the reason for the refusal.
     pub fn add_member(
         &mut self,
         member: MemberName,
@@ -50,7 +50,7 @@ impl SnippetBuilder {
     /// Adds an operation with a label.
     ///
     /// # Errors
-    /// Says why that cannot be.
+    /// Returns the reason for the refusal.
     pub fn add_at(
         &mut self,
         label: u32,
@@ -64,7 +64,7 @@ impl SnippetBuilder {
         add(&mut self.snippet, found).map_err(|error| error.to_string())
     }
 
-    /// The number of a new label; [`SnippetBuilder::NO_LABEL`] if there are too many.
+    /// Returns the number of a new label; [`SnippetBuilder::NO_LABEL`] if there are too many.
     pub fn new_label(&mut self) -> u32 {
         if self.labels.len() == MAX_LABELS {
             return Self::NO_LABEL;
@@ -75,12 +75,12 @@ impl SnippetBuilder {
         u32::try_from(self.labels.len() - 1).unwrap_or(Self::NO_LABEL)
     }
 
-    /// The code so far.
+    /// Returns the code built so far.
     pub(crate) fn snippet(&self) -> &Snippet {
         &self.snippet
     }
 
-    /// Bytes that it counts for.
+    /// Returns the bytes that the snippet counts for.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes

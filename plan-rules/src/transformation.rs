@@ -1,4 +1,4 @@
-//! One class in one plugin's hands: the insertion points it holds and what it asked for.
+//! The work of one plugin on one class: insertion points and requests.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,35 +27,35 @@ use crate::request::{Note, PlanRequest, ProbeKind};
 use crate::row::Row;
 use crate::snippet::{SnippetBuilder, text_of};
 
-/// Why a class is not edited and replaced.
+/// Message for a class that is both edited and replaced.
 const BOTH: &str =
     "a class that gets another class file keeps its members and names: ask for one of the two";
 
-/// What becomes of a request.
+/// The result of a request.
 type Answer<T = ()> = Result<T, RefusedRequest>;
 
-/// One call of a plugin's `transform`: a request is checked when it is made, and granted whole or not at all.
+/// One call of a plugin's `transform`. Each request is checked when it is made, and accepted or refused as a whole.
 #[derive(Debug)]
 pub struct Transformation {
     class: CheckedClass,
     request: PlanRequest,
     points: InsertionPoints,
-    /// The last refusal, for the message if the plugin gives up over it.
+    /// The last refusal, for the message if the plugin then fails.
     refused: Option<RefusedRequest>,
-    /// The method that the plugin asked about last.
+    /// The method that the plugin queried last.
     method: Option<MethodIndex>,
     tag_bytes: usize,
     code_bytes: usize,
 }
 
 impl Transformation {
-    /// Nothing asked for yet. Sites are valid in the class of this number alone.
+    /// Creates a transformation without requests. Its insertion points are valid only in the class of this number.
     #[must_use]
     pub fn new(class: CheckedClass, number: u32) -> Self {
         Self::with(class, number, PlanRequest::default())
     }
 
-    /// As [`Transformation::new`], with the memory of an earlier request.
+    /// Does the same as [`Transformation::new`] with the memory of an earlier request.
     #[must_use]
     pub fn with(mut class: CheckedClass, number: u32, mut memory: PlanRequest) -> Self {
         class.begin();
@@ -71,37 +71,37 @@ impl Transformation {
         }
     }
 
-    /// The class, and what was asked for.
+    /// Returns the class and the requests.
     #[must_use]
     pub fn finish(self) -> (CheckedClass, PlanRequest) {
         (self.class, self.request)
     }
 
-    /// The view of the class.
+    /// Returns the view of the class.
     #[must_use]
     pub fn class(&self) -> &ClassFile<'_> {
         self.class.class()
     }
 
-    /// Whether the class is already loaded.
+    /// Checks whether the class is already loaded.
     #[must_use]
     pub fn is_retransforming(&self) -> bool {
         self.class.is_retransforming()
     }
 
-    /// Name and descriptor of a method, for display.
+    /// Returns name and descriptor of a method for display.
     #[must_use]
     pub fn method_name(&self, index: MethodIndex) -> Option<String> {
         self.class.method_name(index)
     }
 
-    /// What was asked for so far.
+    /// Returns the requests made so far.
     #[must_use]
     pub fn request(&self) -> &PlanRequest {
         &self.request
     }
 
-    /// Bytes that all of it takes, insertion points included.
+    /// Returns the bytes of all requests, insertion points included.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let PlanRequest { tags, notes, .. } = &self.request;
@@ -113,39 +113,38 @@ impl Transformation {
         self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes + class + helpers
     }
 
-    /// The last refusal.
+    /// Returns the last refusal.
     #[must_use]
     pub fn refused(&self) -> Option<&RefusedRequest> {
         self.refused.as_ref()
     }
 
-    /// The method that the plugin asked about last.
+    /// Returns the method that the plugin queried last.
     #[must_use]
     pub fn last_method(&self) -> Option<MethodIndex> {
         self.method
     }
 
-    /// The plugin asks about this method.
+    /// Records the method of a query.
     pub fn look_at(&mut self, method: MethodIndex) {
         self.method = Some(method);
     }
 
-    /// Remembers a refusal and gives it back.
+    /// Records a refusal and returns it.
     pub fn refuse(&mut self, refused: RefusedRequest) -> RefusedRequest {
         self.refused = Some(refused.clone());
         refused
     }
 
-    /// Refuses what suits neither the class nor the rules, without a bci.
+    /// Refuses a request that violates the class or the rules and has no bci.
     pub fn refuse_unsuitable(&mut self, cause: &dyn std::fmt::Display) -> RefusedRequest {
         self.refuse(RefusedRequest::unsuitable(None, cause))
     }
 
-    /// Hands out insertion points, if each of the locations exists; gives the token of the first and the one after the
-    /// last.
+    /// Creates insertion points for locations, if all exist. Returns the range of their tokens.
     ///
     /// # Errors
-    /// When a location does not exist, or there are too many.
+    /// A location does not exist, or there are too many.
     pub fn make_points(
         &mut self,
         points: impl ExactSizeIterator<Item = InsertionPoint>,
@@ -161,10 +160,10 @@ impl Transformation {
             })
     }
 
-    /// As [`Transformation::make_points`], of locations in the numbers of the interface.
+    /// Does the same as [`Transformation::make_points`] for packed locations of the interface.
     ///
     /// # Errors
-    /// As [`Transformation::make_points`], and for a number that is no location's.
+    /// As [`Transformation::make_points`], and for a number that encodes no location.
     pub fn make_points_of(&mut self, places: &[u64]) -> Answer<Range<u64>> {
         let mut points = Vec::with_capacity(places.len());
         for place in places {
@@ -173,7 +172,7 @@ impl Transformation {
         self.make_points(points.into_iter())
     }
 
-    /// The location of a number of the interface.
+    /// Unpacks a location of the interface.
     fn place(&mut self, place: u64) -> Answer<InsertionPoint> {
         numbers::place(place).ok_or_else(|| {
             let cause = format!("expected the number of a place, found {place:#x}");
@@ -181,17 +180,17 @@ impl Transformation {
         })
     }
 
-    /// Hands out the insertion point of a location that every method with code has; whether it has code is asked when
-    /// the point is used.
+    /// Creates the insertion point of a location that every method with code has. Its use checks that the method has
+    /// code.
     ///
     /// # Errors
-    /// When there are too many insertion points, which ends the plugin's work on the class.
+    /// There are too many insertion points, which ends the plugin's work on the class.
     pub fn make_known_point(&mut self, point: InsertionPoint) -> Answer<u64> {
         self.make_known_points(std::iter::once(point))
             .map(|tokens| tokens.start)
     }
 
-    /// Hands out the insertion points before every return instruction and `athrow` of a method.
+    /// Creates the insertion points before every return instruction and `athrow` of a method.
     ///
     /// # Errors
     /// As [`Transformation::make_known_point`].
@@ -212,16 +211,16 @@ impl Transformation {
         made.map_err(|refused| self.refuse(refused))
     }
 
-    /// The location behind a token.
+    /// Returns the location for a token.
     #[must_use]
     pub fn point(&self, token: u64) -> Option<InsertionPoint> {
         self.points.find(token)
     }
 
-    /// Asks for hit probes at insertion points; gives their numbers.
+    /// Requests hit probes at insertion points and returns their numbers.
     ///
     /// # Errors
-    /// When a point was not handed out or its method has no code, or a limit is reached.
+    /// A point is unknown, its method has no code, or a limit is reached.
     pub fn hit(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -234,10 +233,10 @@ impl Transformation {
         Ok(probes)
     }
 
-    /// Asks for hit probes at locations in the numbers of the interface; gives their numbers.
+    /// Requests hit probes at packed locations and returns their numbers.
     ///
     /// # Errors
-    /// When one of the locations does not exist, or a limit is reached.
+    /// A location does not exist, or a limit is reached.
     pub fn hit_places(&mut self, places: &[u64], tag: &[u8]) -> Answer<Range<u32>> {
         self.expect_no_row(tag)?;
         let tag_bytes = self.expect_room(places.len(), tag.len())?;
@@ -261,7 +260,7 @@ impl Transformation {
         Ok(probes)
     }
 
-    /// Expects a location at which a probe can be.
+    /// Checks that a location can have a probe.
     fn expect_point(&mut self, point: InsertionPoint) -> Answer {
         let checked = match point.location {
             Location::At(_) => Err(PlanError::Misplaced { point }),
@@ -273,7 +272,7 @@ impl Transformation {
         })
     }
 
-    /// Expects a tag that is no row of a table.
+    /// Checks that a tag is no table row.
     fn expect_no_row(&mut self, tag: &[u8]) -> Answer {
         let Some(row) = Row::of_tag(tag) else {
             return Ok(());
@@ -283,7 +282,7 @@ impl Transformation {
         Err(self.refuse_unsuitable(&cause))
     }
 
-    /// Asks for counters at insertion points; gives their numbers.
+    /// Requests counters at insertion points and returns their numbers.
     ///
     /// # Errors
     /// As [`Transformation::hit`].
@@ -324,10 +323,10 @@ impl Transformation {
         Ok(probes)
     }
 
-    /// Asks for a span over a method; gives its number.
+    /// Requests a span over a method and returns its number.
     ///
     /// # Errors
-    /// When the method cannot have it, or a limit is reached.
+    /// The method cannot have a span, or a limit is reached.
     pub fn span(&mut self, method: MethodIndex, capture: Capture, tag: &[u8]) -> Answer<u32> {
         let tag_bytes = self.expect_room(1, tag.len())?;
         let spans = &mut self.request.spans;
@@ -341,11 +340,10 @@ impl Transformation {
         Ok(number)
     }
 
-    /// Asks for events at insertion points; gives their numbers.
+    /// Requests events at insertion points and returns their numbers.
     ///
     /// # Errors
-    /// When a value is not there at one of them, an instruction has such an event or a change already, or a limit is
-    /// reached.
+    /// A value is missing at a point, an instruction already has such an event or a change, or a limit is reached.
     pub fn event(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -373,7 +371,7 @@ impl Transformation {
         Ok(probes)
     }
 
-    /// Expects that the code of an event fits each of these points.
+    /// Checks that the code of an event fits each of these points.
     fn expect_values(&mut self, points: &[InsertionPoint], values: &EventValues) -> Answer {
         if let Some(refused) = values.refused() {
             return Err(self.refuse(refused.clone()));
@@ -407,7 +405,7 @@ impl Transformation {
         Ok(())
     }
 
-    /// Expects that nothing is asked of these instructions that takes their place, and that each comes once.
+    /// Checks that no other request replaces these instructions, and that each is listed once.
     fn expect_unchanged(&mut self, at: &[(MethodIndex, Bci)]) -> Answer {
         let mut taken: HashSet<(MethodIndex, Bci)> = self.changed_instructions().collect();
         match at.iter().find(|one| !taken.insert(**one)) {
@@ -423,7 +421,7 @@ impl Transformation {
         }
     }
 
-    /// The instructions in whose place something else will stand.
+    /// Returns the instructions that the plan replaces.
     fn changed_instructions(&self) -> impl Iterator<Item = (MethodIndex, Bci)> {
         let edits = self.request.plan.edits().iter().map(|edit| edit.point);
         let events = self.request.events.iter();
@@ -432,10 +430,10 @@ impl Transformation {
         points.filter_map(|point| instruction_of(&point))
     }
 
-    /// Asks for code at insertion points.
+    /// Requests code at insertion points.
     ///
     /// # Errors
-    /// When it does not fit one of them, or a limit is reached.
+    /// The code does not fit a point, or a limit is reached.
     pub fn insert(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -453,10 +451,10 @@ impl Transformation {
         Ok(())
     }
 
-    /// Asks for code before each instruction, and behind it.
+    /// Requests code before and after each instruction.
     ///
     /// # Errors
-    /// When it does not fit one of them, or a limit is reached.
+    /// The code does not fit a point, or a limit is reached.
     pub fn wrap(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -483,10 +481,10 @@ impl Transformation {
         Ok(())
     }
 
-    /// Asks for a change of each of these instructions.
+    /// Requests a change of each of these instructions.
     ///
     /// # Errors
-    /// When it does not suit one of them, or a limit is reached.
+    /// The change does not suit an instruction, or a limit is reached.
     pub fn change(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -496,7 +494,7 @@ impl Transformation {
         self.change_of(tokens, change, bytes)
     }
 
-    /// Asks for code around each of these instructions.
+    /// Requests code around each of these instructions.
     ///
     /// # Errors
     /// As [`Transformation::change`].
@@ -509,7 +507,7 @@ impl Transformation {
         self.change_of(tokens, &change, OPERATION_BYTES + code.bytes())
     }
 
-    /// Asks for a change, which takes so many bytes each time.
+    /// Requests a change that counts as `bytes` at each instruction.
     fn change_of(
         &mut self,
         tokens: impl ExactSizeIterator<Item = u64>,
@@ -529,7 +527,7 @@ impl Transformation {
         Ok(())
     }
 
-    /// Expects that no event stands around one of these instructions.
+    /// Checks that no event surrounds one of these instructions.
     fn expect_without_events(&mut self, at: &[(MethodIndex, Bci)]) -> Answer {
         if !self.request.events.is_empty() {
             let events = self.request.events.iter();
@@ -545,10 +543,10 @@ impl Transformation {
         Ok(())
     }
 
-    /// Asks for another body of a method.
+    /// Requests a new body of a method.
     ///
     /// # Errors
-    /// When it does not fit the method, or a limit is reached.
+    /// The body does not fit the method, or a limit is reached.
     pub fn replace_body(&mut self, method: MethodIndex, body: &SnippetBuilder) -> Answer {
         let edit = ClassEdit::ReplaceBody {
             method,
@@ -557,17 +555,17 @@ impl Transformation {
         self.edit_class(edit, body.bytes())
     }
 
-    /// Asks for a field.
+    /// Requests a field.
     ///
     /// # Errors
-    /// When the class, or the JVM if it has loaded the class, would not take it, or a limit is reached.
+    /// The class or the JVM (for a loaded class) does not allow the field, or a limit is reached.
     pub fn add_field(&mut self, field: NewField) -> Answer {
         let text = field.value.as_ref().map_or(0, text_of_constant);
         let bytes = ELEMENT_BYTES + field.name.len() + field.descriptor.len() + text;
         self.edit_class(ClassEdit::AddField(field), bytes)
     }
 
-    /// Asks for a method; without a body it is abstract or native.
+    /// Requests a method; without a body it is abstract or native.
     ///
     /// # Errors
     /// As [`Transformation::add_field`].
@@ -589,7 +587,7 @@ impl Transformation {
         self.edit_class(edit, bytes)
     }
 
-    /// Asks for a direct superinterface.
+    /// Requests a direct superinterface.
     ///
     /// # Errors
     /// As [`Transformation::add_field`].
@@ -598,7 +596,7 @@ impl Transformation {
         self.edit_class(ClassEdit::AddInterface(name), bytes)
     }
 
-    /// Asks for an annotation.
+    /// Requests an annotation.
     ///
     /// # Errors
     /// As [`Transformation::add_field`].
@@ -612,7 +610,7 @@ impl Transformation {
         self.edit_class(edit, bytes)
     }
 
-    /// Asks for another name of a member, where the class declares or names it.
+    /// Requests a new name of a member, wherever the class declares or names it.
     ///
     /// # Errors
     /// As [`Transformation::add_field`].
@@ -621,7 +619,7 @@ impl Transformation {
         self.edit_class(ClassEdit::RenameMember { member, to }, bytes)
     }
 
-    /// Asks for another name of a type, wherever the class names it.
+    /// Requests a new name of a type, wherever the class names it.
     ///
     /// # Errors
     /// As [`Transformation::add_field`], and for the class itself, which the JVM loads by its name.
@@ -634,10 +632,10 @@ impl Transformation {
         self.edit_class(ClassEdit::RenameType { from, to }, bytes)
     }
 
-    /// Asks for an attribute.
+    /// Requests an attribute.
     ///
     /// # Errors
-    /// As [`Transformation::add_field`], and for the name of one that the JVM reads.
+    /// As [`Transformation::add_field`], and for the name of an attribute that the JVM reads.
     pub fn add_attribute(&mut self, target: Target, name: String, contents: Vec<u8>) -> Answer {
         if is_predefined(&name) {
             let cause = format!(
@@ -654,10 +652,11 @@ impl Transformation {
         self.edit_class(edit, bytes)
     }
 
-    /// Asks for another class file in the place of the class.
+    /// Requests a class file that replaces the class.
     ///
     /// # Errors
-    /// When it is not sound, not of the class or has another shape, is too long, or there is one already.
+    /// The class file is invalid, is another class, has another shape, or is too long.
+    /// The class may also have a replacement already.
     pub fn replace_class(&mut self, bytes: Vec<u8>) -> Answer {
         if bytes.len() > MAX_CLASS_BYTES {
             let message = format!(
@@ -684,10 +683,10 @@ impl Transformation {
         Ok(())
     }
 
-    /// Asks for helper classes, which the edits of the class may name; gives their internal names, in the same order.
+    /// Requests helper classes, which the edits of the class may name. Returns their internal names in the same order.
     ///
     /// # Errors
-    /// When they are not sound, have other supertypes than those of `java/` and one another, or are too many.
+    /// A class file is invalid, has supertypes outside `java/` and these classes, or there are too many.
     pub fn define_helpers(&mut self, files: &[Vec<u8>]) -> Answer<Vec<String>> {
         expect_room_for_helpers(&self.request, files).map_err(|refused| self.refuse(refused))?;
         let user = self.class().this_class().to_str_lossless().into_owned();
@@ -703,7 +702,7 @@ impl Transformation {
         Ok(names)
     }
 
-    /// Keeps a note about an insertion point, up to a limit; gives what was kept.
+    /// Keeps a note about an insertion point, up to a limit, and returns the kept part.
     pub fn note(&mut self, token: u64, mut text: String) -> Option<&Note> {
         let point = self.point(token)?;
         if self.request.notes.len() == MAX_NOTES {
@@ -725,7 +724,7 @@ impl Transformation {
             let help = "add fewer members, each with more in it";
             return Err(self.refuse(RefusedRequest::limit(message, Some(help))));
         }
-        // What is refused counts, too: the checker remembers it.
+        // Refused code counts, too: the checker keeps it.
         self.code_bytes = self.with_code(bytes)?;
         let loaded = self.class.is_retransforming();
         self.check(|checker| checker.check_class_edit(&edit, loaded))?;
@@ -745,7 +744,7 @@ impl Transformation {
         added.map_err(|error| self.refuse_full(&error))
     }
 
-    /// The instructions at insertion points, all of which must have been made for instructions.
+    /// Returns the instructions at insertion points, all of which must be instruction locations.
     fn instructions(
         &mut self,
         tokens: impl Iterator<Item = u64>,
@@ -769,13 +768,13 @@ impl Transformation {
             .collect()
     }
 
-    /// Asks the checker.
+    /// Calls the checker.
     fn check(&mut self, ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>) -> Answer {
         let asked = self.class.check(ask);
         asked.map_err(|error| self.refuse(RefusedRequest::unsuitable(bci_of(&error), &error)))
     }
 
-    /// Expects that something can be inserted; the insertion points of `entry` and `unwind` are made without a check.
+    /// Checks that code can be inserted. The points of `entry` and `unwind` are created without this check.
     fn expect_code(&self, point: InsertionPoint) -> Result<(), PlanError> {
         let method = point.method;
         let found = self.class().method(method);
@@ -788,7 +787,7 @@ impl Transformation {
         }
     }
 
-    /// The location behind a token, or why there is none.
+    /// Returns the location for a token, or the refusal for an unknown one.
     fn known_point(&mut self, token: u64) -> Answer<InsertionPoint> {
         self.point(token).ok_or_else(|| {
             let cause = format!("site {token:#x} was not made by a view of this class");
@@ -796,7 +795,7 @@ impl Transformation {
         })
     }
 
-    /// The bytes of tags with so many more, if there is room for them and for the edits.
+    /// Adds edits and tag bytes, checks both limits, and returns the new tag bytes.
     fn expect_room(&mut self, edits: usize, tag_bytes: usize) -> Answer<usize> {
         let edits = self.request.edits() + edits;
         let tag_bytes = self.tag_bytes + tag_bytes;
@@ -818,7 +817,7 @@ impl Transformation {
         Err(self.refuse(RefusedRequest::limit(message, Some(help))))
     }
 
-    /// The bytes of code and structure with so many more, if there is room for them.
+    /// Adds bytes of code and structure, and checks the limit.
     fn with_code(&mut self, bytes: usize) -> Answer<usize> {
         let bytes = self.code_bytes.saturating_add(bytes);
         if bytes <= MAX_CODE_BYTES {
@@ -843,7 +842,7 @@ impl Transformation {
     }
 }
 
-/// The instruction that a point means.
+/// Returns the instruction of a point.
 fn instruction_of(point: &InsertionPoint) -> Option<(MethodIndex, Bci)> {
     match point.location {
         Location::At(bci) => Some((point.method, bci)),
@@ -851,7 +850,7 @@ fn instruction_of(point: &InsertionPoint) -> Option<(MethodIndex, Bci)> {
     }
 }
 
-/// The instruction that was refused.
+/// Returns the refused instruction.
 fn bci_of(error: &PlanError) -> Option<u16> {
     match error {
         PlanError::Snippet { point, .. }
@@ -865,7 +864,7 @@ fn bci_of(error: &PlanError) -> Option<u16> {
     }
 }
 
-/// The `…return` and `athrow` instructions of a method, in order.
+/// Returns the `…return` and `athrow` instructions of a method, in order.
 fn leaves_of(method: Method<'_, '_>) -> Vec<Bci> {
     let code = method.code().ok().flatten();
     let all = code
@@ -877,7 +876,7 @@ fn leaves_of(method: Method<'_, '_>) -> Vec<Bci> {
     leaves.map(|found| found.bci).collect()
 }
 
-/// Bytes of text in a change of an instruction.
+/// Returns the bytes of text in an instruction change.
 fn text_of_change(change: &Change) -> usize {
     match change {
         Change::Call(target) => text_of(&target.method),
@@ -889,7 +888,7 @@ fn text_of_change(change: &Change) -> usize {
     }
 }
 
-/// Bytes of text in a constant.
+/// Returns the bytes of text in a constant.
 fn text_of_constant(value: &Literal) -> usize {
     match value {
         Literal::String(text) => text.len(),

@@ -1,11 +1,11 @@
-//! Any text as a condition, of any call: what the fuzz target runs.
+//! Any text as a condition, for any call: the body of the fuzz target.
 
 use conditions::{Condition, Program, Show, Verdict, Watch};
 
 use crate::imagined::{Imagined, Owned, Seen};
 use crate::naive;
 
-/// Reads the bytes as a condition, a zero byte, a list of what is shown, a zero byte, and the values of a call.
+/// Reads a condition, a zero byte, a list, a zero byte, and the values of a call from the bytes.
 pub fn conditions(bytes: &[u8]) {
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
     let mut text = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
@@ -47,7 +47,7 @@ pub fn conditions(bytes: &[u8]) {
     let _: Verdict = verdict;
 }
 
-/// A call with these values.
+/// Creates a call with these values.
 fn imagined(program: &Program, values: &[u8]) -> Imagined {
     let mut bytes = values.iter().copied();
     let mut byte = move || bytes.next().unwrap_or(0);
@@ -79,7 +79,7 @@ fn imagined(program: &Program, values: &[u8]) -> Imagined {
     })
 }
 
-/// The fuzz target on texts that are nearly right.
+/// Runs the fuzz target on texts that are nearly valid.
 #[test]
 fn smoke() {
     const SEEDS: [&str; 6] = [

@@ -1,4 +1,4 @@
-//! What programs say of calls.
+//! Evaluation of programs for calls.
 
 use conditions::{Condition, Path, Program, Root, Step, Verdict, Watch};
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ fn value_that_is_not_there_makes_its_comparison_false_and_is_noticed() {
     }
     assert_eq!(says("!(arg[7] == 1)", &call), Verdict::Matches);
     assert_eq!(says("arg[7] == 1 || depth == 0", &call), Verdict::Matches);
-    // It was never asked for.
+    // The value was not requested when the program was compiled.
     assert_eq!(says("depth == 1 && arg[7] == 1", &call), Verdict::Fails);
     let number = call.with(argument(0, &[]), Owned::Integer(1));
     assert_eq!(says("arg[0] == \"1\"", &number), Verdict::Undecided);

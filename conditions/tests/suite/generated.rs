@@ -1,4 +1,4 @@
-//! Conditions and calls made at random.
+//! Random conditions and calls.
 
 use conditions::{
     Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value, Watch,
@@ -171,7 +171,7 @@ fn owned() -> impl Strategy<Value = Owned> {
     ]
 }
 
-/// A call that has values for what is asked of it.
+/// Generates a call that has values for the slots of the watch.
 pub fn call(watch: &Watch) -> impl Strategy<Value = Imagined> + use<> {
     let paths: Vec<Path> = conditions::Program::of(watch)
         .slots()

@@ -1,4 +1,4 @@
-//! Calls that never happened.
+//! Simulated calls.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ pub enum Owned {
     Truth(bool),
     Integer(i64),
     Float(f64),
-    /// What is known of a text, and its length.
+    /// The known prefix of a text, and its length.
     Text(String, u32),
     Object,
 }
 
-/// A call that never happened.
+/// A simulated call.
 #[derive(Debug, Clone, Default)]
 pub struct Imagined {
     pub duration: u64,
@@ -30,7 +30,7 @@ pub struct Imagined {
 }
 
 impl Imagined {
-    /// The value at a path, whose root the call has.
+    /// Returns the value of a path whose root the call has.
     pub fn value(&self, path: &Path) -> Owned {
         self.values.get(path).cloned().unwrap_or(Owned::Missing)
     }
@@ -41,7 +41,7 @@ impl Imagined {
     }
 }
 
-/// `arg[0]`, with fields behind it.
+/// Creates the path `arg[0]` with further fields.
 pub fn argument(index: u8, fields: &[&str]) -> Path {
     path(Root::Argument(index), fields)
 }
@@ -58,7 +58,7 @@ pub fn text(text: &str) -> Owned {
     Owned::Text(text.to_owned(), text.encode_utf16().count() as u32)
 }
 
-/// A call as a program sees it.
+/// A call as a program receives it.
 pub struct Seen<'a>(pub &'a Imagined, pub &'a Program);
 
 impl Call for Seen<'_> {

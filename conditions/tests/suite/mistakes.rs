@@ -1,4 +1,4 @@
-//! What is said of texts that are wrong.
+//! Messages for invalid texts.
 
 use conditions::{Condition, Mistake, Show, Watch};
 use insta::assert_snapshot;

@@ -1,4 +1,4 @@
-//! Conditions evaluated as they are written.
+//! Conditions evaluated directly, as a reference.
 
 use conditions::{
     Comparison, Condition, Function, Literal, Operand, Path, Root, Test, Value, Verdict,
@@ -6,7 +6,7 @@ use conditions::{
 
 use crate::imagined::{Imagined, Owned};
 
-/// What holds, and what of the tests that were made could not be said.
+/// Returns the verdict; undecided if one of the executed tests was.
 pub fn verdict(condition: &Condition, call: &Imagined) -> Verdict {
     let mut unknown = false;
     match (holds(condition, call, &mut unknown), unknown) {
@@ -29,7 +29,7 @@ fn holds(condition: &Condition, call: &Imagined, unknown: &mut bool) -> bool {
     }
 }
 
-/// A value, if such a call has one.
+/// A value, if the call has one.
 enum Known {
     Absent,
     Nanos(u64),
@@ -138,7 +138,7 @@ fn compare(left: &Owned, comparison: Comparison, right: &Owned) -> Option<bool> 
         (Owned::Truth(left), Owned::Truth(right)) => equality(left == right),
         (Owned::Text(left, length), Owned::Text(right, other)) => {
             let cut = is_cut(left, *length) || is_cut(right, *other);
-            // Lengths are known of both, but the program goes by the texts alone.
+            // Both lengths are known, but the program compares only the texts.
             let differs = match (is_cut(left, *length), is_cut(right, *other)) {
                 (true, true) => false,
                 (true, false) => !(right.starts_with(left.as_str()) && right.len() > left.len()),
@@ -154,7 +154,7 @@ fn compare(left: &Owned, comparison: Comparison, right: &Owned) -> Option<bool> 
             Some(numbers((*left).into(), comparison, (*right).into()))
         }
         (Owned::Float(left), Owned::Float(right)) => Some(floats(*left, comparison, *right)),
-        // The generated ones are small enough.
+        // The generated numbers are small enough.
         (Owned::Integer(left), Owned::Float(right)) => {
             Some(floats(*left as f64, comparison, *right))
         }

@@ -1,4 +1,4 @@
-//! Conditions and lists about lines that are reached, and fields that are written.
+//! Conditions and lists for executed lines and written fields.
 
 use conditions::{About, Condition, NamedField, Path, Program, Root, Show, Watch, WriteSite};
 
@@ -16,7 +16,7 @@ fn list(text: &str, about: About) -> Result<Vec<String>, String> {
         .map_err(|mistake| mistake.expected().to_owned())
 }
 
-/// A call is told what it is asked for by the names of its parameters.
+/// Parameters are requested by their names.
 #[test]
 fn parameter_is_read_by_its_name_and_one_that_is_not_there_leads_nowhere() {
     let watch = Watch {
@@ -122,7 +122,7 @@ fn values_of_a_place_are_read_from_variables() {
     assert_eq!((number, slot.path.from_root().len()), (2, 1));
 }
 
-/// The old value of a field is read from its object, as the instruction finds the field.
+/// The old value of a field is read from its object, with the field resolved as the instruction does.
 #[test]
 fn old_value_of_a_field_is_read_from_its_object() {
     let watch = Watch {

@@ -1,4 +1,4 @@
-//! What is printed reads as what it was printed from.
+//! Printed conditions parse to the original value.
 
 use conditions::{Condition, Show};
 use proptest::prelude::*;

@@ -36,7 +36,7 @@ fn fields() {
     assert!(FieldType::Class(b"a/B").is_reference() && !INT.is_reference());
 }
 
-/// Names may hold letters that mean something in descriptors.
+/// Class names may hold letters that have a meaning in descriptors.
 #[test]
 fn class_names_are_odd() {
     for name in [
@@ -63,7 +63,7 @@ fn class_names_are_odd() {
     }
 }
 
-/// A JVM takes these only where it does not verify.
+/// A JVM accepts these names only for classes that it does not verify.
 #[test]
 fn class_names_that_none_can_have_are_named_by_their_place() {
     for (name, at) in [("", 0), ("/", 0), ("a.B", 1), ("[I", 0), ("a//b", 2)] {
