@@ -10,21 +10,22 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long the JVM may take to open its socket.
+/// Time in which the JVM must open its socket.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Longest wait for a listener that another process has asked for.
+/// Longest wait for a listener that another process has requested.
 const OTHERS: Duration = Duration::from_secs(2);
-/// How long one command may take before the channel counts as dead.
+/// Timeout of one command.
 const ANSWER: Duration = Duration::from_secs(120);
-/// How often the JVM is looked at while its answer is waited for.
+/// Interval of checks of the JVM while a command waits for its answer.
 const LOOK: Duration = Duration::from_secs(1);
 /// Largest answer read, in bytes.
 const ANSWER_LIMIT: u64 = 64 << 20;
 
-/// Descriptors that the JVM needs for an attach command: its socket, the connection, and a file for the command.
+/// Number of descriptors that the JVM needs for an attach command: its socket, the connection, and a file for the
+/// command.
 const DESCRIPTORS: u64 = 3;
 
-/// A JVM whose attach listener is up. Every command is a connection of its own.
+/// A JVM with a started attach listener. Every command opens its own connection.
 #[derive(Debug)]
 pub struct Attachment {
     process: Process,
@@ -32,13 +33,14 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Brings up the attach listener of the JVM `pid`, unless it is up already.
+    /// Starts the attach listener of the JVM `pid`, unless it is running.
     ///
     /// # Errors
-    /// Any [`AttachError`] but those of commands; nothing is left behind in the JVM or on disk.
+    ///
+    /// Any [`AttachError`] except those of commands. Nothing is left behind in the JVM or on disk.
     pub fn open(pid: i32) -> Result<Attachment, AttachError> {
         let process = Process::read(pid)?;
-        process.check_permission()?; // the JVM takes requests from its own user and from root
+        process.check_permission()?; // the JVM accepts requests of its own user and of root
         if !process.is_jvm() {
             return Err(AttachError::NotJvm(pid));
         }
@@ -54,7 +56,7 @@ impl Attachment {
         Ok(Attachment { process, socket })
     }
 
-    /// The process behind this attachment.
+    /// The process of the JVM.
     #[must_use]
     pub fn process(&self) -> &Process {
         &self.process
@@ -63,6 +65,7 @@ impl Attachment {
     /// Runs one attach command.
     ///
     /// # Errors
+    ///
     /// [`AttachError::Refused`] if the JVM answers with a status other than 0, or not at all.
     pub fn command(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
         let version = if fits_v1(arguments) {
@@ -78,11 +81,13 @@ impl Attachment {
         }
     }
 
-    /// Loads an agent library (`load LIB true OPTIONS`): `Agent_OnAttach` runs in the JVM.
-    /// `library` is a path in the JVM's own file system.
+    /// Loads an agent library (`load LIB true OPTIONS`): `Agent_OnAttach` runs in the JVM. `library` is a path in the
+    /// JVM's file system.
     ///
     /// # Errors
-    /// [`AttachError::Refused`] with the JVM's message, [`AttachError::AgentFailed`] with the agent's code.
+    ///
+    /// [`AttachError::Refused`] with the JVM's message, [`AttachError::AgentFailed`] with the result of
+    /// `Agent_OnAttach`.
     pub fn load(&self, library: &Path, options: &str) -> Result<(), AttachError> {
         let path = library.to_string_lossy();
         let answer = self.command("load", &[&path, "true", options])?;
@@ -140,14 +145,14 @@ impl Attachment {
             }
             check_answers(&self.process, command)?;
             if answer.is_empty() {
-                self.process.check_descriptors(1)?; // one for this connection, which may wait to be accepted
+                self.process.check_descriptors(1)?; // one for this connection, which the JVM may not have accepted yet
             }
         }
         Answer::parse(&answer).ok_or_else(|| refused(command, &String::from_utf8_lossy(&answer)))
     }
 }
 
-/// Fails if the process cannot answer `command`, which it was asked for.
+/// Checks that the process can answer `command`, which was sent already.
 fn check_answers(process: &Process, command: &str) -> Result<(), AttachError> {
     process.check_answers().map_err(|error| match error {
         AttachError::Stopped(pid) => AttachError::StoppedMeanwhile {
@@ -170,7 +175,7 @@ fn refused(command: &str, text: &str) -> AttachError {
     }
 }
 
-/// A socket of another user is not the JVM's.
+/// Checks that the socket belongs to the JVM's user or to root.
 fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
     let metadata =
         fs::metadata(socket).map_err(AttachError::io(format!("reading {}", socket.display())))?;
@@ -185,8 +190,9 @@ fn check_owner(process: &Process, socket: &Path) -> Result<(), AttachError> {
     }
 }
 
-/// Removes the socket that an earlier process of another user with the same pid has left. Only root can: the folder is
-/// sticky, so the JVM cannot put its own socket in its place. A socket with a listener stays.
+/// Removes the socket that an earlier process of another user with the same pid has left.
+///
+/// Only root can: `/tmp` is sticky, so the JVM itself cannot replace it. A socket with a listener stays.
 fn remove_left(process: &Process, socket: &Path) {
     let is_left = |found: fs::Metadata| {
         let is_dead = || {
@@ -196,12 +202,12 @@ fn remove_left(process: &Process, socket: &Path) {
         found.file_type().is_socket() && found.uid() != process.effective_uid() && is_dead()
     };
     if rustix::process::geteuid().is_root() && fs::symlink_metadata(socket).is_ok_and(is_left) {
-        let _ = fs::remove_file(socket); // if it stays, connecting says why
+        let _ = fs::remove_file(socket); // if it stays, connecting reports the cause
     }
 }
 
-/// Whether a process answers there. A killed JVM leaves its socket behind, and the next process with
-/// its pid is not the one that listened; HotSpot takes a connection that asks nothing for nothing.
+/// Checks whether a process accepts connections at the socket. A killed JVM leaves its socket behind, and the next
+/// process with its pid does not listen. HotSpot ignores a connection without a request.
 fn listens(process: &Process, socket: &Path) -> Result<bool, AttachError> {
     match process.connect_as_its_user(socket) {
         Ok(_) => Ok(true),
@@ -220,7 +226,7 @@ fn listens(process: &Process, socket: &Path) -> Result<bool, AttachError> {
     }
 }
 
-/// Asks for the attach listener: a file `.attach_pidN` that the JVM finds, then SIGQUIT.
+/// Requests the attach listener: creates the file `.attach_pidN` for the JVM, then sends SIGQUIT.
 fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     if !process.catches_sigquit() || disables_attach(process) {
         return Err(AttachError::Disabled(process.pid()));
@@ -255,8 +261,8 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
     Ok(())
 }
 
-/// Waits for the listener that another process has asked for, and says whether it is up. With a second SIGQUIT the JVM
-/// could print its threads.
+/// Waits for the listener that another process has requested, and returns true once it is running. A second SIGQUIT
+/// could make the JVM print its threads.
 fn await_other(process: &Process, socket: &Path) -> Result<bool, AttachError> {
     let deadline = Instant::now() + OTHERS;
     while Instant::now() < deadline {
@@ -272,7 +278,8 @@ fn await_other(process: &Process, socket: &Path) -> Result<bool, AttachError> {
     Ok(false)
 }
 
-/// HotSpot opens its socket in `/tmp`, whatever `java.io.tmpdir` says; without it, it would be waited for in vain.
+/// Checks that the JVM has a writable `/tmp`. HotSpot opens its socket there, whatever `java.io.tmpdir` is; without it,
+/// the wait would be in vain.
 fn check_tmp(process: &Process) -> Result<(), AttachError> {
     let (pid, tmp) = (process.pid(), process.path_in_root("/tmp"));
     if !tmp.is_dir() {
@@ -295,7 +302,7 @@ fn disables_attach(process: &Process) -> bool {
         .any(|argument| argument == "-XX:+DisableAttachMechanism")
 }
 
-/// `.attach_pidN`, removed when dropped.
+/// The file `.attach_pidN`, removed when dropped.
 struct RequestFile(PathBuf);
 
 impl RequestFile {
@@ -307,19 +314,19 @@ impl RequestFile {
         ]
     }
 
-    /// Checks whether some process asks for the listener now, or was killed while it did.
+    /// Checks whether a process requests the listener now, or was killed while it did.
     fn is_there(process: &Process) -> bool {
         Self::places(process).iter().any(|place| place.exists())
     }
 
-    /// In the JVM's working directory, else in its `/tmp`: the two folders that it searches.
+    /// Creates the file in the JVM's working directory, else in its `/tmp`: the JVM searches these two folders.
     fn create(process: &Process) -> Result<RequestFile, AttachError> {
         let mut last = None;
         for place in Self::places(process) {
             match fs::File::create(&place) {
                 Ok(file) => {
                     let created = RequestFile(place);
-                    // The JVM looks at files of its user and of root, which its user namespace may not know.
+                    // The JVM accepts files of its user and of root, which its user namespace may not map.
                     if rustix::process::geteuid().as_raw() != process.effective_uid() {
                         let _ = fchown(&file, Some(process.effective_uid()), None);
                     }
@@ -338,7 +345,7 @@ impl RequestFile {
 
 impl Drop for RequestFile {
     fn drop(&mut self) {
-        // Nothing to be done if it cannot be removed: the JVM ignores a stale one.
+        // The JVM ignores a stale file, so an error here has no effect.
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -1,111 +1,111 @@
-//! Why a JVM could not be reached: each with a stable code and what to do about it.
+//! Errors of attaching to a JVM, each with a stable code and help.
 
 use std::io;
 
-/// The signal that has a JVM open its socket, which is asked for as commands are.
+/// The signal that makes a JVM open its socket. Messages name it like a command.
 pub(crate) const SIGQUIT: &str = "SIGQUIT";
 
-/// A failure to attach. `code()` is stable; `help()` says what to do.
+/// A failure to attach. `code()` is stable; `help()` is advice for the user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// `/proc/PID` is not there.
+    /// `/proc/PID` does not exist.
     #[error("no process has the pid {0}")]
     NoProcess(i32),
-    /// The number is that of a thread.
+    /// The number is the id of a thread.
     #[error("{thread} is a thread of the process {process}")]
     Thread {
-        /// The thread asked for.
+        /// The thread id that the caller passed.
         thread: i32,
         /// Its process.
         process: i32,
     },
-    /// No `libjvm.so` is mapped in the process.
+    /// The process has not mapped `libjvm.so`.
     #[error("process {0} is no JVM: no libjvm.so is mapped in it")]
     NotJvm(i32),
     /// The process belongs to another user.
     #[error("process {pid} belongs to user {owner}, we are user {ours}")]
     OtherUser {
-        /// The process asked for.
+        /// The pid that the caller passed.
         pid: i32,
         /// Its effective user id.
         owner: u32,
         /// Our effective user id.
         ours: u32,
     },
-    /// Its `/tmp`, in which HotSpot opens its socket, is missing or read-only.
+    /// The `/tmp` of the JVM, in which HotSpot opens its socket, is missing or read-only.
     #[error("the JVM {pid} cannot open its socket: its /tmp is {found}")]
     NoTmp {
-        /// The process asked for.
+        /// The pid of the JVM.
         pid: i32,
-        /// What is wrong with the folder.
+        /// The state of the folder: missing or read-only.
         found: &'static str,
     },
-    /// No folder of its file system can hold a file that it is to execute.
+    /// No folder of the JVM's file system can hold a file that the JVM is to execute.
     #[error(
         "the JVM {pid} sees another file system, and no folder in it can hold the agent: {tried}"
     )]
     NoPlace {
-        /// The process asked for.
+        /// The pid of the JVM.
         pid: i32,
-        /// The folders, each with what is wrong with it.
+        /// The folders, each with the reason why it cannot hold the file.
         tried: String,
     },
-    /// Its C library is musl.
+    /// The C library of the JVM is musl.
     #[error("the JVM {0} runs on musl, and the agent is built for glibc")]
     Musl(i32),
-    /// A signal or a debugger has stopped it.
+    /// A signal or a debugger has stopped the JVM.
     #[error("the JVM {0} is stopped and answers nothing")]
     Stopped(i32),
-    /// A signal or a debugger has stopped it after it was asked for something.
+    /// A signal or a debugger has stopped the JVM after a command was sent.
     #[error("the JVM {pid} was stopped before it answered `{command}`")]
     StoppedMeanwhile {
-        /// The process asked.
+        /// The pid of the JVM.
         pid: i32,
-        /// What it was asked for.
+        /// The command.
         command: String,
     },
-    /// A capability that this process lacks hides its files, and it sees other mounts.
+    /// The JVM has a capability that this process lacks, so the system hides its files, and it has other mounts.
     #[error("the files of the JVM {0} are hidden: it has a capability that this user lacks")]
     Hidden(i32),
-    /// It cannot open as many files more as are needed.
+    /// The JVM cannot open as many more files as the command needs.
     #[error(
         "the JVM {pid} has too few free file descriptors: {open} of {limit} are open, up to {needed} more are needed"
     )]
     NoDescriptors {
-        /// The process asked for.
+        /// The pid of the JVM.
         pid: i32,
-        /// Its open file descriptors.
+        /// The number of its open file descriptors.
         open: u64,
-        /// The most that it may have, its soft limit.
+        /// The soft limit of this number.
         limit: u64,
-        /// The number that is needed besides.
+        /// The number of further descriptors that the command needs.
         needed: u64,
     },
-    /// `-XX:+DisableAttachMechanism`, or SIGQUIT taken by the application.
+    /// The JVM runs with `-XX:+DisableAttachMechanism`, or the application handles SIGQUIT.
     #[error("the JVM {0} does not accept attaching")]
     Disabled(i32),
     /// The attach listener did not open its socket.
     #[error("the JVM {pid} did not open {socket} within {seconds} s")]
     NoAnswer {
-        /// The process asked for.
+        /// The pid of the JVM.
         pid: i32,
-        /// The socket that was waited for, as the JVM names it.
+        /// The path of the expected socket, in the JVM's file system.
         socket: String,
         /// Seconds waited.
         seconds: u64,
     },
-    /// An argument that protocol version 1 cannot carry (1,024 bytes at most).
+    /// An argument is longer than the 1,024 bytes of protocol version 1.
     #[error(
         "an argument of {length} bytes is longer than the {limit} this JVM's attach protocol takes"
     )]
     ArgumentTooLong {
-        /// Bytes of the argument.
+        /// The length of the argument, in bytes.
         length: usize,
-        /// Bytes the protocol takes.
+        /// The limit of the protocol, in bytes.
         limit: usize,
     },
-    /// The JVM answered, and refused.
+    /// The JVM refused the command.
     #[error("the JVM refused `{command}`: {answer}")]
     Refused {
         /// The attach command.
@@ -113,13 +113,13 @@ pub enum AttachError {
         /// The JVM's message.
         answer: String,
     },
-    /// The library was loaded, and its `Agent_OnAttach` returned something else than 0.
+    /// The library was loaded, but its `Agent_OnAttach` did not return 0.
     #[error("Agent_OnAttach returned {0}")]
     AgentFailed(i32),
-    /// The operating system said no.
+    /// A system call failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done.
+        /// The step that failed.
         what: String,
         /// The system's error.
         source: io::Error,
@@ -149,7 +149,7 @@ impl AttachError {
         }
     }
 
-    /// What the reader can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {

@@ -1,8 +1,7 @@
-//! HotSpot's attach protocol, spoken from Rust: no Java, no `jcmd`, no JDK needed.
+//! HotSpot's attach protocol in Rust, without Java, `jcmd` or a JDK.
 //!
-//! What it is: a list of the JVMs of this machine ([`jvms`]), a connection to one of them
-//! ([`Attachment`]), and the commands the protocol has (`load`, `properties`, `jcmd`).
-//! What it deliberately is not: it knows nothing of Classhook's agent or of its options.
+//! The crate lists the JVMs of this machine ([`jvms`]), connects to a JVM ([`Attachment`]), and sends the commands of
+//! the protocol (`load`, `properties`, `jcmd`). It does not depend on Classhook's agent or its options.
 //!
 //! ```no_run
 //! let jvm = attach::Attachment::open(4711)?;
@@ -10,8 +9,13 @@
 //! # Ok::<(), attach::AttachError>(())
 //! ```
 //!
-//! Where to start reading: [`process`] (what `/proc` says), [`protocol`] (bytes on the socket),
-//! [`attachment`] (the handshake), [`placed`] (files for a process in a container), [`perfdata`] (names and versions of JVMs).
+//! | module | holds |
+//! |---|---|
+//! | [`process`] | a process as `/proc` describes it |
+//! | [`protocol`] | the bytes on the socket |
+//! | [`attachment`] | the handshake and the commands |
+//! | [`placed`] | files for a process in a container |
+//! | [`perfdata`] | versions and main classes of JVMs |
 
 pub mod attachment;
 pub mod error;

@@ -4,12 +4,12 @@ use crate::perfdata;
 use crate::process::{Process, pids};
 use std::fs;
 
-/// One JVM.
+/// A JVM of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Jvm {
-    /// Process id in our namespace.
+    /// The process id in our namespace.
     pub pid: i32,
-    /// Effective user id.
+    /// The effective user id.
     pub uid: u32,
     /// `java.version`, for example `25.0.3`; empty if the JVM keeps no performance data.
     pub version: String,
@@ -19,8 +19,8 @@ pub struct Jvm {
     pub has_library: Option<bool>,
 }
 
-/// Every JVM of this machine that we may inspect, by pid.
-/// `library` is a file name (`libclasshook.so`) looked for in each.
+/// Lists every JVM of this machine that this user may inspect, ordered by pid. `library` is the name of the file
+/// (`libclasshook.so`) for [`Jvm::has_library`].
 #[must_use]
 pub fn jvms(library: &str) -> Vec<Jvm> {
     pids()

@@ -4,12 +4,13 @@
 //! Layout (`perfMemory.hpp`): a prologue of 32 bytes, then entries of
 //! `length, name offset, vector length: s4; type, flags, units, variability: u1; data offset: s4`.
 
-/// First bytes of the file, in this order whatever the byte order of the rest.
+/// The first bytes of the file, in this order for either byte order of the rest.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const PROLOGUE: usize = 32;
 const ENTRY_HEADER: usize = 20;
 
-/// Reads the string entries of performance data; `None` if it is none, or not yet complete.
+/// Reads the string entries of performance data. Returns `None` if the bytes are no performance data, or are
+/// incomplete.
 #[must_use]
 pub fn strings(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     if bytes.get(..4)? != MAGIC {

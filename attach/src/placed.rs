@@ -1,7 +1,7 @@
-//! A file of ours, put where a process with another root file system sees it, and taken away again.
+//! A copy of a file in the file system of a process with another root, removed afterwards.
 //!
-//! A process in a container may put links anywhere in its file system. Nothing here follows one out of it: paths are
-//! resolved as the process resolves them (`openat2`, `RESOLVE_IN_ROOT`), and what is made is made anew.
+//! A process in a container may put links anywhere in its file system, and no link may lead out of it. So paths are
+//! resolved as the process resolves them (`openat2`, `RESOLVE_IN_ROOT`), and files are always created.
 
 use crate::error::AttachError;
 use crate::process::Process;
@@ -12,15 +12,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// Where a program may keep files of its own, in the order in which they are tried.
+/// Folders for temporary files, in the order of attempts.
 const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// A copy of a file in a private folder of the process's user; gone when dropped.
+/// A copy of a file in a private folder of the process's user, removed when dropped.
 #[derive(Debug)]
 pub struct PlacedFile {
     /// The folder that holds the private one.
     parent: OwnedFd,
-    /// The private one, by its name in `parent` and opened.
+    /// The private folder: its name in `parent`, and its descriptor.
     name: String,
     folder: OwnedFd,
     file: String,
@@ -28,11 +28,12 @@ pub struct PlacedFile {
 }
 
 impl PlacedFile {
-    /// Copies `file` into a folder `name` in the file system of the process, or one whose name begins so. The process
-    /// can execute it.
+    /// Copies `file` into a folder `name` in the file system of the process, or a folder whose name begins so. The
+    /// process can execute the copy.
     ///
     /// # Errors
-    /// [`AttachError::NoPlace`] with what is wrong with each folder that was tried.
+    ///
+    /// [`AttachError::NoPlace`] with the reason for each folder that was tried.
     pub fn new(process: &Process, file: &Path, name: &str) -> Result<Self, AttachError> {
         let mut tried = Vec::new();
         for place in PLACES {
@@ -47,7 +48,7 @@ impl PlacedFile {
         })
     }
 
-    /// Where the process sees it.
+    /// The path of the copy, in the file system of the process.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -77,7 +78,7 @@ impl PlacedFile {
         Ok(placed)
     }
 
-    /// Copies the file, and gives it and its folder to the user of the process.
+    /// Copies the file, and gives the copy and its folder to the user of the process.
     fn fill(&self, file: &Path, process: &Process) -> std::io::Result<()> {
         let _ = rustix::fs::unlinkat(&self.folder, self.file.as_str(), AtFlags::empty()); // of a command that was killed
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -96,14 +97,14 @@ impl PlacedFile {
 
 impl Drop for PlacedFile {
     fn drop(&mut self) {
-        // What cannot be removed is in a folder for files that are not kept.
+        // If this fails, the file remains in a folder for temporary files.
         let _ = rustix::fs::unlinkat(&self.folder, self.file.as_str(), AtFlags::empty());
         let _ = rustix::fs::unlinkat(&self.parent, self.name.as_str(), AtFlags::REMOVEDIR);
     }
 }
 
-/// A folder that only the process's user can look into: one of this name, or, if somebody else has put something there,
-/// of another.
+/// Creates or opens a folder that only the process's user can enter. It has this name, or a longer name if another user
+/// has taken this one.
 fn private_folder(
     parent: &OwnedFd,
     name: &str,
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(second.path(), path);
         drop((placed, second));
         assert!(!folder.exists());
-        // What another has put there is left alone.
+        // A file of another user is left alone.
         std::fs::write(&folder, "").expect("written");
         let placed = PlacedFile::new(&process, file.path(), &name).expect("another place");
         assert_ne!(placed.path(), path);

@@ -1,4 +1,4 @@
-//! What `/proc` says of a process: namespaces, owner, signals, mapped libraries.
+//! A process as `/proc` describes it: namespaces, owner, signals, mapped libraries.
 
 use crate::error::AttachError;
 use crate::rights;
@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 
 /// The library of HotSpot.
 const LIBJVM: &str = "libjvm.so";
-/// The thread of HotSpot that carries out safepoints.
+/// The thread of HotSpot that executes safepoints.
 const VM_THREAD: &str = "VM Thread";
 
-/// Bit of SIGQUIT (signal 3) in the masks of `/proc/PID/status`.
+/// The bit of SIGQUIT (signal 3) in the masks of `/proc/PID/status`.
 const SIGQUIT_BIT: u64 = 1 << 2;
 
-/// File descriptors that calls of a process may hold back while they wait, at most.
+/// Largest number of file descriptors that blocked calls of a process may hold without an entry in `/proc`.
 const HELD_BACK: u64 = 16;
 
-/// A process as seen from our own pid namespace.
+/// A process, in our pid namespace.
 #[derive(Debug, Clone)]
 pub struct Process {
     pid: i32,
@@ -35,12 +35,12 @@ struct Status {
     /// The supplementary groups.
     groups: Vec<u32>,
     namespace_pid: i32,
-    /// The process to which it belongs, itself unless it is a thread.
+    /// The process of a thread; the pid itself if it is no thread.
     process: i32,
     caught_signals: u64,
-    /// It has ended, and its parent has not waited for it.
+    /// True for a zombie: the process has ended, and its parent has not waited for it.
     ended: bool,
-    /// It was stopped by a signal or a debugger.
+    /// True if a signal or a debugger has stopped the process.
     stopped: bool,
 }
 
@@ -48,12 +48,13 @@ impl Process {
     /// Reads `/proc/PID/status`.
     ///
     /// # Errors
-    /// [`AttachError::NoProcess`] if there is no such process.
+    ///
+    /// [`AttachError::NoProcess`] if no process has this pid, [`AttachError::Thread`] if a thread has it.
     pub fn read(pid: i32) -> Result<Process, AttachError> {
         let text = fs::read_to_string(format!("/proc/{pid}/status"))
             .map_err(|_| AttachError::NoProcess(pid))?;
         let status = Status::parse(&text, pid);
-        // `/proc` opens the folders of threads, though it does not list them.
+        // `/proc` opens the folders of threads, but does not list them.
         match status.process {
             process if process == pid => Ok(Process { pid, status }),
             process => Err(AttachError::Thread {
@@ -63,22 +64,23 @@ impl Process {
         }
     }
 
-    /// Whether it runs; false for one that has ended while its parent has not asked how.
+    /// Checks whether the process runs; false for a zombie.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         !self.status.ended
     }
 
-    /// Whether it was stopped, by SIGSTOP, Ctrl-Z or a debugger, and so answers nothing.
+    /// Checks whether SIGSTOP, Ctrl-Z or a debugger has stopped the process. Then it does not answer.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.status.stopped
     }
 
-    /// Fails if the process cannot answer now: it is gone, or stopped.
+    /// Checks that the process can answer now.
     ///
     /// # Errors
-    /// [`AttachError::NoProcess`] or [`AttachError::Stopped`].
+    ///
+    /// [`AttachError::NoProcess`] if it has ended, [`AttachError::Stopped`] if it is stopped.
     pub fn check_answers(&self) -> Result<(), AttachError> {
         let now = Process::read(self.pid)?;
         if !now.is_alive() {
@@ -96,7 +98,7 @@ impl Process {
         self.pid
     }
 
-    /// The pid in the process's own, innermost namespace: what it calls itself.
+    /// The pid in the process's own, innermost namespace.
     #[must_use]
     pub fn namespace_pid(&self) -> i32 {
         self.status.namespace_pid
@@ -114,23 +116,23 @@ impl Process {
         self.status.effective_gid
     }
 
-    /// The effective user id in the process's own user namespace: what it calls its user.
+    /// The effective user id in the process's own user namespace.
     #[must_use]
     pub fn namespace_uid(&self) -> u32 {
         let map = fs::read_to_string(format!("/proc/{}/uid_map", self.pid)).unwrap_or_default();
         inner_uid(&map, self.status.effective_uid).unwrap_or(self.status.effective_uid)
     }
 
-    /// Whether a handler for SIGQUIT is installed: without one, SIGQUIT would end the process.
+    /// Checks whether a handler for SIGQUIT is installed. Without one, SIGQUIT would end the process.
     #[must_use]
     pub fn catches_sigquit(&self) -> bool {
         self.status.caught_signals & SIGQUIT_BIT != 0
     }
 
-    /// Checks whether the process is a JVM: `libjvm.so` is mapped in it.
+    /// Checks whether the process is a JVM: it has mapped `libjvm.so`.
     ///
-    /// The mapped files of a process with more capabilities than ours are hidden. One of our user counts as a JVM by
-    /// the name of a thread then.
+    /// The system hides the mapped files of a process that has more capabilities than this one. If that process has our
+    /// user, a thread of the name `VM Thread` decides.
     #[must_use]
     pub fn is_jvm(&self) -> bool {
         match self.mapped() {
@@ -142,14 +144,14 @@ impl Process {
         }
     }
 
-    /// Checks whether `/proc/PID` hides the files of the process: it has a capability that this process lacks.
+    /// Checks whether `/proc/PID` hides the files of the process, because it has a capability that this process lacks.
     #[must_use]
     pub fn hides_files(&self) -> bool {
         let root = fs::read_link(self.proc("root"));
         root.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    /// Checks whether the process has the root folder and the mounts of this process.
+    /// Checks whether the process has the same root folder and mounts as this process.
     #[must_use]
     pub fn shares_mounts(&self) -> bool {
         let mounts = |of: &str| fs::read(format!("/proc/{of}/mountinfo")).ok();
@@ -157,9 +159,10 @@ impl Process {
         theirs.is_some() && theirs == mounts("self")
     }
 
-    /// Makes sure that the files of the process can be reached.
+    /// Checks that the files of the process are accessible.
     ///
     /// # Errors
+    ///
     /// [`AttachError::Hidden`].
     pub fn check_files(&self) -> Result<(), AttachError> {
         if self.hides_files() && !self.shares_mounts() {
@@ -168,7 +171,8 @@ impl Process {
         Ok(())
     }
 
-    /// The root folder of the process, seen from ours. It is our own where the process hides it and shares our mounts.
+    /// The root folder of the process, seen from our mounts. It is our own root if the process hides its root and
+    /// shares our mounts.
     fn root(&self) -> PathBuf {
         match self.hides_files() && self.shares_mounts() {
             true => PathBuf::from("/"),
@@ -180,7 +184,7 @@ impl Process {
         PathBuf::from(format!("/proc/{}/{file}", self.pid))
     }
 
-    /// A path of the process's own file system, seen from ours; a relative one is relative to its working directory.
+    /// A path of the process's file system, seen from our mounts. A relative path starts at its working directory.
     #[must_use]
     pub fn path_in_root(&self, path: &str) -> PathBuf {
         match path.strip_prefix('/') {
@@ -189,15 +193,16 @@ impl Process {
         }
     }
 
-    /// The process's working directory, seen from ours.
+    /// The process's working directory, seen from our mounts.
     #[must_use]
     pub fn working_directory(&self) -> PathBuf {
         self.proc("cwd")
     }
 
-    /// Makes sure that we may talk to the process: its user's, or root.
+    /// Checks that this process may attach: it must run as root or as the process's user.
     ///
     /// # Errors
+    ///
     /// [`AttachError::OtherUser`].
     pub fn check_permission(&self) -> Result<(), AttachError> {
         let ours = rustix::process::geteuid().as_raw();
@@ -212,7 +217,7 @@ impl Process {
         })
     }
 
-    /// Whether a file of ours is the same file at the same path for the process.
+    /// Checks whether our file is the same file at the same path for the process.
     #[must_use]
     pub fn sees(&self, path: &Path) -> bool {
         let identity = |path: &Path| fs::metadata(path).map(|m| (m.dev(), m.ino())).ok();
@@ -221,7 +226,8 @@ impl Process {
         theirs.is_some() && theirs == identity(path)
     }
 
-    /// Checks whether a file of this name (the last part of its path) is mapped; `None` if `/proc` hides the maps.
+    /// Checks whether a file of this name (the last part of its path) is mapped. Returns `None` if `/proc` hides the
+    /// maps.
     #[must_use]
     pub fn maps(&self, library: &str) -> Option<bool> {
         self.mapped().ok().map(|maps| maps_name(&maps, library))
@@ -231,9 +237,10 @@ impl Process {
         fs::read_to_string(self.proc("maps"))
     }
 
-    /// Makes sure that its C library is glibc, which a library of ours needs.
+    /// Checks that the process's C library is glibc, which our libraries need.
     ///
     /// # Errors
+    ///
     /// [`AttachError::Musl`].
     pub fn check_libc(&self) -> Result<(), AttachError> {
         if self.mapped().is_ok_and(|maps| maps_musl(&maps)) {
@@ -242,18 +249,20 @@ impl Process {
         Ok(())
     }
 
-    /// Opens a folder of the process's file system; links on the way are followed as the process would.
+    /// Opens a folder of the process's file system, and follows links as the process would.
     ///
     /// # Errors
+    ///
     /// Those of `openat2`.
     pub fn open_folder(&self, path: &str) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         self.open_in_root(&self.open_root()?, path, flags)
     }
 
-    /// Opens a file of the process's file system for reading; links on the way are followed as the process would.
+    /// Opens a file of the process's file system for reading, and follows links as the process would.
     ///
     /// # Errors
+    ///
     /// Those of `openat2`.
     pub fn open_file(&self, path: &Path) -> io::Result<fs::File> {
         let path = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
@@ -273,10 +282,13 @@ impl Process {
         Ok(opened?)
     }
 
-    /// Runs `work` with the user, the group and the supplementary groups of the process, if this process is root and
-    /// the process belongs to another user or group. The work gets a thread of its own then.
+    /// Runs `work` with the user, the group and the supplementary groups of the process.
+    ///
+    /// The ids change only if this process is root and the process has another user or group. The work then runs on a
+    /// separate thread.
     ///
     /// # Errors
+    ///
     /// Those of `work`, or of `setresuid`.
     pub fn as_its_user<T: Send>(
         &self,
@@ -291,9 +303,10 @@ impl Process {
         rights::with(*effective_uid, *effective_gid, groups, work)
     }
 
-    /// Checks that the user of the process may use a file or folder of its file system in this way.
+    /// Checks that the user of the process has this access to a file or folder of its file system.
     ///
     /// # Errors
+    ///
     /// Those of `openat2` and `faccessat`: `PermissionDenied`, `NotFound`, `ReadOnlyFilesystem`.
     pub fn check_access(&self, path: &Path, access: Access) -> io::Result<()> {
         let path = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
@@ -307,11 +320,12 @@ impl Process {
         })
     }
 
-    /// Connects to a socket that the process listens at, as this process's user.
+    /// Connects to a socket of the process, as this process's user.
     ///
     /// Root connects as the user of the process if the process's user namespace does not map root.
     ///
     /// # Errors
+    ///
     /// Those of `connect`.
     pub fn connect(&self, socket: &Path) -> io::Result<UnixStream> {
         let ours = rustix::process::geteuid();
@@ -322,10 +336,11 @@ impl Process {
         self.connect_as_its_user(socket)
     }
 
-    /// Connects to a socket as the user and group of the process. HotSpot of JDK 8 takes no other connection, not even
-    /// one of root.
+    /// Connects to a socket as the user and group of the process. HotSpot of JDK 8 accepts no other connection, not
+    /// even one of root.
     ///
     /// # Errors
+    ///
     /// Those of `connect`.
     pub fn connect_as_its_user(&self, socket: &Path) -> io::Result<UnixStream> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -333,7 +348,7 @@ impl Process {
         self.as_its_user(|| UnixStream::connect(format!("/proc/self/fd/{}", opened.as_raw_fd())))
     }
 
-    /// Counts the open file descriptors, and reads their soft limit; `None` if `/proc` hides them.
+    /// Returns the number of open file descriptors and their soft limit; `None` if `/proc` hides them.
     #[must_use]
     pub fn descriptors(&self) -> Option<(u64, u64)> {
         let open = fs::read_dir(self.proc("fd")).ok()?.count() as u64;
@@ -341,18 +356,22 @@ impl Process {
         Some((open, descriptor_limit(&limits)?))
     }
 
-    /// As [`Process::check_descriptors`], of a process that has not answered for some seconds. Calls that wait may hold
-    /// descriptors back that nobody sees: on some kernels `accept` takes one before a client comes.
+    /// As [`Process::check_descriptors`], for a process that has not answered for some seconds.
+    ///
+    /// Blocked calls may hold descriptors that `/proc` does not show: on some kernels `accept` reserves one before a
+    /// client connects.
     ///
     /// # Errors
+    ///
     /// [`AttachError::NoDescriptors`].
     pub fn check_descriptors_of_silent(&self) -> Result<(), AttachError> {
         self.check_descriptors(HELD_BACK)
     }
 
-    /// Makes sure that the process can open `needed` files more.
+    /// Checks that the process can open `needed` more files.
     ///
     /// # Errors
+    ///
     /// [`AttachError::NoDescriptors`].
     pub fn check_descriptors(&self, needed: u64) -> Result<(), AttachError> {
         match self.descriptors() {
@@ -369,7 +388,7 @@ impl Process {
         }
     }
 
-    /// Whether a thread of this name runs in it; the system keeps 15 bytes of a name.
+    /// Checks whether the process has a thread of this name. The system keeps 15 bytes of a name.
     #[must_use]
     pub fn has_thread(&self, name: &str) -> bool {
         let threads = fs::read_dir(self.proc("task"));
@@ -380,13 +399,14 @@ impl Process {
         })
     }
 
-    /// The command line, one string per argument.
+    /// The command line, one string for each argument.
     #[must_use]
     pub fn command_line(&self) -> Vec<String> {
         self.texts("cmdline")
     }
 
-    /// The value that a variable had when the process began; none if it was not set, or its environment may not be read.
+    /// The value of an environment variable at the start of the process. Returns `None` if it was not set, or if the
+    /// environment is not readable.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<String> {
         let mut variables = self.texts("environ").into_iter();
@@ -396,7 +416,7 @@ impl Process {
         })
     }
 
-    /// The texts, each ended by a zero byte, of a file in `/proc/PID`.
+    /// The strings of a file in `/proc/PID`, each terminated by a zero byte.
     fn texts(&self, file: &str) -> Vec<String> {
         let bytes = fs::read(self.proc(file)).unwrap_or_default();
         bytes
@@ -407,7 +427,7 @@ impl Process {
     }
 }
 
-/// Whether a line of `/proc/PID/maps` ends in a path with this file name.
+/// Checks whether a line of `/proc/PID/maps` ends in a path with this file name.
 fn maps_name(maps: &str, library: &str) -> bool {
     maps.lines().any(|line| {
         let path = line.trim_end_matches(" (deleted)");
@@ -426,7 +446,7 @@ fn descriptor_limit(limits: &str) -> Option<u64> {
     }
 }
 
-/// Whether the loader of musl is mapped: `/lib/ld-musl-x86_64.so.1`.
+/// Checks whether the dynamic linker of musl is mapped: `/lib/ld-musl-x86_64.so.1`.
 fn maps_musl(maps: &str) -> bool {
     maps.lines().any(|line| {
         let path = line.rsplit_once('/');
@@ -434,8 +454,8 @@ fn maps_musl(maps: &str) -> bool {
     })
 }
 
-/// `uid` as it is called within a user namespace, by the lines `inside outside length` of its
-/// `uid_map`; none if no line has it.
+/// Translates `uid` into a user namespace, by the lines `inside outside length` of its `uid_map`. Returns `None` if no
+/// line contains it.
 fn inner_uid(map: &str, uid: u32) -> Option<u32> {
     let inner = |line: &str| {
         let mut numbers = line.split_whitespace().map(str::parse::<u32>);
@@ -483,7 +503,7 @@ impl Status {
     }
 }
 
-/// The pids that `/proc` lists.
+/// The pids that `/proc` lists, in ascending order.
 #[must_use]
 pub fn pids() -> Vec<i32> {
     let Ok(entries) = fs::read_dir(Path::new("/proc")) else {

@@ -1,39 +1,42 @@
 //! The bytes on the attach socket.
 //!
-//! Version 1 (every JDK): `1 NUL command NUL a NUL b NUL c NUL`, always three arguments of at most
-//! 1,024 bytes. Version 2 (JDK 24 and newer): `2 NUL size NUL command NUL arguments… NUL`, where `size`
-//! counts the bytes after its own NUL. Both are answered by a decimal status, a line feed, and text
-//! up to the end of the stream.
+//! Version 1 (every JDK): `1 NUL command NUL a NUL b NUL c NUL`, always three arguments of at most 1,024 bytes.
+//!
+//! Version 2 (JDK 24 and newer): `2 NUL size NUL command NUL arguments… NUL`, where `size` counts the bytes after its
+//! own NUL.
+//!
+//! The answer to both is a decimal status, a line feed, and text up to the end of the stream.
 
 use crate::error::AttachError;
 
-/// Bytes one argument may have in version 1 (HotSpot's `arg_length_max`).
+/// Largest length of an argument of version 1, in bytes (HotSpot's `arg_length_max`).
 pub const V1_ARGUMENT_LIMIT: usize = 1024;
-/// Arguments a version 1 request always has (HotSpot's `arg_count_max`).
+/// Number of arguments of every version 1 request (HotSpot's `arg_count_max`).
 const V1_ARGUMENTS: usize = 3;
 
 /// A version of the request format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// Three short arguments.
+    /// Three arguments of bounded length.
     V1,
     /// Any number of arguments of any length.
     V2,
 }
 
-/// What the JVM answered: its status and the text after it.
+/// The JVM's answer: its status and the text after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// 0 if the command was understood; what it did is in `text`.
+    /// 0 if the JVM knows the command; the outcome of the command is in `text`.
     pub status: i32,
-    /// All after the first line.
+    /// The text after the first line.
     pub text: String,
 }
 
-/// The request for `command` with `arguments`.
+/// Encodes the request for `command` with `arguments`.
 ///
 /// # Errors
-/// [`AttachError::ArgumentTooLong`] if version 1 cannot carry an argument, or there are too many.
+///
+/// [`AttachError::ArgumentTooLong`] if version 1 cannot carry an argument, or there are too many arguments.
 pub fn request(
     version: Version,
     command: &str,
@@ -45,7 +48,7 @@ pub fn request(
     }
 }
 
-/// Whether version 1 can carry these arguments.
+/// Checks whether version 1 can carry these arguments.
 #[must_use]
 pub fn fits_v1(arguments: &[&str]) -> bool {
     arguments.len() <= V1_ARGUMENTS
@@ -92,7 +95,7 @@ fn push(bytes: &mut Vec<u8>, text: &str) {
 }
 
 impl Answer {
-    /// Takes an answer apart; `None` if it does not begin with a status line.
+    /// Parses an answer. Returns `None` if it does not begin with a status line.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Answer> {
         let text = String::from_utf8_lossy(bytes);
@@ -103,9 +106,10 @@ impl Answer {
         })
     }
 
-    /// What `Agent_OnAttach` returned, from the body of `load`: the only reliable sign of success
-    /// on JDK 11 to 25 (JDK 25 reports status 0 even for a library that does not exist).
-    /// On JDK 8 the body is nothing but that number.
+    /// The result of `Agent_OnAttach`, from the answer to `load`.
+    ///
+    /// It is the only reliable sign of success on JDK 11 to 25: JDK 25 reports status 0 even for a library that does
+    /// not exist. On JDK 8 the text is this number alone.
     #[must_use]
     pub fn agent_result(&self) -> Option<i32> {
         let mut lines = self.text.lines();

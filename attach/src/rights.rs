@@ -1,14 +1,15 @@
-//! The rights of another user, for one piece of work.
+//! The user and group ids of another user, for one task.
 
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 use std::io;
 
-/// Runs `work` with the ids of a user, on a thread of its own: the other threads of this process keep theirs.
+/// Runs `work` with the ids of a user, on a separate thread, so the other threads of this process keep their ids.
 ///
-/// Without the rights of root, or if the ids are those of this process, the calling thread does the work.
+/// The calling thread does the work if this process is not root, or has the same ids.
 ///
 /// # Errors
+///
 /// Those of `work` and of `setresuid`.
 pub(crate) fn with<T: Send>(
     uid: u32,
@@ -31,11 +32,11 @@ pub(crate) fn with<T: Send>(
     })
 }
 
-/// Gives the calling thread alone the rights of a user.
+/// Sets the ids of the calling thread alone.
 fn take(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
     let groups: Vec<Gid> = groups.iter().copied().map(Gid::from_raw).collect();
     match rustix::thread::set_thread_groups(&groups) {
-        // A user namespace may forbid it, and keeps the groups that it allows.
+        // A user namespace may forbid it; then the thread keeps its groups.
         Ok(()) | Err(Errno::PERM | Errno::INVAL) => {}
         Err(error) => return Err(error.into()),
     }

@@ -1,14 +1,14 @@
-//! Requests on their way to the agent, and when they are answered.
+//! Requests that the agent receives, and their answers.
 
 use crate::message::{Refusal, Request};
 use serde_json::Value;
 
-/// What the agent answers.
+/// An answer of the agent.
 #[derive(Debug)]
 pub struct Reply {
-    /// The answer that belongs to the request, or why there is none.
+    /// The answer's value, or the reason of the refusal.
     pub outcome: Result<Value, Refusal>,
-    /// Whether the server ends once this is said.
+    /// True if the server ends after this answer.
     pub last: bool,
 }
 
@@ -23,26 +23,26 @@ impl Reply {
     }
 }
 
-/// When a request is answered.
+/// The time of an answer.
 #[derive(Debug)]
 pub enum Answer {
     /// At once.
     Now(Reply),
-    /// By [`crate::Answers::send`], with the ticket of the request.
+    /// Later, through [`crate::Answers::send`] with the ticket of the request.
     Later,
 }
 
-/// Which request a later answer belongs to.
+/// Links a later answer to its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket(pub(crate) u64);
 
-/// A request, who makes it, and the ticket for its answer.
+/// A request, its user, and the ticket for its answer.
 #[derive(Debug)]
 pub struct Asked {
-    /// What is asked for.
+    /// The request.
     pub request: Request,
-    /// The user who asks.
+    /// The id of the user who sent the request.
     pub user: u32,
-    /// Where a later answer goes.
+    /// The ticket for a later answer.
     pub ticket: Ticket,
 }

@@ -1,8 +1,8 @@
-//! What `classes` can tell of a class besides its name.
+//! The details of a class in the answer to `classes`.
 
 use serde::{Deserialize, Serialize};
 
-/// What is asked of each class that is listed.
+/// The requested details of each class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Details {
@@ -17,7 +17,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// Whether nothing is asked.
+    /// Checks whether no detail is requested.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -32,30 +32,30 @@ pub struct ClassLoader {
     pub class: String,
     /// Its identity hash code, in hexadecimal; empty for the bootstrap loader.
     pub hash: String,
-    /// What `ClassLoader.getName` gives; empty if it has no name.
+    /// The result of `ClassLoader.getName`; empty if the loader has no name.
     pub name: String,
 }
 
-/// A method of a class that is loaded.
+/// A method of a loaded class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadedMethod {
-    /// Its name.
+    /// The name of the method.
     pub name: String,
     /// Its descriptor (JVMS 4.3.3).
     pub descriptor: String,
     /// Its access flags (JVMS 4.6).
     pub flags: u16,
-    /// Frames of platform threads in which code of it runs that has been replaced since they were entered.
+    /// Number of frames of platform threads that execute former code of the method.
     pub former_frames: usize,
 }
 
-/// A class as text, in the manner of `javap`, with the edits that it holds in their places; or why there is none.
+/// A class as text, in the manner of `javap`, with its edits in their places; or the reason why it cannot be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plan {
-    /// The class; empty if it cannot be shown.
+    /// The text; empty if the class cannot be shown.
     pub text: String,
-    /// Why it cannot be shown, or why a plugin's edits are not shown; else empty.
+    /// The reason why the class, or a plugin's edits, cannot be shown; else empty.
     pub cause: String,
 }

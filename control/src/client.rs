@@ -12,15 +12,15 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long the agent may take to say anything.
+/// Longest wait for any answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often the client looks whether an answer can still come.
+/// Interval at which the client checks whether an answer can still arrive.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Who must be at the other end.
+/// The expected process at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// The process, in our pid namespace.
+    /// The process id, in our pid namespace.
     pub pid: i32,
     /// Its effective user, in our user namespace.
     pub uid: u32,
@@ -33,10 +33,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects, and checks that the process that listens is `peer`.
+    /// Connects, and checks that the listening process is `peer`.
     ///
     /// # Errors
-    /// [`ControlError::NoAgent`] if no process listens, [`ControlError::NotTrusted`] if another one does.
+    ///
+    /// [`ControlError::NoAgent`] if no process listens, [`ControlError::NotTrusted`] if another process does.
     pub fn connect(socket: &Path, peer: Peer) -> Result<Self, ControlError> {
         Self::over(UnixStream::connect(socket), socket, peer)
     }
@@ -44,6 +45,7 @@ impl Client {
     /// As [`Client::connect`], over a connection that was made to this socket.
     ///
     /// # Errors
+    ///
     /// As [`Client::connect`].
     pub fn over(
         stream: io::Result<UnixStream>,
@@ -75,7 +77,7 @@ impl Client {
         })
     }
 
-    /// Whether the agent has closed the connection, as it does when it leaves.
+    /// Checks whether the agent has closed the connection, as it does when it leaves.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
@@ -83,10 +85,11 @@ impl Client {
         matches!(found, Ok(0) | Err(Errno::ECONNRESET))
     }
 
-    /// Asks and waits for the answer, as the agent gave it.
+    /// Sends a request and returns the agent's answer.
     ///
     /// # Errors
-    /// [`ControlError::Refused`] with the agent's reason, or that it did not answer.
+    ///
+    /// [`ControlError::Refused`] with the agent's reason, or [`ControlError::NoAnswer`].
     pub fn ask(&mut self, request: &Request) -> Result<Value, ControlError> {
         let begun = Instant::now();
         self.ask_while(request, &mut || {
@@ -95,10 +98,11 @@ impl Client {
         })
     }
 
-    /// As [`Client::ask`], for as long as `look`, which is called every second, sees no reason to give up.
+    /// As [`Client::ask`], until `look`, which is called every second, returns an error.
     ///
     /// # Errors
-    /// As [`Client::ask`], or what `look` says.
+    ///
+    /// As [`Client::ask`], or the error of `look`.
     pub fn ask_while(
         &mut self,
         request: &Request,
@@ -120,9 +124,10 @@ impl Client {
         read_answer(&line)
     }
 
-    /// As [`Client::ask`], with the answer taken apart.
+    /// As [`Client::ask`], with the answer deserialized.
     ///
     /// # Errors
+    ///
     /// As [`Client::ask`].
     pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, ControlError> {
         serde_json::from_value(self.ask(request)?).map_err(|error| unreadable(&error.to_string()))

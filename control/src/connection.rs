@@ -1,4 +1,4 @@
-//! One client of the server: what it sent, what it is to be told, and what happens when it is gone.
+//! One client of the server: its input, its output, and the lease that ends with it.
 
 use crate::answer::{Answer, Asked, Reply, Ticket};
 use crate::leases::{Leases, Listed};
@@ -12,17 +12,17 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How long a client may take to read what it asked for.
+/// Time in which a client must read its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes read in one turn.
 const CHUNK: usize = 1 << 16;
 
-/// What a connection had to do in one turn of the server.
+/// The result of one turn of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing that ends the server.
+    /// The server goes on.
     More,
-    /// It was given the last answer.
+    /// The connection has the last answer.
     Last,
 }
 
@@ -30,33 +30,33 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: UnixStream,
-    /// Who it is.
+    /// The id of its user.
     user: u32,
     ticket: Ticket,
-    /// Read and not answered yet.
+    /// Bytes that were read and not answered yet.
     input: Vec<u8>,
-    /// Where the first line of `input` ends, if it is whole.
+    /// The end of the first line of `input`, if that line is whole.
     line_end: Option<usize>,
-    /// To be written.
+    /// Bytes to be written.
     output: Vec<u8>,
-    /// When it last said or took something.
+    /// The time of the last read or write.
     active: Instant,
-    /// It will say no more.
+    /// The client has closed its side: it sends no more.
     ended: bool,
-    /// It takes no answer any more either.
+    /// The connection is broken: the client takes no answer either.
     gone: bool,
-    /// Its request is being carried out.
+    /// A later answer is pending.
     waits: bool,
     lease: Option<Lease>,
-    /// Those of all clients.
+    /// The leases of all clients.
     leases: Leases,
 }
 
-/// What is carried out when the client is gone.
+/// A request that is carried out when the client is gone.
 #[derive(Debug)]
 struct Lease {
     request: Request,
-    /// When it is carried out though the client is there.
+    /// The time at which it is carried out even if the client is connected.
     due: Option<Instant>,
     _listed: Listed,
 }
@@ -83,35 +83,35 @@ impl Connection {
         self.ticket
     }
 
-    /// When it last said or took something.
+    /// The time of the last read or write.
     pub(crate) fn active(&self) -> Instant {
         self.active
     }
 
-    /// Whether its lease ends with this request.
+    /// Checks whether the client's lease ends with this request.
     pub(crate) fn has_lease_for(&self, request: &Request) -> bool {
         let lease = self.lease.as_ref();
         lease.is_some_and(|lease| lease.request == *request)
     }
 
-    /// Whether something ends with it.
+    /// Checks whether the client waits for an answer or holds a lease.
     pub(crate) fn is_at_work(&self) -> bool {
         self.waits || self.lease.is_some()
     }
 
-    /// It is asked for more only when it has taken its answers.
+    /// The events to wait for. The client can send a request only after it has read its answers.
     pub(crate) fn poll_fd(&self) -> PollFd<'_> {
         let events = if !self.output.is_empty() {
             PollFlags::POLLOUT
         } else if self.waits {
-            PollFlags::empty() // its end is reported all the same
+            PollFlags::empty() // `poll` reports a hang-up all the same
         } else {
             PollFlags::POLLIN
         };
         PollFd::new(self.stream.as_fd(), events)
     }
 
-    /// How long until something is to be done even if the client does nothing.
+    /// Time until the connection needs a turn even if the client stays idle.
     pub(crate) fn due(&self) -> Option<Duration> {
         let lease = self.lease.as_ref().and_then(|lease| lease.due);
         let lease = lease.map(|due| due.saturating_duration_since(Instant::now()));
@@ -125,14 +125,14 @@ impl Connection {
         lease.into_iter().chain(output).min()
     }
 
-    /// Takes what is ready and answers at most one request.
+    /// Reads the bytes that are ready, and answers at most one request.
     pub(crate) fn serve(
         &mut self,
         events: PollFlags,
         answer: &mut impl FnMut(Asked) -> Answer,
     ) -> Turn {
         if self.waits {
-            // A client that hangs up leaves its request behind, which is carried out to its end.
+            // A request is carried out to its end even if the client hangs up.
             self.gone |= events.intersects(PollFlags::POLLHUP | PollFlags::POLLERR);
             return Turn::More;
         }
@@ -172,7 +172,7 @@ impl Connection {
         if reply.last { Turn::Last } else { Turn::More }
     }
 
-    /// Takes a lease, or gives it back.
+    /// Takes a lease, or returns it.
     fn hold(&mut self, plugin: Option<String>, ms: Option<u64>, holder: Holder) -> Reply {
         self.lease = plugin.map(|plugin| Lease {
             due: ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
@@ -185,7 +185,7 @@ impl Connection {
         Reply::new(Ok(Value::Null))
     }
 
-    /// What is to be done, and for whom, now that the client is gone or its time is over; once.
+    /// The request of a lease that has ended, and its user: the client is gone, or the time is over. Returned once.
     pub(crate) fn ended_lease(&mut self) -> Option<(Request, u32)> {
         let lease = self.lease.as_ref()?;
         let over = lease.due.is_some_and(|due| due <= Instant::now());
@@ -195,7 +195,7 @@ impl Connection {
         self.lease.take().map(|lease| (lease.request, self.user))
     }
 
-    /// The answer that it waited for has come.
+    /// Sends the later answer.
     pub(crate) fn say_later(&mut self, reply: Reply) {
         self.waits = false;
         self.say(reply.outcome);
@@ -243,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// The first whole line, without its end.
+    /// The first whole line, without its newline.
     fn take_line(&mut self) -> Option<Vec<u8>> {
         let end = self.line_end.take()?;
         let rest = self.input.split_off(end + 1);
@@ -273,7 +273,7 @@ impl Connection {
         }
     }
 
-    /// Nothing more is taken from the client, and nothing that waits is written.
+    /// Drops all input and output of the client.
     fn give_up(&mut self) {
         self.input = Vec::new();
         self.line_end = None;
@@ -281,13 +281,13 @@ impl Connection {
         self.ended = true;
     }
 
-    /// Whether nothing is left to be said.
+    /// Checks whether the connection can be closed: everything is answered and written, or it is broken.
     pub(crate) fn is_over(&self) -> bool {
         let idle = self.line_end.is_none() && self.output.is_empty() && !self.waits;
         self.gone || self.ended && idle
     }
 
-    /// Writes the rest of the last answer, blocking until the client has read if it must.
+    /// Writes the rest of the last answer, and blocks until the client has read it or `PATIENCE` is over.
     pub(crate) fn finish(mut self) {
         let _ = self.stream.set_nonblocking(false);
         let _ = self.stream.set_write_timeout(Some(PATIENCE));

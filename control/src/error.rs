@@ -1,31 +1,31 @@
-//! What can go wrong between command and agent, with stable codes.
+//! Errors between command and agent, with stable codes.
 
 use crate::message::{Refusal, other_protocol};
 use std::io;
 
-/// Why a client got no answer, or an agent has no socket.
+/// The reason why a client got no answer, or an agent has no socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// Nobody listens where the agent would.
+    /// No process listens at the agent's socket.
     #[error("no agent listens at {0}")]
     NoAgent(String),
     /// The socket or its folder is not the JVM's.
     #[error("{0}")]
     NotTrusted(String),
-    /// Nothing came back.
+    /// The agent sent no answer.
     #[error("the agent did not answer: {0}")]
     NoAnswer(String),
-    /// The other end speaks another version.
+    /// The agent speaks another version of the protocol.
     #[error("the agent speaks version {0} of the protocol")]
     OtherProtocol(u32),
-    /// The agent says no, for a reason of its own.
+    /// The agent refused the request.
     #[error("{}", .0.message)]
     Refused(Refusal),
-    /// The socket cannot be made.
+    /// The socket cannot be created.
     #[error("{what}: {source}")]
     Socket {
-        /// What was being done.
+        /// The step that failed.
         what: String,
         /// The system's error.
         source: io::Error,
@@ -33,7 +33,7 @@ pub enum ControlError {
 }
 
 impl ControlError {
-    /// The same with its code and what to do, as the agent itself would put it.
+    /// The error as a refusal, with its code and help.
     #[must_use]
     pub fn refusal(self) -> Refusal {
         let text = self.to_string();

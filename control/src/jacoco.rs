@@ -5,8 +5,8 @@
 //! client ← header, then for each command the data and `DONE` ← JVM
 //! ```
 //!
-//! Header and data are blocks of an `.exec` file; a command is `COMMAND` and two truth values.
-//! Nobody has to say who he is.
+//! Header and data are blocks of an `.exec` file. A command is `COMMAND` and two booleans. The protocol has no
+//! authentication.
 
 mod client;
 mod connection;
@@ -15,30 +15,30 @@ mod server;
 pub use client::{AskError, ask};
 pub use server::Server;
 
-/// What both ends send first, and what an `.exec` file begins with: kind of the block, magic, version.
+/// The first bytes of both ends, and of an `.exec` file: block type, magic, version.
 pub const HEADER: [u8; 5] = [0x01, 0xC0, 0xC0, 0x10, 0x07];
 
-/// The kind of the block that is a command.
+/// The block type of a command.
 const COMMAND: u8 = 0x40;
 /// The block that ends the answer to a command.
 const DONE: u8 = 0x20;
 
-/// What a client wants.
+/// A command of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// To be told what was executed.
+    /// Send the coverage data.
     pub dump: bool,
-    /// That it is forgotten afterwards.
+    /// Clear the coverage data afterwards.
     pub reset: bool,
 }
 
 impl Command {
-    /// As it is sent.
+    /// The bytes of the command.
     fn to_bytes(self) -> [u8; 3] {
         [COMMAND, self.dump.into(), self.reset.into()]
     }
 
-    /// As it was sent; none if it is something else.
+    /// Parses a command; `None` if the bytes are no command.
     fn from_bytes(bytes: [u8; 3]) -> Option<Self> {
         let [COMMAND, dump, reset] = bytes else {
             return None;

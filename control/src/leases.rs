@@ -1,4 +1,4 @@
-//! The leases that clients hold, so that others can be told whose command is in their way.
+//! The leases that clients hold, so that a command can name the command that blocks it.
 
 use crate::message::Holder;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ struct Held {
     holders: BTreeMap<u64, Holder>,
 }
 
-/// A lease in the list, which leaves it with this value.
+/// An entry of the list, removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Listed {
     leases: Leases,
@@ -22,7 +22,7 @@ pub(crate) struct Listed {
 }
 
 impl Leases {
-    /// Who holds a lease, in the order in which they took it.
+    /// The holders of leases, in the order in which they took them.
     #[must_use]
     pub fn holders(&self) -> Vec<Holder> {
         self.held().holders.values().cloned().collect()

@@ -5,22 +5,22 @@
 //! client ← {"protocol":1,"ok":{…}}\n or {"protocol":1,"error":{"code":"H07…",…}}\n ← agent
 //! ```
 //!
-//! Lines of JSON over a Unix socket in a folder that only the JVM's user may enter; both ends check
-//! who the other is. Any number of requests follow each other on one connection.
-//! The agent defines what a request does; this crate knows no JVM.
+//! Lines of JSON over a Unix socket in a folder that only the JVM's user may enter. Each end checks the user of the
+//! other. A connection carries any number of requests. The agent defines the effect of a request; this crate knows no
+//! JVM.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`message`] | requests and answers; begin here to add one |
-//! | [`socket`] | the socket of a process: where it lies, made safely |
-//! | [`answer`] | requests on their way to the agent, and when they are answered |
+//! | [`socket`] | the path and the safe creation of the socket of a process |
+//! | [`answer`] | requests that the agent receives, and their answers |
 //! | `connection` | one client of the server |
-//! | [`leases`] | who holds leases |
+//! | [`leases`] | the leases that clients hold |
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
-//! | [`classes`] | what `classes` can tell of a class |
+//! | [`classes`] | the details of a class in the answer to `classes` |
 //! | [`client`] | one connection to an agent |
-//! | [`jacoco`] | JaCoCo's protocol over TCP, both ends: a channel of its own |
-//! | [`error`] | what can go wrong, with stable codes |
+//! | [`jacoco`] | JaCoCo's protocol over TCP, both ends: a separate channel |
+//! | [`error`] | errors with stable codes |
 #![forbid(unsafe_code)]
 
 pub mod answer;

@@ -1,6 +1,6 @@
-//! Requests, and the answer that belongs to each.
+//! Requests and their answers.
 //!
-//! To add a request: a case of [`Request`], a struct for its answer, and a handler in the agent.
+//! To add a request, add a variant of [`Request`], a struct for its answer, and a handler in the agent.
 
 use crate::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use crate::patch::{PatchRequest, Rollback};
@@ -11,27 +11,27 @@ use std::path::PathBuf;
 
 /// Version of the protocol; both ends must speak the same.
 ///
-/// It changes when a request or an answer that exists changes its meaning. New requests and new
-/// fields do not change it: an agent refuses what it does not know, and readers skip what they do not.
+/// It changes when an existing request or answer changes its meaning. New requests and new fields do not change it: an
+/// agent refuses requests that it does not know, and readers skip fields that they do not know.
 pub const PROTOCOL: u32 = 1;
 
-/// The message of a refusal (`H0704`) by an agent that leaves: it answers nobody any more.
+/// The message of the refusal `H0704` by an agent that is leaving and answers no more requests.
 pub const LEAVING: &str = "the agent is leaving the JVM";
 
-/// The plugin for which an agent comes that is loaded for a request alone: there is no plugin of this name.
+/// The plugin name of an agent that was loaded for a single request. No plugin has this name.
 pub const NO_PLUGIN: &str = "none";
 
-/// The begin of the names under which commands record the JVM's own events; what follows is unique to the command.
+/// The prefix of the holder names of commands that record events of the JVM; an id of the command follows.
 const OBSERVATION: &str = "observe:";
 
-/// The name that is released when the command of this id, which records the JVM's own events, is gone. There is no plugin
-/// of this name.
+/// The holder name of the command with this id, which records events of the JVM. It is released when the command is
+/// gone. No plugin has this name.
 #[must_use]
 pub fn observation(id: &str) -> String {
     format!("{OBSERVATION}{id}")
 }
 
-/// Checks whether a name is that of a command that records the JVM's own events.
+/// Checks whether a name is the holder name of a command that records events of the JVM.
 #[must_use]
 pub fn is_observation(name: &str) -> bool {
     name.starts_with(OBSERVATION)
@@ -42,138 +42,139 @@ pub const REQUEST_LIMIT: usize = 32 << 20;
 /// Longest answer, in bytes.
 pub const ANSWER_LIMIT: usize = 64 << 20;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
 pub enum Request {
-    /// How the agent is; answered by [`Status`].
+    /// Report the state of the agent; answered by [`Status`].
     Status,
-    /// Write everything recorded so far to the snapshot; answered by [`Dump`].
+    /// Write all recorded data to the snapshot; answered by [`Dump`].
     Dump,
-    /// The same, and what was hit is forgotten in the same moment: the snapshot holds, up to the length that the answer
-    /// names, each hit that is in no later one; answered by [`Dump`].
+    /// Write all recorded data to the snapshot and clear the hits in one step; answered by [`Dump`]. Up to the length
+    /// in the answer, the snapshot holds exactly the hits that are in no later snapshot.
     DumpAndReset,
-    /// Forget what was hit; answered by [`Reset`].
+    /// Clear the hits; answered by [`Reset`].
     Reset {
-        /// Only the probes of this plugin; without one, all.
+        /// The plugin whose probes are cleared; `None` for all.
         plugin: Option<String>,
     },
-    /// A test begins, or ends: what is hit meanwhile belongs to it; answered by [`Test`].
+    /// Mark the start or end of a test; answered by [`Test`]. Hits between the two belong to the test.
     Test {
-        /// What it is called.
+        /// The name of the test.
         name: String,
-        /// Whether it ends.
+        /// True at the end of the test.
         ends: bool,
     },
-    /// Let a plugin change classes, from now on and those that are loaded; answered by [`Change`].
+    /// Let a plugin change classes, loaded ones and those loaded from now on; answered by [`Change`].
     Enable {
-        /// Its name.
+        /// The name of the plugin.
         plugin: String,
-        /// How to configure it (see the agent's options), if it is new or is to be configured again.
+        /// Its configuration (see the agent's options), if the plugin is new or is to be configured again.
         options: Option<String>,
         /// A folder of compiled plugins (the agent's option `cache`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cache: Option<PathBuf>,
-        /// A session in which the plugin records beside others of its kind; without one, it is the agent's own.
+        /// A session in which the plugin records beside its other sessions; `None` for the agent's own session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionRequest>,
         /// Most bytes of metaspace that the change may take (the agent's option `metaspace`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metaspace: Option<u64>,
     },
-    /// Take a plugin's edits out of all classes; answered by [`Change`].
+    /// Remove a plugin's edits from all classes; answered by [`Change`].
     Disable {
-        /// Its name.
+        /// The name of the plugin.
         plugin: String,
     },
-    /// Another configuration in place of the present one; answered by [`Change`].
+    /// Replace the configuration; answered by [`Change`].
     Reload {
-        /// The agent's options; where it records to and whether it is controlled stay as they are.
+        /// The agent's options. The output folder and the control socket stay as they are.
         options: String,
         /// Most bytes of metaspace that the change may take (the agent's option `metaspace`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metaspace: Option<u64>,
     },
-    /// Loaded classes; answered by [`Classes`].
+    /// List loaded classes; answered by [`Classes`].
     Classes {
-        /// Only those whose name matches: `com.acme.**`.
+        /// Only classes whose name matches: `com.acme.**`.
         filter: Option<String>,
-        /// Only those that a plugin has changed.
+        /// Only classes that a plugin has changed.
         changed: bool,
-        /// How many of them to skip.
+        /// Number of classes to skip.
         skip: usize,
-        /// How many to list at most.
+        /// Largest number of classes in the answer.
         limit: usize,
-        /// What to tell of each that is listed.
+        /// The details of each class in the answer.
         #[serde(default)]
         details: Details,
     },
-    /// A field in objects of loaded classes; answered by [`Field`].
+    /// Find a field in objects of loaded classes; answered by [`Field`].
     Field {
-        /// The class, with dots.
+        /// The name of the class, with dots.
         class: String,
-        /// The field.
+        /// The name of the field.
         name: String,
     },
-    /// Put other class files in the place of loaded classes; answered by [`crate::patch::Patched`].
+    /// Replace the class files of loaded classes; answered by [`crate::patch::Patched`].
     Patch(PatchRequest),
-    /// Take patches back; answered by [`crate::patch::Patched`].
+    /// Roll patches back; answered by [`crate::patch::Patched`].
     Rollback {
-        /// Which.
+        /// The patches to roll back.
         which: Rollback,
     },
-    /// The patches in force; answered by [`crate::patch::Patches`].
+    /// List the patches in force; answered by [`crate::patch::Patches`].
     Patches,
-    /// The class files of classes, loaded or not; answered by a list of [`crate::patch::ClassBytes`], without those
-    /// that no loader has or finds.
+    /// Return the class files of classes, loaded or not; answered by a list of [`crate::patch::ClassBytes`]. Classes
+    /// that no loader has or finds are left out.
     ClassFiles {
-        /// Their names, with dots.
+        /// The names of the classes, with dots.
         classes: Vec<String>,
-        /// Only those of this loader.
+        /// Only classes of this loader.
         loader: Option<String>,
     },
-    /// Record the JVM's own events; answered by [`Observation`].
+    /// Record events of the JVM; answered by [`Observation`].
     Observe {
-        /// What is recorded, as the agent's option `observe`.
+        /// The subscription, in the syntax of the agent's option `observe`.
         subscription: String,
-        /// The name whose release ends it.
+        /// The holder name whose release ends the recording.
         #[serde(default)]
         holder: Option<String>,
     },
-    /// End that, and complete the file; answered by null.
+    /// End the recording and complete its file; answered by null.
     EndObservation,
-    /// Find what holds the instances of a class; answered by [`HeapPaths`].
+    /// Find the reference paths that keep the instances of a class alive; answered by [`HeapPaths`].
     HeapPaths {
-        /// Its name as in Java: `com.acme.Order`, `byte[]`.
+        /// The name of the class as in Java: `com.acme.Order`, `byte[]`.
         class: String,
-        /// Longest pause of the program in milliseconds, all passes together. The first pass is always made.
+        /// Longest pause of the program in milliseconds, for all passes together. The first pass is always made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_ms: Option<u64>,
     },
-    /// Let [`Request::Release`] be carried out when this connection ends; answered by null.
+    /// Carry out [`Request::Release`] when this connection ends; answered by null.
     Lease {
-        /// The plugin to be released; without one, the lease is given back.
+        /// The plugin to release; `None` returns the lease.
         plugin: Option<String>,
-        /// After so many milliseconds it is released although the connection is there.
+        /// Time in milliseconds after which the plugin is released even if the connection is open.
         ms: Option<u64>,
-        /// The command that takes the lease; its `plugin` does not count.
+        /// The command that takes the lease. Its `plugin` is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<Holder>,
     },
-    /// Take a plugin's edits out of all classes, and leave if the agent was loaded for this plugin alone and has
-    /// been asked for nothing else since; answered by [`Released`].
+    /// Remove a plugin's edits from all classes; answered by [`Released`]. The agent leaves if it was loaded for this
+    /// plugin and has had no other request since.
     Release {
-        /// Its name.
+        /// The name of the plugin.
         plugin: String,
     },
-    /// Stop the change of classes that is under way, as soon as the batch that the JVM has is done; answered by null.
+    /// Stop the change of classes that is under way, after the current batch of classes; answered by null.
     Cancel,
     /// Undo everything and leave; answered by [`Off`].
     Off,
 }
 
 impl Request {
-    /// Whether [`Request::Cancel`] stops it between two batches of classes: what restores classes goes on to its end.
+    /// Checks whether [`Request::Cancel`] can stop the request between two batches of classes. A request that restores
+    /// classes always runs to its end.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         matches!(self, Self::Enable { .. } | Self::Reload { .. })
@@ -186,24 +187,24 @@ impl Request {
 pub struct Status {
     /// Version of the agent.
     pub version: String,
-    /// The process, as it calls itself.
+    /// The process id, in the process's own pid namespace.
     pub pid: u32,
-    /// The JVM's name and version.
+    /// The name and version of the JVM.
     pub jvm: String,
-    /// Milliseconds since the agent began to work.
+    /// Milliseconds since the start of the agent.
     pub uptime_ms: u64,
     /// The snapshot file, as the JVM's process sees it.
     pub snapshot: String,
-    /// Where JaCoCo's tools can ask what was executed.
+    /// The address of the server for JaCoCo's tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jacoco_tcp: Option<String>,
-    /// Id of the run, empty if none was given.
+    /// The id of the run; empty if the user gave no id.
     pub run: String,
-    /// The plugins, in the order in which their edits are made.
+    /// The plugins, in the order of their edits.
     pub plugins: Vec<Plugin>,
-    /// What became of classes.
+    /// The numbers of classes.
     pub classes: ClassCounts,
-    /// Arrays defined in the JVM for probes, of 32,768 bytes each.
+    /// Number of probe arrays in the JVM, of 32,768 bytes each.
     pub arrays: u16,
     /// The code that records hits.
     pub hits: Hits,
@@ -211,78 +212,78 @@ pub struct Status {
     pub failures: Vec<Failure>,
     /// Failures of the agent itself, not of a class.
     pub own_failures: u64,
-    /// Native methods that have a method in front of them, which stays for as long as the JVM runs.
+    /// Native methods with a wrapper, which stays until the JVM ends.
     pub natives: Vec<String>,
-    /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
+    /// Classes that keep structural edits of plugins (added or renamed members) until the JVM ends.
     pub structures: Vec<String>,
-    /// The change of classes that is under way.
+    /// The progress of the change of classes that is under way.
     pub progress: Option<Progress>,
-    /// Methods that were left as they are within changed classes: the first of them, and why.
+    /// The first methods that were left unchanged within changed classes, with the reasons.
     pub left_alone: Vec<MethodRemark>,
-    /// The last notes of plugins on methods that they left as they are.
+    /// The last notes of plugins on methods that they left unchanged.
     pub notes: Vec<String>,
-    /// What came of the plan cache; none if it is off.
+    /// The counters of the plan cache; `None` if it is off.
     pub plan_cache: Option<PlanCache>,
-    /// The commands that are at work in the JVM, each with the plugin that ends with it.
+    /// The commands that use the agent, each with the plugin that is released when the command ends.
     pub holders: Vec<Holder>,
-    /// The last change of loaded classes that was not made, for want of metaspace.
+    /// The last change of loaded classes that was refused for lack of metaspace.
     pub shortage: Option<Shortage>,
 }
 
-/// A command that is at work in a JVM, as it describes itself.
+/// A command that uses the agent, as it describes itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Holder {
     /// The plugin that is released when the command ends.
     pub plugin: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// The name of its user, or the number of one without a name.
+    /// The name of its user, or the user's number if the user has no name.
     pub user: String,
     /// Its start, in milliseconds since 1970.
     pub since_ms: u64,
-    /// Its command line, arguments with spaces in quotes.
+    /// Its command line; arguments with spaces are in quotes.
     pub command: String,
 }
 
-/// A change of loaded classes that needs more metaspace than there is, so that no class was changed.
+/// A change of loaded classes that needs more metaspace than is free. No class was changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Shortage {
-    /// The classes to be changed.
+    /// Number of classes of the change.
     pub classes: usize,
-    /// Estimated bytes that the change takes.
+    /// Estimated need of the change, in bytes.
     pub needed: u64,
-    /// Bytes that it may take.
+    /// Bytes that the change may take.
     pub available: u64,
 }
 
-/// How often it was known from the plan cache what a plugin asks for in a class, all plugins together.
+/// The counters of the plan cache, summed over all plugins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanCache {
-    /// Known, so that the plugin was not asked.
+    /// Lookups that found a plan: the plugin did not see the class.
     pub hits: u64,
-    /// Not known, so that it was.
+    /// Lookups that found no plan.
     pub misses: u64,
-    /// Files and plans in the cache that were no longer what was stored; they are made anew.
+    /// Damaged files and plans in the cache; they are made again.
     pub damaged: u64,
-    /// Plans that no cache took, as on a full disk.
+    /// Plans that could not be stored, for example because the disk is full.
     pub unwritten: u64,
 }
 
-/// How far a change of the loaded classes is.
+/// The progress of a change of loaded classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// Classes that the JVM has taken.
+    /// Number of classes that the JVM has redefined.
     pub done: usize,
-    /// All classes of the change, as far as known.
+    /// Number of all classes of the change that are known so far.
     pub total: usize,
 }
 
 impl Shortage {
-    /// The answer to a request for the change.
+    /// The answer to the request for the change.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         let Self {
@@ -304,15 +305,15 @@ impl Shortage {
     }
 }
 
-/// What is worth saying about one method.
+/// A remark on one method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MethodRemark {
     /// The class, by its internal name.
     pub class: String,
-    /// Name and descriptor.
+    /// Name and descriptor of the method.
     pub method: String,
-    /// What, in words.
+    /// The text of the remark.
     pub text: String,
 }
 
@@ -320,41 +321,41 @@ pub struct MethodRemark {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plugin {
-    /// Its name.
+    /// The name of the plugin.
     pub name: String,
-    /// Whether it sees classes.
+    /// The state of the plugin.
     pub state: PluginState,
-    /// Classes that hold edits of it now.
+    /// Number of classes that hold edits of the plugin now.
     pub changed: usize,
-    /// What the user selected; empty for the default selection.
+    /// The user's selection; empty for the default selection.
     pub select: Vec<String>,
-    /// The classes that its rules or patterns name and of which it was shown none so far.
+    /// The classes that its rules or patterns name, if the plugin has seen no class of that name.
     pub unmatched: Vec<String>,
 }
 
-/// Whether a plugin sees classes.
+/// The state of a plugin: only an active plugin sees classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PluginState {
-    /// It does.
+    /// Active.
     #[default]
     On,
-    /// Somebody disabled it.
+    /// Disabled by a command.
     Off,
-    /// It failed repeatedly and was switched off.
+    /// Switched off after repeated failures.
     Failed,
 }
 
-/// What HotSpot does with methods that became longer than it compiles by default.
+/// HotSpot's treatment of methods that became longer than its limit for compilation (8,000 bytes by default).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HugeMethods {
-    /// It interprets them.
+    /// HotSpot interprets them.
     #[default]
     Interpreted,
-    /// It compiles them, because the JVM was started with `-XX:-DontCompileHugeMethods`.
+    /// HotSpot compiles them, because the JVM was started with `-XX:-DontCompileHugeMethods`.
     Compiled,
-    /// It compiles them, because the agent has cleared the flag `DontCompileHugeMethods`.
+    /// HotSpot compiles them, because the agent has cleared the flag `DontCompileHugeMethods`.
     CompiledByUs,
 }
 
@@ -362,34 +363,35 @@ pub enum HugeMethods {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by", content = "because")]
 pub enum Hits {
-    /// By calls, which the compilers remove once a probe was hit.
+    /// Calls, which the compilers remove once a probe was hit.
     #[default]
     Calls,
-    /// By stores, for this cause.
+    /// Stores, for this reason.
     Stores(String),
 }
 
-/// Classes in numbers, since the agent began to work; each counts once, however often it is changed or retransformed.
+/// Numbers of classes since the start of the agent. Each class counts once, however often it is changed or
+/// retransformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassCounts {
-    /// Loaded since, or loaded before and wanted by a plugin.
+    /// Classes loaded since, or loaded before and selected by a plugin.
     pub seen: u64,
-    /// Wanted by a plugin.
+    /// Classes selected by a plugin.
     pub selected: u64,
-    /// Changed.
+    /// Changed classes.
     pub changed: u64,
-    /// Left unchanged after a failure.
+    /// Classes left unchanged after a failure.
     pub failed: u64,
-    /// Methods left alone within changed classes.
+    /// Methods left unchanged within changed classes.
     pub skipped_methods: u64,
-    /// Methods that became longer than HotSpot compiles.
+    /// Methods that became longer than HotSpot's limit for compilation.
     pub huge_methods: u64,
-    /// What HotSpot does with them.
+    /// HotSpot's treatment of these methods.
     pub huge_methods_are: HugeMethods,
-    /// Time on the selected classes in microseconds, summed over threads.
+    /// Time spent on the selected classes in microseconds, summed over threads.
     pub time_us: u64,
-    /// The part of it that the self-check took.
+    /// The part of this time that the self-check took.
     pub check_time_us: u64,
 }
 
@@ -397,29 +399,29 @@ pub struct ClassCounts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Failure {
-    /// Stable code.
+    /// The stable code of the error.
     pub code: String,
     /// The class, by its internal name.
     pub class: String,
-    /// The plugin; empty if none is to blame.
+    /// The plugin that caused the failure; empty if no plugin did.
     pub plugin: String,
-    /// What happened.
+    /// The cause, as text.
     pub cause: String,
 }
 
-/// Where the snapshot is.
+/// The place of the snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dump {
     /// The file, as the JVM's process sees it.
     pub snapshot: String,
-    /// Its bytes that hold what was recorded up to now; more may follow.
+    /// The length in bytes of the data recorded up to now; the file may grow.
     pub length: u64,
-    /// What became of classes up to now.
+    /// The numbers of classes up to now.
     pub classes: ClassCounts,
 }
 
-/// A recording of the JVM's own events.
+/// A recording of events of the JVM.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Observation {
@@ -427,61 +429,61 @@ pub struct Observation {
     pub file: String,
 }
 
-/// What holds instances of a class.
+/// The reference paths that keep instances of a class alive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HeapPaths {
-    /// Instances that were looked at.
+    /// Number of instances that were examined.
     pub instances: u64,
-    /// Whether there are others.
+    /// True if the class has more instances.
     pub more: bool,
-    /// Instances for which no path was found.
+    /// Number of instances without a known path.
     pub without_path: u64,
-    /// Whether the search ended before it was through, for its limits of memory, length and time.
+    /// True if a limit of memory, path length or time ended the search.
     pub cut: bool,
-    /// Whether the search ended because another pass would have exceeded the longest pause.
+    /// True if the search ended because another pass would have exceeded the longest pause.
     pub out_of_time: bool,
-    /// How often the heap was gone through.
+    /// Number of passes through the heap.
     pub passes: u32,
-    /// How long the program stood still for it, in milliseconds.
+    /// Total pause of the program, in milliseconds.
     pub still_ms: u64,
     /// The paths, those of most instances first.
     pub paths: Vec<HeapPath>,
 }
 
-/// How instances are held.
+/// A reference path that several instances share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HeapPath {
-    /// How many are.
+    /// Number of instances.
     pub instances: u64,
-    /// From the root to one of them.
+    /// The steps from the root to one of the instances.
     pub steps: Vec<String>,
 }
 
-/// What was forgotten.
+/// The outcome of a reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reset {
-    /// Probes whose hits were cleared.
+    /// Number of probes whose hits were cleared.
     pub probes: usize,
 }
 
-/// A test that began or ended.
+/// The outcome of a mark for a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Test {
-    /// The tests that are under way now.
+    /// The tests that are under way.
     pub under_way: Vec<String>,
 }
 
-/// A recording that ends with the command that asks for it.
+/// A recording that ends with the command that starts it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionRequest {
     /// Its unique id, for a lease and for [`Request::Release`].
     pub id: String,
-    /// The folder of the event file, as the JVM sees it; without one, the agent's own.
+    /// The folder of the event file, as the JVM sees it; `None` for the agent's own.
     pub output: Option<PathBuf>,
 }
 
@@ -489,48 +491,48 @@ pub struct SessionRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// The name of its plugin among those of the agent.
+    /// The name of the session's plugin in the agent.
     pub plugin: String,
-    /// Its event file, as the JVM's process sees it.
+    /// The event file, as the JVM's process sees it.
     pub file: String,
 }
 
-/// What a change of plugins did to the classes that are loaded.
+/// The effect of a change of plugins on loaded classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
-    /// Classes retransformed.
+    /// Number of retransformed classes.
     pub retransformed: usize,
-    /// Classes that the JVM did not let be retransformed, and the first of those that a plugin failed on.
+    /// Classes that the JVM did not retransform, and the first classes on which a plugin failed.
     pub failed: Vec<Failure>,
-    /// The plugins now.
+    /// The plugins after the change.
     pub plugins: Vec<Plugin>,
-    /// The session that was asked for.
+    /// The requested session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
 }
 
-/// A field in objects of a loaded class, and of those below it.
+/// A field in objects of a loaded class and of its subclasses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Field {
-    /// Loaded classes of this name: one for each loader.
+    /// Number of loaded classes of this name, one for each loader.
     pub classes: usize,
     /// True for an interface or an abstract class, whose objects are of other classes.
     pub is_abstract: bool,
-    /// The descriptors that the field has in any of the classes; empty if none has it.
+    /// The descriptors of the field in these classes; empty if no class has the field.
     pub types: BTreeSet<String>,
     /// The names of all instance fields of the classes of this name.
     pub fields: BTreeSet<String>,
 }
 
-/// A part of the classes that are loaded.
+/// A page of the list of loaded classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Classes {
-    /// How many there are in all.
+    /// Number of all classes.
     pub total: usize,
-    /// Those asked for, in order of their names.
+    /// The requested classes, in order of their names.
     pub classes: Vec<Class>,
 }
 
@@ -538,67 +540,66 @@ pub struct Classes {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Class {
-    /// Its name, with dots.
+    /// The name of the class, with dots.
     pub name: String,
-    /// `boot`, `platform`, `app` or its loader's class with its identity: `com.acme.Loader@1b6d3586`.
+    /// `boot`, `platform`, `app` or the loader's class with its identity: `com.acme.Loader@1b6d3586`.
     pub loader: String,
-    /// The plugins whose edits it holds.
+    /// The plugins whose edits the class holds.
     pub changed_by: Vec<String>,
-    /// Where it was loaded from: the location of its code source, else `jrt:/` and its module; empty if neither is
-    /// known.
+    /// The location of its code source, else `jrt:/` and its module; empty if neither is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Its loader, and the parents of that, the bootstrap loader last.
+    /// Its loader and the loader's parents, the bootstrap loader last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loaders: Option<Vec<ClassLoader>>,
-    /// Its methods, in the JVM's order; behind them those that only frames still have.
+    /// Its methods in the JVM's order, then former methods that are only on stacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<LoadedMethod>>,
-    /// What it consists of, and what plugins and patches did to it.
+    /// The class as text, with the edits of plugins and patches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
 }
 
-/// What is left when the agent is gone.
+/// The state of the JVM after the agent has left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Off {
-    /// Classes that are again as they were.
+    /// Number of restored classes.
     pub restored: usize,
-    /// Classes that the JVM did not let be restored, and why.
+    /// Classes that the JVM did not restore, with the reasons.
     pub failed: Vec<Failure>,
-    /// The snapshot, complete.
+    /// The complete snapshot.
     pub snapshot: String,
-    /// Native methods that keep the method in front of them, which does nothing any more.
+    /// Native methods that keep their wrapper, which has no effect any more.
     pub natives: Vec<String>,
-    /// Classes that keep what plugins added to them, or renamed in them, until the JVM ends.
+    /// Classes that keep structural edits of plugins (added or renamed members) until the JVM ends.
     pub structures: Vec<String>,
 }
 
-/// What became of a plugin that was released.
+/// The outcome of a release.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Released {
-    /// Whether the agent stays, for what else it was asked for.
+    /// True if the agent stays, because it has other work.
     pub stays: bool,
-    /// Classes that the JVM did not let be restored, and why.
+    /// Classes that the JVM did not restore, with the reasons.
     pub failed: Vec<Failure>,
 }
 
-/// Why the agent does not do what it was asked for.
+/// The reason why the agent refuses a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Refusal {
-    /// Stable code.
+    /// The stable code of the error.
     pub code: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// Labelled lines below it, such as `expected`, `found` and `help`.
+    /// Labelled lines below the message, such as `expected`, `found` and `help`.
     pub notes: Vec<(String, String)>,
 }
 
 impl Refusal {
-    /// With a stable code and one line.
+    /// A refusal with a code and a message.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -607,7 +608,7 @@ impl Refusal {
         }
     }
 
-    /// The same with one more labelled line.
+    /// Adds a labelled line.
     #[must_use]
     pub fn with(mut self, label: &str, text: impl Into<String>) -> Self {
         self.notes.push((label.to_owned(), text.into()));
@@ -615,7 +616,7 @@ impl Refusal {
     }
 }
 
-/// A request on its way.
+/// A request as it is sent.
 #[derive(Serialize, Deserialize)]
 struct Call<R> {
     protocol: u32,
@@ -623,13 +624,13 @@ struct Call<R> {
     request: R,
 }
 
-/// What is read of a request first.
+/// The name of the request, read before its fields.
 #[derive(Deserialize)]
 struct Head {
     request: String,
 }
 
-/// An answer on its way: one of the two.
+/// An answer as it is sent: either `ok` or `error`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Said {
     pub protocol: u32,
@@ -653,7 +654,7 @@ impl Said {
     }
 }
 
-/// A request as a line.
+/// Writes a request as a line.
 pub(crate) fn write_request(request: &Request) -> serde_json::Result<Vec<u8>> {
     line(&Call {
         protocol: PROTOCOL,
@@ -661,14 +662,14 @@ pub(crate) fn write_request(request: &Request) -> serde_json::Result<Vec<u8>> {
     })
 }
 
-/// Something as a line.
+/// Writes a value as a line of JSON.
 pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(value)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// The request of a line, or what to answer instead.
+/// Reads the request of a line, or returns the refusal to answer with.
 pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
     let garbage = |error: serde_json::Error| {
         Refusal::new("H0705", "this is no request")
@@ -689,7 +690,7 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
         })
 }
 
-/// Somebody speaks another version.
+/// The refusal for a request in another version of the protocol.
 pub(crate) fn other_protocol(found: u32) -> Refusal {
     Refusal::new("H0703", "command and agent speak different versions of the protocol")
         .with("expected", format!("version {PROTOCOL}"))

@@ -1,26 +1,26 @@
-//! Hot patches: what is asked for, and what came of each class.
+//! Hot patches: requests, and the outcome for each class.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// New classes for those that are loaded.
+/// New class files for loaded classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PatchRequest {
-    /// Class files, in base 64.
+    /// Class files, in base64.
     pub classes: Vec<ClassBytes>,
-    /// Only the classes of these loaders: `app`, `com.acme.Loader`, `com.acme.Loader@1b6d3586`.
+    /// Restricts the patch to classes of this loader: `app`, `com.acme.Loader`, `com.acme.Loader@1b6d3586`.
     pub loader: Option<String>,
-    /// What to keep beside the patch.
+    /// The user's note, stored with the patch.
     pub note: String,
-    /// Only say what would come of it.
+    /// Only check: report the outcome without changing a class.
     pub check: bool,
-    /// Ask the JVM even if a class has another structure.
+    /// Let the JVM decide, even if a class file has another structure than the loaded class.
     pub force: bool,
-    /// Patch what can be patched, instead of nothing if anything cannot.
+    /// Patch the classes that can be patched. Without it, one refused class refuses the whole patch.
     pub partial: bool,
-    /// The folder of the log, as the JVM sees it, if the agent's own output folder goes with the command that the
-    /// agent came for. The first change of a JVM decides.
+    /// The folder of the log, as the JVM sees it. It is used if the agent was loaded for a command and its output
+    /// folder goes with that command. The first change of a JVM decides.
     pub log: Option<PathBuf>,
 }
 
@@ -29,90 +29,90 @@ pub struct PatchRequest {
 #[serde(transparent)]
 pub struct ClassBytes(#[serde(with = "base64_text")] pub Vec<u8>);
 
-/// Which patches are taken back.
+/// The patches to roll back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rollback {
-    /// The newest.
+    /// The newest patch.
     Last,
-    /// This one.
+    /// The patch with this id.
     Id(u32),
-    /// Every one.
+    /// Every patch.
     All,
 }
 
-/// What came of a patch, its check, or its rollback.
+/// The outcome of a patch, of its check, or of its rollback.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Patched {
-    /// The patches that came or went; empty if nothing was changed.
+    /// The ids of the patches that were applied or rolled back; empty if nothing was changed.
     pub ids: Vec<u32>,
-    /// Each class in each loader that has it.
+    /// The outcome for each class in each loader that has it.
     pub classes: Vec<ClassOutcome>,
-    /// The JVM compiles with C1 alone, and calls through reflection and method handles may go on in former code.
+    /// The JVM compiles with C1 alone, so calls through reflection and method handles may keep the former code.
     pub quick_compiler: bool,
-    /// Where the change is logged, as the JVM sees the file; empty if nothing was changed.
+    /// The path of the log of the change, as the JVM sees it; empty if nothing was changed.
     pub log: String,
 }
 
-/// What came of one class in one loader.
+/// The outcome for one class in one loader.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassOutcome {
-    /// Its name, with dots.
+    /// The name of the class, with dots.
     pub class: String,
     /// Its loader: `boot`, `platform`, `app`, `com.acme.Loader@1b6d3586`; empty if no loader has it yet.
     pub loader: String,
-    /// What became of it.
+    /// The state of the class after the request.
     pub state: ClassState,
-    /// Why not, if it cannot be patched.
+    /// The rules that the new class file breaks, if it cannot be patched.
     pub broken: Vec<BrokenRule>,
-    /// SHA-256 of the class file before, in hexadecimal: as the JVM has it, or of the patch below.
+    /// SHA-256 of the class file before, in hexadecimal: the JVM's own class file, or that of the patch below.
     pub before: String,
     /// SHA-256 of the class file after.
     pub after: String,
-    /// What there is to know of it besides: names that were kept, threads that go on in former code.
+    /// Remarks for the user: names that were kept, threads that still execute former code.
     pub remarks: Vec<String>,
-    /// Parts of a forced patch that have no effect in it.
+    /// Parts of a forced patch that have no effect in this class.
     pub without_effect: Vec<String>,
 }
 
-/// What became of a class.
+/// The state of a class after a patch, a check or a rollback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassState {
-    /// Nothing: something else was refused.
+    /// Not changed, because another class was refused.
     #[default]
     Unchanged,
-    /// Nothing: it is what was to take its place.
+    /// Not changed: the class has this class file already.
     Same,
-    /// It runs the new code from the next call on.
+    /// Patched: the new code runs from the next call on.
     Patched,
-    /// It is not loaded; the new code is used when it is.
+    /// Not loaded yet: the new class file is used when the class is loaded.
     Waiting,
-    /// It can be patched (the answer to a check).
+    /// Can be patched (the answer to a check).
     Possible,
-    /// It cannot be patched.
+    /// Cannot be patched.
     Refused,
-    /// It runs the code that it ran before the patch.
+    /// Rolled back: the code from before the patch runs.
     RolledBack,
     /// Neither loaded nor found: no loader has a class file of that name.
     Absent,
-    /// It was not loaded, and no patch waits for it any more.
+    /// Not loaded, and no patch waits for the class any more.
     Withdrawn,
 }
 
-/// A rule of JVM TI that a new class breaks.
+/// A rule of JVM TI that a new class file breaks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BrokenRule {
-    /// The JVM's error, `JVMTI_ERROR_…`, or empty if it is not the JVM's rule.
+    /// The JVM's error, `JVMTI_ERROR_…`; empty if the rule is Classhook's.
     pub name: String,
-    /// Its number; 0 if it is not the JVM's rule.
+    /// The number of the JVM's error; 0 if the rule is Classhook's.
     pub number: i32,
-    /// What is broken, as text.
+    /// The difference that breaks the rule, as text.
     pub text: String,
-    /// The JVM itself said so.
+    /// True if the JVM itself refused the class file.
     pub by_jvm: bool,
     /// True if a forced patch ignores the rule.
     pub forcible: bool,
@@ -124,8 +124,8 @@ pub struct BrokenRule {
 pub struct Patches {
     /// Oldest first; for each class the newest counts.
     pub patches: Vec<Patch>,
-    /// The log file of every change, as the JVM's process sees it; empty before the first of an agent that came for a
-    /// command.
+    /// The path of the log of every change, as the JVM's process sees it. Empty before the first change, if the agent
+    /// was loaded for a command.
     pub log: String,
 }
 
@@ -133,15 +133,15 @@ pub struct Patches {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Patch {
-    /// Its number.
+    /// Its id.
     pub id: u32,
-    /// What was said about it.
+    /// The user's note.
     pub note: String,
-    /// When, in milliseconds since 1970.
+    /// The time of the patch, in milliseconds since 1970.
     pub time_ms: u64,
-    /// Who asked for it.
+    /// The id of the user who applied the patch.
     pub uid: u32,
-    /// Its classes.
+    /// The patched classes.
     pub classes: Vec<PatchClass>,
 }
 
@@ -149,15 +149,16 @@ pub struct Patch {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PatchClass {
-    /// Its name, with dots.
+    /// The name of the class, with dots.
     pub class: String,
     /// SHA-256 of the class file, in hexadecimal.
     pub digest: String,
-    /// It was not loaded when it was patched.
+    /// True if the class was not loaded at the time of the patch.
     pub waited: bool,
-    /// A newer patch covers it in each of its loaders.
+    /// True if a newer patch covers the class in each of its loaders.
     pub covered: bool,
-    /// Its state in each loader that has it; one of no loader while it waits, none once it is unloaded.
+    /// The state in each loader that has the class. One entry without a loader while the class is not loaded; empty
+    /// once it is unloaded.
     pub states: Vec<LoaderState>,
 }
 
@@ -169,7 +170,7 @@ pub struct LoaderState {
     pub loader: String,
     /// The state of the new code in the class.
     pub state: PatchState,
-    /// The reason of a refusal; else empty.
+    /// The reason of a refusal, else empty.
     pub why: String,
 }
 
@@ -186,7 +187,7 @@ pub enum PatchState {
     Refused,
 }
 
-/// Bytes as base 64.
+/// Bytes as base64.
 mod base64_text {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;

@@ -1,8 +1,8 @@
 //! The agent's side: one thread that waits for clients, and a function that answers them.
 //!
-//! Requests of one client are answered one after another; an answer that takes its time comes from another thread,
-//! and keeps no other client waiting. A client can neither block nor kill the server: nothing is read or written that
-//! would wait, lines and the number of connections are bounded, and who takes no answer is dropped.
+//! Requests of one client are answered one after another. A slow answer is sent by another thread, so it does not delay
+//! other clients. A client can neither block nor kill the server: every read and write is non-blocking, the length of
+//! lines and the number of connections are bounded, and a client that does not read its answer is dropped.
 
 use crate::answer::{Answer, Asked, Reply, Ticket};
 use crate::connection::{Connection, Turn};
@@ -19,20 +19,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// Connections at a time; for one more, the one that was silent for the longest time is closed.
+/// Largest number of connections. One more closes the connection that has been idle for the longest time.
 const CONNECTIONS: usize = 16;
-/// How long to wait when the system has no file descriptor left for a client.
+/// Pause while the system has no file descriptor left for a client.
 const BREATHER: Duration = Duration::from_millis(200);
-/// How long whoever had the agent loaded may take to ask for a lease.
+/// Time in which the command that loaded the agent must take a lease.
 const LEASE_PATIENCE: Duration = Duration::from_secs(10);
-/// How often the server looks for its socket where the system does not tell that it was removed, and tries to make it
-/// anew where that failed.
+/// Interval of checks for the socket if the system has no inotify watch, and of attempts to create it again.
 const SOCKET_CHECK: Duration = Duration::from_secs(1);
 
-/// The ticket of a request that no client waits for: its lease ended.
+/// The ticket of a request without a client: its lease ended.
 const NOBODY: Ticket = Ticket(0);
 
-/// The way of later answers to the server, from any thread.
+/// Sends later answers to the server, from any thread.
 #[derive(Debug, Clone)]
 pub struct Answers {
     sender: mpsc::Sender<(Ticket, Reply)>,
@@ -43,12 +42,12 @@ impl Answers {
     /// Hands an answer to the server, which sends it if the client still waits.
     pub fn send(&self, ticket: Ticket, reply: Reply) {
         if self.sender.send((ticket, reply)).is_ok() {
-            let _ = (&*self.wake).write(&[0]); // the server has ended, or a byte is there already
+            let _ = (&*self.wake).write(&[0]); // the server has ended, or the pipe is full
         }
     }
 }
 
-/// Listens at the socket of this process.
+/// A server that listens at the socket of this process.
 #[derive(Debug)]
 pub struct Server {
     tmp: PathBuf,
@@ -58,9 +57,9 @@ pub struct Server {
     woken: UnixStream,
     answers: Answers,
     later: mpsc::Receiver<(Ticket, Reply)>,
-    /// The error of the last attempt to make the socket anew, reported once.
+    /// The error of the last attempt to create the socket again, reported once.
     lost: Option<String>,
-    /// What is carried out if nobody asks for a lease in time.
+    /// The request to carry out if no client takes the lease in time.
     awaited: Option<(Request, Instant)>,
     leases: Leases,
 }
@@ -70,25 +69,27 @@ pub struct Server {
 pub struct Stopper(UnixStream);
 
 impl Stopper {
-    /// What ends a server that polls the stream.
+    /// A stream to poll, and the stopper that wakes it.
     ///
     /// # Errors
+    ///
     /// If the system has no file descriptors left.
     pub(crate) fn pair() -> io::Result<(UnixStream, Self)> {
         UnixStream::pair().map(|(stop, stopper)| (stop, Self(stopper)))
     }
 
-    /// Wakes the server, which ends after what it is doing.
+    /// Wakes the server, which ends after its current work.
     pub fn stop(&self) {
-        let _ = (&self.0).write(&[0]); // the server has ended, or the byte is there already
+        let _ = (&self.0).write(&[0]); // the server has ended, or the pipe is full
     }
 }
 
 impl Server {
-    /// Makes the socket of this process below `tmp` (see [`crate::socket`]).
+    /// Creates the socket of this process below `tmp` (see [`crate::socket`]).
     ///
     /// # Errors
-    /// If it cannot be made.
+    ///
+    /// If the socket cannot be created.
     pub fn open(tmp: &Path) -> Result<(Self, Stopper), ControlError> {
         let (socket, listener) = Socket::listen(tmp)?;
         let streams = || {
@@ -120,14 +121,14 @@ impl Server {
         Ok((server, stopper))
     }
 
-    /// The socket, for messages.
+    /// The path of the socket, for messages.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.socket.path()
     }
 
-    /// Carries out a request of this process's own user unless somebody soon asks for the lease that ends with it: whoever
-    /// wanted to may have been killed.
+    /// Carries out a request of this process's own user, unless a client soon takes the lease that ends with it. The
+    /// command that was to take it may have been killed.
     pub fn await_lease(&mut self, request: Request) {
         self.awaited = Some((request, Instant::now() + LEASE_PATIENCE));
     }
@@ -138,14 +139,15 @@ impl Server {
         self.leases.clone()
     }
 
-    /// The way of later answers.
+    /// A handle for later answers.
     #[must_use]
     pub fn answers(&self) -> Answers {
         self.answers.clone()
     }
 
-    /// Answers requests until [`Stopper::stop`], or until an answer says that it is the last. The socket is gone
-    /// afterwards. A socket that somebody removed is made anew; `report` gets what became of it.
+    /// Answers requests until [`Stopper::stop`], or until an answer is marked as the last. The socket is removed
+    /// afterwards. If another process removes the socket, the server creates it again and reports the outcome to
+    /// `report`.
     pub fn run(
         mut self,
         mut answer: impl FnMut(Asked) -> Answer,
@@ -175,10 +177,10 @@ impl Server {
                 last = last.or(found.filter(|_| ends));
             }
             if let Some(index) = last {
-                drop(self); // whoever reads the answer finds no socket any more
+                drop(self); // a client that reads the answer finds no socket any more
                 return connections.swap_remove(index).finish();
             }
-            // A lease of another command says nothing of the one that is waited for.
+            // A lease of another command does not replace the awaited one.
             self.awaited.take_if(|(request, _)| {
                 connections
                     .iter()
@@ -205,13 +207,13 @@ impl Server {
         }
     }
 
-    /// What is to be done now that nobody has asked for a lease in time.
+    /// The awaited request, once the time for its lease is over.
     fn ended_wait(&mut self) -> Option<(Request, u32)> {
         let ended = self.awaited.take_if(|(_, due)| *due <= Instant::now());
         ended.map(|(request, _)| (request, rustix::process::geteuid().as_raw()))
     }
 
-    /// Makes the socket anew if somebody removed it.
+    /// Creates the socket again if another process removed it.
     fn restore(&mut self, report: &mut impl FnMut(Result<&Path, &str>)) {
         self.socket.take_events();
         if self.socket.is_there() {
@@ -244,7 +246,7 @@ impl Server {
         self.later.try_iter().collect()
     }
 
-    /// Sleeps until a client connects or sends something; `None` when the server is to end.
+    /// Sleeps until a client connects or sends bytes. Returns `None` if the server shall end.
     fn wait(&self, connections: &[Connection]) -> Option<Ready> {
         let watch = self.socket.watch();
         let own = [&self.stop, &self.woken].map(AsFd::as_fd);
@@ -291,7 +293,7 @@ impl Server {
                     let silent = silent.filter(|(_, connection)| !connection.is_at_work());
                     let silent = silent.min_by_key(|(_, connection)| connection.active());
                     let Some(index) = silent.map(|(index, _)| index) else {
-                        return; // all of them wait for something, or hold a lease
+                        return; // all clients wait for an answer, or hold a lease
                     };
                     connections.swap_remove(index);
                 }
@@ -304,8 +306,8 @@ impl Server {
     }
 }
 
-/// Waits a moment for file descriptors, unless the server is to end: `poll` would return at once, again and again, as long
-/// as there is none for a client.
+/// Waits for file descriptors for a moment, unless the server shall end. Without this pause `poll` would return at
+/// once, again and again, while no descriptor is free for the client.
 pub(crate) fn breathe(stop: &UnixStream) {
     let mut stop = [PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
     let _ = poll(
@@ -314,13 +316,13 @@ pub(crate) fn breathe(stop: &UnixStream) {
     );
 }
 
-/// Who wants something.
+/// The sockets that are ready.
 struct Ready {
     listener: bool,
     connections: Vec<PollFlags>,
 }
 
-/// The user that this process runs as, or root; others cannot even enter the folder.
+/// The user of the client if it is the user of this process, or root. Other users cannot even enter the folder.
 fn who_may_ask(stream: &UnixStream) -> Option<u32> {
     let ours = rustix::process::geteuid().as_raw();
     let peer = getsockopt(stream, PeerCredentials).ok()?.uid();

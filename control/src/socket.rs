@@ -1,7 +1,7 @@
-//! Where the socket lies: `/tmp/.classhook-UID/PID.sock`, in a folder that only its user may enter.
+//! The agent's socket: `/tmp/.classhook-UID/PID.sock`, in a folder that only its user may enter.
 //!
-//! Where another user has taken that name, the folder is `/tmp/.classhook-UID-…` with a name that nobody can foresee;
-//! clients look for it among the folders of the JVM's user.
+//! If another user has taken that name, the folder is `/tmp/.classhook-UID-…` with an unpredictable suffix. Clients
+//! then search the folders of the JVM's user.
 
 use crate::error::ControlError;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, inotify};
@@ -16,17 +16,19 @@ use std::path::{Path, PathBuf};
 
 /// The folder that every user may write to.
 pub const TMP: &str = "/tmp";
-/// Attempts to make a folder that another process removes at the same time.
+/// Number of attempts to create a folder that another process removes at the same time.
 const TRIES: usize = 8;
 
-/// The socket of the process `pid` of the user `uid`, both as that process itself counts them.
+/// The socket of the process `pid` of the user `uid`, both in the namespaces of that process.
 #[must_use]
 pub fn socket_path(uid: u32, pid: i32) -> String {
     format!("{TMP}/{}/{}", folder_name(uid), socket_name(pid))
 }
 
-/// Where the socket of a process may be, the usual path first; `tmp` is its [`TMP`] as this process sees it, and
-/// `uid` and `pid` are as the process itself counts them. `owner` is its user as this process counts.
+/// The possible paths of the socket of a process, the usual path first.
+///
+/// `tmp` is the process's [`TMP`] as this process sees it. `uid` and `pid` are in the namespaces of that process,
+/// `owner` is its user in ours.
 #[must_use]
 pub fn candidates(tmp: &Path, uid: u32, pid: i32, owner: u32) -> Vec<PathBuf> {
     let mut found = vec![tmp.join(folder_name(uid)).join(socket_name(pid))];
@@ -51,7 +53,7 @@ fn socket_name(pid: i32) -> String {
     format!("{pid}.sock")
 }
 
-/// The socket of this process; removed when dropped, and the folder with it if it is empty then.
+/// The socket of this process. It is removed when dropped, and its folder too if that is empty then.
 #[derive(Debug)]
 pub struct Socket {
     folder: OwnedFd,
@@ -59,17 +61,19 @@ pub struct Socket {
     name: String,
     /// Device and inode of the folder and of the socket.
     identity: [(u64, u64); 2],
-    /// Readable when something in the folder was removed or renamed; none if the system has no watch left.
+    /// An inotify watch of the folder, readable after a removal or a rename; `None` if the system has no watch left.
     watch: Option<OwnedFd>,
 }
 
 impl Socket {
-    /// Makes folder and socket below `tmp` and begins to listen.
+    /// Creates folder and socket below `tmp` and begins to listen.
     ///
-    /// The folder is opened without following links and its owner checked afterwards, so what another user has put
-    /// there is not used: then the folder gets a name of its own. Sockets of processes that are gone are removed.
+    /// The folder is opened without following links, and its owner is checked afterwards. So a folder that another user
+    /// has put there is not used; a folder with an unpredictable name replaces it. Sockets of processes that are gone
+    /// are removed.
     ///
     /// # Errors
+    ///
     /// [`ControlError::Socket`].
     pub fn listen(tmp: &Path) -> Result<(Self, UnixListener), ControlError> {
         let usual = folder_name(rustix::process::geteuid().as_raw());
@@ -116,13 +120,13 @@ impl Socket {
         Err(failed(Errno::NOENT))
     }
 
-    /// Readable once the socket may have been removed; none if it must be looked for.
+    /// The watch of the folder, readable once the socket may have been removed. Without one the caller must poll.
     #[must_use]
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().map(AsFd::as_fd)
     }
 
-    /// Takes what [`Socket::watch`] has to say.
+    /// Discards the events of [`Socket::watch`].
     pub fn take_events(&self) {
         let mut buffer = [0; 4096];
         while self
@@ -133,13 +137,13 @@ impl Socket {
         }
     }
 
-    /// Whether clients find this socket at its path; somebody may have removed it, or put another one there.
+    /// Checks whether this socket is still at its path: another process may have removed or replaced it.
     #[must_use]
     pub fn is_there(&self) -> bool {
         identity(&self.folder_path, &self.name).is_ok_and(|found| found == self.identity)
     }
 
-    /// The socket, for messages.
+    /// The path of the socket, for messages.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder_path.join(&self.name)
@@ -149,13 +153,13 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         if self.is_there() {
-            remove(&self.folder, &self.name); // and not another one that was put there meanwhile
+            remove(&self.folder, &self.name); // only if it was not replaced meanwhile
         }
-        let _ = fs::remove_dir(&self.folder_path); // stays while sockets of other JVMs are in it
+        let _ = fs::remove_dir(&self.folder_path); // fails while the folder holds sockets of other JVMs
     }
 }
 
-/// What tells when a folder or something in it is removed or renamed.
+/// Creates a watch that reports removals and renames of the folder and of its entries.
 fn watch(folder: &Path) -> Result<OwnedFd, Errno> {
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
     let removed = inotify::WatchFlags::DELETE
@@ -172,7 +176,7 @@ fn identity(folder: &Path, name: &str) -> Result<[(u64, u64); 2], Errno> {
     Ok([found(folder)?, found(&folder.join(name))?])
 }
 
-/// Binds below the folder that was checked, whatever lies at its path by now.
+/// Binds the socket in the folder that was checked, even if the path leads elsewhere by now.
 fn bind(folder: &OwnedFd, name: &str) -> io::Result<UnixListener> {
     let path = through(folder, name);
     match UnixListener::bind(&path) {
@@ -206,7 +210,7 @@ fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-/// The folder must be ours; then it is closed to everybody else.
+/// Checks that the folder is ours, and then closes it to other users.
 fn check_folder(folder: &OwnedFd, path: &Path) -> Result<(), ControlError> {
     let failed =
         |error: Errno| ControlError::socket(format!("looking at {}", path.display()))(error.into());
@@ -226,7 +230,7 @@ fn not_ours(path: &Path, found: &str) -> ControlError {
     ControlError::NotTrusted(format!("{} is {found}", path.display()))
 }
 
-/// Removes the sockets of processes that are gone and at which no process listens.
+/// Removes sockets whose processes are gone and that refuse connections.
 fn remove_stale(folder: &OwnedFd) {
     let Ok(entries) = rustix::fs::Dir::read_from(folder) else {
         return;

@@ -1,46 +1,47 @@
-//! The other side: asking a JVM what was executed.
+//! The client's side: requests the coverage data of a JVM.
 
 use super::{Command, DONE, HEADER};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// How long connecting may take, and how long the JVM may say nothing.
+/// Timeout for connecting, and for each read and write.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the whole answer may take.
+/// Timeout for the whole answer.
 const ANSWER: Duration = Duration::from_secs(120);
 /// Longest answer, in bytes.
 const LIMIT: usize = 1 << 30;
-/// Bytes read in one go.
+/// Size of one read, in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// Why there is no answer.
+/// The reason why a command got no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// Nobody listens there.
+    /// No process listens at the address.
     #[error("nobody listens there: {0}")]
     Connect(#[source] io::Error),
-    /// The connection was lost, or the time is over.
+    /// The connection was lost, or a read or write timed out.
     #[error("the connection was lost: {0}")]
     Lost(#[source] io::Error),
-    /// Whoever listens speaks another protocol.
+    /// The server speaks another protocol.
     #[error("whoever listens there does not speak JaCoCo's protocol")]
     Stranger,
-    /// The other side closed the connection before the end of its answer.
+    /// The server closed the connection before the end of its answer.
     #[error("the answer ends after {0} bytes, before its end")]
     CutOff(usize),
-    /// The answer is longer than any `.exec` file that would be believed.
+    /// The answer is longer than `LIMIT`, which no plausible `.exec` file reaches.
     #[error("the answer is longer than {LIMIT} bytes")]
     TooLong,
-    /// The time is over.
+    /// The whole answer took longer than `ANSWER`.
     #[error("the answer took longer than {} s", ANSWER.as_secs())]
     TooSlow,
 }
 
-/// Sends one command; the answer is what an `.exec` file holds.
+/// Sends one command and returns the blocks of an `.exec` file, with its header.
 ///
 /// # Errors
+///
 /// See [`AskError`].
 pub fn ask(address: SocketAddr, command: Command) -> Result<Vec<u8>, AskError> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(AskError::Connect)?;
@@ -49,7 +50,7 @@ pub fn ask(address: SocketAddr, command: Command) -> Result<Vec<u8>, AskError> {
         .set_read_timeout(Some(PATIENCE))
         .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
         .and_then(|()| stream.write_all(&request))
-        // So that the other side closes the connection behind its answer, which has no length.
+        // The answer has no length: the server closes the connection behind it once the client sends no more.
         .and_then(|()| stream.shutdown(Shutdown::Write));
     begun.map_err(AskError::Lost)?;
     let mut answer = read_to_end(&mut stream)?;

@@ -1,4 +1,4 @@
-//! One client: what it sent, and what it is to be told.
+//! One client: its input, its output and its timeouts.
 
 use super::{Command, DONE, HEADER};
 use nix::poll::{PollFd, PollFlags};
@@ -7,27 +7,27 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// How long a client may take to say that it speaks this protocol.
+/// Time in which a client must send the header.
 const GREETING: Duration = Duration::from_secs(10);
-/// How long it may take to read one answer.
+/// Time in which a client must read one answer.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// A client.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
-    /// Read and not understood yet: a part of a header or of a command.
+    /// Bytes that were read and not handled yet: a part of a header or of a command.
     input: Vec<u8>,
-    /// Whether it has sent the header.
+    /// True once the client has sent the header.
     greeted: bool,
-    /// To be written, from `written` on.
+    /// Bytes to be written, from `written` on.
     output: Vec<u8>,
     written: usize,
-    /// When it connected, or was last answered.
+    /// The time of the connection, or of the last answer.
     since: Instant,
-    /// It will send no more.
+    /// The client has closed its side: it sends no more.
     ended: bool,
-    /// Nothing is written to it any more either.
+    /// The connection is broken: nothing more is written either.
     gone: bool,
 }
 
@@ -48,17 +48,17 @@ impl Connection {
         })
     }
 
-    /// When it connected, or was last answered.
+    /// The time of the connection, or of the last answer.
     pub(super) fn since(&self) -> Instant {
         self.since
     }
 
-    /// Bytes that wait for it to read them.
+    /// Number of bytes that the client has not taken yet.
     pub(super) fn pending(&self) -> usize {
         self.output.len() - self.written
     }
 
-    /// It is asked for more only when it has taken its answer, and when there is room for another.
+    /// The events to wait for. The client can send a command only after it has read its answer, and while `has_room`.
     pub(super) fn poll_fd(&self, has_room: bool) -> PollFd<'_> {
         let events = match (self.pending() > 0, has_room) {
             (true, _) => PollFlags::POLLOUT,
@@ -68,7 +68,7 @@ impl Connection {
         PollFd::new(self.stream.as_fd(), events)
     }
 
-    /// How long until it is dropped if it does nothing.
+    /// Time until the client is dropped if it stays idle.
     pub(super) fn due(&self) -> Option<Duration> {
         let limit = self.limit()?;
         Some(limit.saturating_sub(self.since.elapsed()) + Duration::from_millis(1))
@@ -82,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Takes what is ready, and answers at most one command.
+    /// Reads the bytes that are ready, and answers at most one command.
     pub(super) fn serve(
         &mut self,
         events: PollFlags,
@@ -102,7 +102,7 @@ impl Connection {
         self.write();
     }
 
-    /// Reads no more than is missing of a header or of a command, so that nothing piles up.
+    /// Reads at most the rest of a header or of a command, so that no input piles up.
     fn read(&mut self) {
         let mut chunk = [0; HEADER.len()];
         let wanted = self.wanted() - self.input.len();
@@ -167,17 +167,17 @@ impl Connection {
         (self.output, self.written) = (Vec::new(), 0);
     }
 
-    /// Whether nothing is left to be said.
+    /// Checks whether the connection can be closed: it is broken, or it has ended and everything is written.
     pub(super) fn is_over(&self) -> bool {
         self.gone || self.ended && self.pending() == 0
     }
 
-    /// Whether it waits for nothing and would hear what was executed until the end.
+    /// Checks whether the client is idle and can receive the coverage data at the end.
     pub(super) fn listens(&self) -> bool {
         self.greeted && !self.is_over() && self.pending() == 0
     }
 
-    /// Tells it something at the end, or the rest of what it was being told, until `due` at the latest.
+    /// Sends the coverage data, or the rest of the answer that is under way, until `due` at the latest.
     pub(super) fn finish(mut self, data: Option<Vec<u8>>, due: Instant) {
         if let Some(data) = data {
             self.say(data);
@@ -186,7 +186,7 @@ impl Connection {
         if left.is_zero() || self.stream.set_nonblocking(false).is_err() {
             return;
         }
-        // One write takes no longer than this; a client that reads slowly hears a part.
+        // One write takes no longer than this; a slow client gets a part of the data.
         let _ = self.stream.set_write_timeout(Some(left));
         let rest = self.output.get(self.written..).unwrap_or_default();
         let _ = self.stream.write(rest);

@@ -1,8 +1,8 @@
 //! The JVM's side: one thread that waits for clients, and a function that answers them.
 //!
-//! A client can neither block nor kill the server, nor make it keep much: nothing is read or written that would wait, no more
-//! is read than a command has, the number of connections and the bytes that wait for their readers are bounded, and who
-//! says something else, or does not read in time, is dropped.
+//! A client can neither block nor kill the server, nor make it use much memory. Every read and write is non-blocking. A
+//! read takes no more bytes than a command has. The number of connections and the bytes that wait for clients are
+//! bounded. A client that speaks another protocol, or does not read in time, is dropped.
 
 use super::Command;
 use super::connection::Connection;
@@ -14,14 +14,14 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Connections at a time; for one more, the one that was silent for the longest time is closed.
+/// Largest number of connections. One more closes the connection that has been idle for the longest time.
 const CONNECTIONS: usize = 16;
-/// No command is read while so many bytes wait for clients to read them.
+/// No command is read while this many bytes wait for clients to read them.
 const PENDING: usize = 64 << 20;
-/// How long clients are told something at the end, all of them together.
+/// Time at the end in which the server sends the coverage data to connected clients, for all of them together.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Listens at an address.
+/// A server of JaCoCo's protocol at one address.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -30,10 +30,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at this address; with port 0, at a port that is free.
+    /// Listens at this address. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If that cannot be, for example because the port is in use.
+    ///
+    /// If the system refuses, for example because the port is in use.
     pub fn open(address: SocketAddr) -> io::Result<(Self, Stopper)> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -47,15 +48,16 @@ impl Server {
         Ok((server, stopper))
     }
 
-    /// Where it listens.
+    /// The address at which the server listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers commands until [`Stopper::stop`]; clients that are there then are told once more what was executed.
+    /// Answers commands until [`Stopper::stop`], then sends the coverage data once more to the clients that are
+    /// connected.
     ///
-    /// `answer` gives the blocks of an `.exec` file that were asked for, without a header; without an answer the client is
+    /// `answer` returns the requested blocks of an `.exec` file, without a header. If it returns `None`, the client is
     /// dropped.
     pub fn run(self, mut answer: impl FnMut(Command) -> Option<Vec<u8>>) {
         let mut connections: Vec<Connection> = Vec::new();
@@ -68,11 +70,11 @@ impl Server {
                 self.accept(&mut connections);
             }
         }
-        drop(self); // nobody else comes
+        drop(self); // accepts no more clients
         finish(connections, &mut answer);
     }
 
-    /// Sleeps until a client connects, sends or takes something; `None` when the server is to end.
+    /// Sleeps until a client connects, sends or can take bytes. Returns `None` if the server shall end.
     fn wait(&self, connections: &[Connection]) -> Option<Ready> {
         let pending: usize = connections.iter().map(Connection::pending).sum();
         let own = [self.stop.as_fd(), self.listener.as_fd()];
@@ -111,7 +113,7 @@ impl Server {
             let silent = silent.filter(|(_, connection)| connection.pending() == 0);
             let silent = silent.min_by_key(|(_, connection)| connection.since());
             let Some(index) = silent.map(|(index, _)| index) else {
-                return; // all of them are reading their answers
+                return; // all clients are reading their answers
             };
             connections.swap_remove(index);
         }
@@ -119,13 +121,13 @@ impl Server {
     }
 }
 
-/// Who wants something.
+/// The sockets that are ready.
 struct Ready {
     listener: bool,
     connections: Vec<PollFlags>,
 }
 
-/// What JaCoCo's agent does when its JVM ends: it tells clients that are connected what was executed.
+/// Sends the coverage data to connected clients, as JaCoCo's agent does when its JVM ends.
 fn finish(connections: Vec<Connection>, answer: &mut impl FnMut(Command) -> Option<Vec<u8>>) {
     let due = Instant::now() + LAST_WORDS;
     let command = Command {

@@ -17,8 +17,8 @@ fn anywhere() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// Runs `body` with the address of a server that answers with `data`; the commands that it was given. The connections
-/// that it gives back are there when the server is told to stop.
+/// Runs `body` with the address of a server that answers with `data`, and returns the commands that the server
+/// received. The connections that `body` returns stay open until the server has been stopped.
 fn served<T>(data: &[u8], body: impl FnOnce(SocketAddr) -> T) -> Vec<Command> {
     let (server, stopper) = Server::open(anywhere()).expect("a free port");
     let address = server.address();
@@ -47,7 +47,7 @@ fn connect(address: SocketAddr) -> TcpStream {
 
 fn read_all(mut stream: &TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
-    // Whoever is dropped may be told so by a reset of the connection.
+    // The server may reset the connection of a client that it drops.
     let _ = stream.read_to_end(&mut all);
     all
 }
@@ -68,7 +68,7 @@ fn clients_ask_one_after_another_and_at_the_same_time() {
         assert_eq!(answers[5..], *b"data\x20data\x20");
         (idle, stream)
     });
-    // the last one is for the client that still listens
+    // The last one is the answer at the end for the client that is still connected.
     assert_eq!(asked, [DUMP, DUMP_AND_RESET, DUMP, DUMP, DUMP]);
 }
 
@@ -85,7 +85,7 @@ fn whoever_says_something_else_is_dropped_and_the_others_are_served() {
     let asked = served(b"", |address| {
         for garbage in garbage {
             let mut stream = connect(address);
-            let _ = stream.write_all(garbage); // it may be dropped before the end
+            let _ = stream.write_all(garbage); // the server may close the connection before the end
             let heard = read_all(&stream);
             assert!(HEADER.starts_with(&heard), "{heard:?}");
             ask(address, DUMP).expect("an answer");
@@ -118,7 +118,7 @@ fn client_that_is_there_at_the_end_is_told_what_was_executed() {
         let mut stream = connect(address);
         stream.write_all(&HEADER).expect("a server");
         stream.read_exact(&mut [0; 5]).expect("the header");
-        // Answered behind the header of the first, so that it has been read.
+        // The server answers this command after it has read the header of the first client.
         ask(address, DUMP).expect("an answer");
         heard = Some(stream);
     });
@@ -134,7 +134,7 @@ fn port_that_is_in_use_is_an_error() {
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
 }
 
-/// Whoever listens answers with these bytes; what the client makes of it.
+/// Runs a server that answers with these bytes, and returns the client's error as text.
 fn asked_of(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind(anywhere()).expect("a free port");
     let address = listener.local_addr().expect("bound");

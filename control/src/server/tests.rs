@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::io::BufRead;
 use std::thread::JoinHandle;
 
-/// A server in a thread of its own that answers with the pid, and ends when it is asked to.
+/// A server on its own thread. It answers with the pid, and ends when a request or the stopper ends it.
 struct Running {
     tmp: tempfile::TempDir,
     socket: PathBuf,
@@ -22,7 +22,7 @@ impl Running {
         Self::start_awaiting(None)
     }
 
-    /// As [`Running::start`], with what is to be done unless somebody asks for a lease in time.
+    /// As [`Running::start`], with a request that the server carries out unless a client takes the lease in time.
     fn start_awaiting(awaited: Option<(Request, Instant)>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         let (mut server, stopper) = Server::open(tmp.path()).unwrap();
@@ -35,7 +35,7 @@ impl Running {
                 assert_eq!(asked.user, rustix::process::geteuid().as_raw());
                 answered += 1;
                 match asked.request {
-                    // as slow as the test wants it to be
+                    // Answered by the test, when it chooses to.
                     Request::Patches => drop(released.send((None, asked.ticket))),
                     Request::Release { plugin } => {
                         drop(released.send((Some(plugin), asked.ticket)));
@@ -66,7 +66,7 @@ impl Running {
         UnixStream::connect(&self.socket).unwrap()
     }
 
-    /// Stops it; how many requests it answered.
+    /// Stops the server and returns the number of requests that it answered.
     fn end(self) -> usize {
         self.stopper.stop();
         let answered = self.thread.join().unwrap();
@@ -189,7 +189,7 @@ fn lease_ends_with_its_connection_or_its_time_unless_it_is_given_back() {
     running.end();
 }
 
-/// Whoever had the agent loaded may have been killed, also where others use it meanwhile.
+/// The command that loaded the agent may have been killed, even if other commands use the agent meanwhile.
 #[test]
 fn lease_that_is_waited_for_is_not_that_of_another_command() {
     let release = |plugin: &str| Request::Release {
@@ -218,7 +218,7 @@ fn lease_that_is_waited_for_is_not_that_of_another_command() {
     }
 }
 
-/// A command that finds another in its way can name it.
+/// A command that is blocked by another command can name it.
 #[test]
 fn holders_are_listed_for_as_long_as_they_have_their_leases() {
     let running = Running::start();
@@ -297,7 +297,7 @@ fn silent_rude_and_dying_clients_do_not_keep_others_from_their_answers() {
     hurried
         .write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n")
         .unwrap();
-    drop(hurried); // does not wait for four megabytes
+    drop(hurried); // closed without reading the answer of 4 MiB
     assert_eq!(pid(&mut running.client()), std::process::id());
     half.write_all(b"\"request\":\"status\"}\n").unwrap();
     line.clear();
