@@ -1,17 +1,17 @@
-//! The JVM's shared probe arrays: how long they are and how many there may be.
+//! The JVM's shared probe arrays: their length and maximum number.
 
-/// Elements (bytes) of one shared array: the most that two bytes tell apart. A class with more probes has none.
+/// Elements (bytes) of one shared array, the most that a u16 index addresses. A class with more probes gets none.
 pub const ARRAY_LENGTH: usize = 65_536;
 
-/// Elements at the front of an array that most classes share: the most that `sipush` reaches (JVMS 6.5, `sipush`). A
-/// class with more probes has them behind these, too, where the code of a hit takes one byte more.
+/// Elements at the front of an array that most classes share, the most that `sipush` reaches (JVMS 6.5, `sipush`). A
+/// class with more probes extends beyond them, where the code of a hit takes one more byte.
 pub const NEAR_LENGTH: usize = 32_768;
 
-/// Elements of one array of counters.
+/// Number of elements of one array of counters.
 pub const COUNTS_LENGTH: usize = 32_768;
 
-/// The most arrays that one JVM may have: 4,096 arrays are 256 MiB of Java heap and at least 134 million probes.
+/// The maximum number of arrays in one JVM: 4,096 arrays are 256 MiB of Java heap and at least 134 million probes.
 pub const MAX_ARRAYS: u16 = 4_096;
 
-/// Arrays that are defined ahead of need, so that threads that load many classes at once find room.
+/// Number of arrays defined ahead of need, so that threads that load many classes at once find room.
 pub const ARRAYS_AHEAD: u16 = 4;

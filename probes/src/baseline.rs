@@ -1,6 +1,7 @@
-//! A snapshot that no JVM writes: of classes that were instrumented before they ran, without hits, or merged from others.
+//! A snapshot that is not written by a running JVM: of statically instrumented classes, without hits, or merged from
+//! other snapshots.
 //!
-//! Merged with the snapshots of JVMs it adds the class files, and the classes that were never loaded.
+//! Merged with the snapshots of JVMs, it contributes the class files and the classes that were never loaded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,30 +13,30 @@ use crate::snapshot::{write_class, write_hits};
 use crate::table::PendingClass;
 use crate::test_hits::{self, Taken, TestHits};
 
-/// Where the probes of a class lie in a snapshot that a [`BaselineWriter`] writes.
+/// The location of a class's probes in a snapshot of [`BaselineWriter`].
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     array: u16,
     base: u32,
 }
 
-/// Writes such a snapshot from front to back; equal classes in equal order give equal bytes.
+/// Writes a snapshot sequentially. Equal classes in equal order give equal bytes.
 #[derive(Debug)]
 pub struct BaselineWriter<W: Write> {
     out: W,
     record: Vec<u8>,
     array: u16,
-    /// The first free element of the array.
+    /// First free element of the array.
     next: u32,
     classes: u64,
     loader: String,
 }
 
 impl<W: Write> BaselineWriter<W> {
-    /// Begins with `meta`; its `pid` is 0 if no JVM ran.
+    /// Starts a snapshot with `meta`, whose `pid` is 0 if no JVM ran.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn new(out: W, meta: &Meta) -> io::Result<Self> {
         let mut writer = Self {
             out,
@@ -50,15 +51,15 @@ impl<W: Write> BaselineWriter<W> {
         Ok(writer)
     }
 
-    /// The classes that are added from now on are those of this loader.
+    /// Sets the loader of the classes that are added from now on.
     pub fn of_loader(&mut self, loader: &str) {
         loader.clone_into(&mut self.loader);
     }
 
-    /// Adds a class with the number of probes of each plugin, and its class file.
+    /// Adds a class file with the number of probes of each plugin.
     ///
     /// # Errors
-    /// Those of the output, or that a snapshot holds no more probes.
+    /// Errors of the output, or an error if the snapshot is out of probes.
     pub fn class<'p>(
         &mut self,
         name: &str,
@@ -80,7 +81,7 @@ impl<W: Write> BaselineWriter<W> {
                 loader: self.loader.clone(),
                 plugin: plugin.to_owned(),
                 array: self.array,
-                base: u16::try_from(self.next).unwrap_or_default(), // only without probes can it be 65,536
+                base: u16::try_from(self.next).unwrap_or_default(), // 65,536 is possible only without probes
                 probe_count,
                 bytes: bytes.to_vec(),
             };
@@ -92,7 +93,7 @@ impl<W: Write> BaselineWriter<W> {
         Ok(())
     }
 
-    /// Adds a class that ran: which of its probes were hit, and its class file if it is at hand.
+    /// Adds an executed class with its hits, and its class file if available.
     ///
     /// # Errors
     /// As [`BaselineWriter::class`].
@@ -118,10 +119,10 @@ impl<W: Write> BaselineWriter<W> {
         Ok(Place { array, base })
     }
 
-    /// Adds what was executed while tests were under way; `places` are those of the classes by their numbers.
+    /// Adds the probes executed during tests. `places` holds the location of each class by its number.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn tested(&mut self, test: &TestHits, places: &[Place]) -> io::Result<()> {
         let mut arrays: BTreeMap<u16, BTreeSet<u16>> = BTreeMap::new();
         for (class, probes) in &test.classes {
@@ -140,10 +141,10 @@ impl<W: Write> BaselineWriter<W> {
         self.write(Kind::Test, |out| test_hits::write(out, &test.tests, &taken))
     }
 
-    /// Says that of some tests it is not known what they executed.
+    /// Marks the results of single tests as incomplete.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn tests_cut_off(&mut self) -> io::Result<()> {
         self.write(Kind::Test, |out| {
             out.extend_from_slice(&test_hits::CUT_OFF.to_le_bytes());
@@ -153,24 +154,24 @@ impl<W: Write> BaselineWriter<W> {
     /// Adds a class that was loaded unchanged after a failure.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn failure(&mut self, failure: &Failure) -> io::Result<()> {
         self.write(Kind::Failure, |out| write_json(out, failure))
     }
 
-    /// Ends it before its end, as a JVM does that is killed: readers say that something may be missing.
+    /// Ends the snapshot without an end record, as a killed JVM does. Readers report that data may be missing.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn abandon(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 
-    /// Ends it in good order, and gives the output back.
+    /// Writes the end record and returns the output.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn finish(mut self) -> io::Result<W> {
         let summary = Summary {
             seen: self.classes,

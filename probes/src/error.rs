@@ -1,88 +1,88 @@
-//! What can go wrong when snapshots and event files are written and read.
+//! Errors of writing and reading snapshots and event files.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file could not be written.
+/// The reason why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The snapshot file could not be made.
+    /// The snapshot file could not be created.
     #[error("cannot create a snapshot in {}: {source}", directory.display())]
     Create {
-        /// Where it should have been made.
+        /// The directory of the file.
         directory: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The snapshot file could not be written; it holds whole records only, the rest is tried again later.
+    /// The snapshot file could not be written. It holds whole records only; the rest is written later.
     #[error("cannot write {pending} bytes to {}: {source}; they are kept and tried again", path.display())]
     Write {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Bytes that wait.
+        /// Number of pending bytes.
         pending: usize,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// An event file has the length that was asked for and cannot be made shorter.
+    /// An event file reached its size limit and cannot be compacted.
     #[error("cannot make {} shorter: {source}; it becomes longer than asked for (max-size)", path.display())]
     Shorten {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Why a snapshot cannot be read.
+/// The reason why a snapshot cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// The file cannot be opened or read.
     #[error("cannot read {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The file does not begin as a snapshot does.
+    /// The file does not start with the magic bytes of a snapshot.
     #[error("not such a recording: expected the file to begin with {expected}, found {found}")]
     NotASnapshot {
-        /// The first bytes of a snapshot.
+        /// The magic bytes of a snapshot.
         expected: String,
         /// The first bytes of the file.
         found: String,
     },
-    /// The writer was killed before it had written anything.
+    /// The writer was killed before its first record.
     #[error(
         "the recording holds {length} bytes and no record: its JVM ended before anything was recorded"
     )]
     Empty {
-        /// Bytes in the file.
+        /// Length of the file, in bytes.
         length: u64,
     },
-    /// The file was written by a newer version.
+    /// The file has a newer format version.
     #[error(
         "the recording has format version {found}, this version reads {supported}: use the classhook that wrote it, or a newer one"
     )]
     Newer {
-        /// The file's version.
+        /// The format version of the file.
         found: u32,
-        /// The version that can be read.
+        /// The newest readable format version.
         supported: u32,
     },
-    /// The file is damaged in the middle.
+    /// The file is damaged before its last record.
     #[error(
         "the recording is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the others without this one"
     )]
     Corrupt {
-        /// Where.
+        /// Offset in the file.
         offset: u64,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What is there.
+        /// The content of the file.
         found: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The event file: the calls of spans, beside the snapshot and built like it.
+//! The event file: the calls of spans. It lies beside the snapshot and has the same structure.
 //!
 //! Header and framing are the snapshot's ([`crate::format`](mod@crate::format)) with another [`MAGIC`].
 //! All times are nanoseconds since [`Meta::start_ms`](crate::Meta).
@@ -7,33 +7,32 @@
 //! | kind | name | payload |
 //! |---|---|---|
 //! | 1 | meta | [`Meta`](crate::Meta) as JSON; the first record |
-//! | 2 | span | [`SpanInfo`] as JSON; a later one with the same id replaces the earlier |
+//! | 2 | span | [`SpanInfo`] as JSON; a later record with the same id replaces the earlier one |
 //! | 3 | name | number u32, text: a class name that calls refer to |
 //! | 4 | thread | Java's thread id u64, 1 for a virtual thread else 0, text |
 //! | 5 | calls | calls until the end of the record, see below |
-//! | 6 | aggregate | sums since the last reset, of each span that changed: span varint, then count, errors, total, self, min, max as varints, number of filled buckets varint, each bucket's number and count as varints |
+//! | 6 | aggregate | sums since the last reset, for each changed span: span varint, then count, errors, total, self, min, max as varints, number of filled buckets varint, each bucket's number and count as varints |
 //! | 7 | counts | span varint, calls varint, until the end of the record: sums since the last reset |
 //! | 8 | lost | [`Lost`] as JSON: sums since the start or the last reset |
-//! | 9 | time | milliseconds since 1970 u64: when what precedes was written |
-//! | 10 | reset | empty: forget all calls, aggregates, counts and losses so far |
+//! | 9 | time | milliseconds since 1970 u64: when the preceding records were written |
+//! | 10 | reset | empty: discards all calls, aggregates, counts and losses so far |
 //! | 11 | end | empty: the writer ended in good order |
-//! | 12 | incomplete | [`Incomplete`](crate::Incomplete) as JSON: if no record follows, what came after is missing |
-//! | 13 | compacted | JSON: how many bytes were ever written before what follows |
+//! | 12 | incomplete | [`Incomplete`](crate::Incomplete) as JSON: if no record follows, later data is missing |
+//! | 13 | compacted | JSON: the number of bytes written in total before the following records |
 //!
-//! A call is: thread varint, span varint, flags byte, start varint (zigzag, from the start of the call before it in
-//! the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
-//! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is what had
-//! passed), 4 a virtual thread, 8 the thrown class is named, 16 an event
-//! ([`Moment`]) that takes no time. An event of a place with [`EventInfo::waits`] is a [`Wait`],
-//! one of a row of the table [`TASKS`] a [`TaskStep`].
+//! A call is: thread varint, span varint, flags byte, start varint (zigzag, relative to the start of the preceding
+//! call in the record), duration varint, number of the thrown class's name as varint (only with the flag), number of
+//! captures varint, captures. Flags: 1 left by an exception, 2 still open when written (the duration is the time so
+//! far), 4 a virtual thread, 8 the thrown class is named, 16 an event ([`Moment`]), which has no duration. An event
+//! of a place with [`EventInfo::waits`] is a [`Wait`], one of a row of the table [`TASKS`] a [`TaskStep`].
 //!
-//! A capture is: type byte, which value (the argument's index; 255 is the returned value; with 128 added to the type
-//! byte, the place in [`SpanInfo::shown`]), then for `Z B C S I J F D`
-//! the value as zigzag varint (`F` and `D`: the bits as plain varint), for `T` (text) its length in UTF-16 units
-//! varint, kept bytes varint, UTF-8; for `[` the number of the class's name and the length as varints; for `L` the
-//! number of the class's name and the identity hash as varints; for `K` (a class) the number of its name as varint;
-//! for `#` (a call stack) the number of frames as varint, and of each the numbers of the names of class and method and
-//! the line, 0 if not known, as varints; for `N` (null) and `?` (not there, or there was no room) nothing.
+//! A capture is: type byte, value number (the argument's index; 255 is the returned value; with 128 added to the type
+//! byte, the index in [`SpanInfo::shown`]), then for `Z B C S I J F D` the value as zigzag varint (`F` and `D`: the
+//! bits as plain varint), for `T` (text) its length in UTF-16 units varint, kept bytes varint, UTF-8; for `[` the
+//! number of the class's name and the length as varints; for `L` the number of the class's name and the identity hash
+//! as varints; for `K` (a class) the number of its name as varint; for `#` (a call stack) the number of frames as
+//! varint, and for each frame the numbers of its class's and method's names and the line, 0 if unknown, as varints;
+//! for `N` (null) and `?` (absent, or no room) nothing.
 
 mod compact;
 mod decode;
@@ -66,10 +65,10 @@ pub use value::{Capture, Content, Opened, StackFrame, Value, Which};
 pub use wait::Wait;
 pub use write::EventWriter;
 
-/// How an event file begins.
+/// The first eight bytes of every event file.
 pub const MAGIC: [u8; 8] = crate::format::EVENTS_MAGIC;
 
-/// What a span records of each call.
+/// The data recorded about each call of a span.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -77,20 +76,20 @@ pub const MAGIC: [u8; 8] = crate::format::EVENTS_MAGIC;
 pub enum SpanMode {
     /// Nothing.
     Off,
-    /// How often the method was entered; no times. Fixed when the method is instrumented.
+    /// The number of calls, without times. Fixed when the method is instrumented.
     Count,
-    /// Sums, quantiles and errors, no single calls.
+    /// Sums, quantiles and errors, but no single calls.
     #[default]
     Aggregate,
-    /// As [`SpanMode::Aggregate`], and each call with its captures.
+    /// The data of [`SpanMode::Aggregate`], and each call with its captures.
     Events,
 }
 
-/// A method that is instrumented as a span, or a place that is counted.
+/// A method instrumented as a span, or a place of a counter or an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpanInfo {
-    /// Its number, unique in one JVM and never used again.
+    /// Span number, unique in one JVM and never reused.
     pub id: u32,
     /// Internal name of the class.
     pub class: String,
@@ -98,58 +97,60 @@ pub struct SpanInfo {
     pub method: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// The names of its parameters; one that the class file does not name is empty. Empty if it names none, and of counters.
+    /// The names of its parameters; an unnamed one is empty. The list is empty for counters, and if the class file
+    /// names no parameter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<String>,
-    /// Its first line, or that of the place; 0 if not known.
+    /// Its first line, or the line of the place; 0 if unknown.
     pub line: u32,
     /// The defining loader.
     pub loader: String,
-    /// The plugin that asked.
+    /// The plugin that requested the span.
     pub plugin: String,
-    /// Of a counter or an event: its number among the plugin's counters or events in the class.
+    /// For a counter or an event, its number among the plugin's counters or events in the class.
     pub number: u32,
-    /// What is recorded when this was written.
+    /// The mode at the time of writing.
     pub mode: SpanMode,
-    /// Only calls that match this condition are kept; empty if there is none.
+    /// The condition for storing calls; empty without a condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub when: String,
-    /// The values that [`Which::Shown`] counts, as they are written in conditions: `this.size`; of an event, its values.
+    /// The expressions of shown values as in conditions: `this.size`. [`Which::Shown`] indexes them. For an event,
+    /// its values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
-    /// The values of `shown`, by their places there, that were there in some call; those that fields lead to alone.
+    /// Indices in `shown` of values that were present in some call. Only values reached through fields count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<u8>,
-    /// Those that were in no call, since a class lacks a field.
+    /// The values that were present in no call, because a class lacks a field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<AbsentValue>,
-    /// The row of the plugin's table that the counts, times or events belong to.
+    /// The row of the plugin's table that receives the counts, times or events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<TableRow>,
-    /// A place where events are recorded, and no span.
+    /// Set if this is a place of events instead of a span.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<EventInfo>,
-    /// The names in the class file that selectors match. Of the counters of a class only the first has them.
+    /// The names in the class file that selectors match. Among the counters of a class only the first one has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_names: Option<ClassNames>,
 }
 
-/// A value to which no field leads.
+/// A shown value whose path ends at a missing field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AbsentValue {
-    /// Its place in [`SpanInfo::shown`].
+    /// Its index in [`SpanInfo::shown`].
     pub number: u8,
     /// Internal name of the class in which the path ends; an array class by its descriptor.
     pub class: String,
-    /// The field that it lacks, or `[2]` of a class that has no elements.
+    /// The missing field, or `[2]` if the class has no elements.
     pub field: String,
-    /// The fields that it has.
+    /// The fields of the class.
     pub fields: Vec<String>,
 }
 
 impl SpanInfo {
-    /// Checks whether a value that is shown begins with the name of a parameter that the method does not have.
+    /// Checks whether a shown value starts with a parameter name that the method lacks.
     #[must_use]
     pub fn lacks(&self, shown: &str) -> bool {
         let name = shown.split(['.', '[']).next().unwrap_or(shown);
@@ -160,7 +161,7 @@ impl SpanInfo {
     }
 }
 
-/// The names in a class file, besides its own, that selectors match: internal names.
+/// Internal names in a class file, other than its own name, that selectors match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassNames {
@@ -172,20 +173,21 @@ pub struct ClassNames {
     pub annotations: Vec<String>,
 }
 
-/// What is recorded at the place of an event.
+/// The data recorded at a place of events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventInfo {
-    /// Most events that are kept in a second; all of them if there is none.
+    /// Maximum number of stored events per second; `None` means no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_second: Option<u32>,
-    /// The first of [`SpanInfo::shown`] that is there because all local variables in scope are; none if they are not.
+    /// Index in [`SpanInfo::shown`] of the first local variable, if all variables in scope are captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locals: Option<u8>,
-    /// The field that is written there, `com/acme/Order.status` as the instruction names it; none if the place is no write.
+    /// The field that the place writes, as the instruction names it: `com/acme/Order.status`. `None` if the place is
+    /// no write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<String>,
-    /// The kind of waits that it stands for; none of a place in code.
+    /// The kind of waits of this place; `None` for a place in code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitKind>,
 }
@@ -194,13 +196,13 @@ pub struct EventInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitKind {
-    /// Another thread owned the monitor that it entered.
+    /// Another thread owned the monitor that it tried to enter.
     Monitor,
     /// It called `Object.wait`.
     ObjectWait,
     /// It called `LockSupport.park`.
     Park,
-    /// The JVM collected garbage. All threads stood still.
+    /// The JVM collected garbage and stopped all threads.
     Collection,
 }
 
@@ -208,7 +210,7 @@ pub enum WaitKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableRow {
-    /// The table's name.
+    /// Name of the table.
     pub table: String,
     /// The columns of its key.
     pub columns: Vec<Column>,
@@ -220,61 +222,62 @@ pub struct TableRow {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Column {
-    /// Its title.
+    /// Title of the column.
     pub name: String,
-    /// What it holds: `text`, `integer`, `duration`, `bytes`, `class`, `method` or `line`.
+    /// Type of the cells: `text`, `integer`, `duration`, `bytes`, `class`, `method` or `line`.
     pub kind: String,
 }
 
-/// How long an event file may become.
+/// The size limit of an event file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeLimit {
-    /// Its length, in bytes.
+    /// Maximum length in bytes.
     pub bytes: u64,
-    /// What happens when it has that length.
+    /// The treatment of single calls at this length.
     pub when_full: WhenFull,
 }
 
-/// What happens to single calls when an event file is as long as it may become; sums go on in any case.
+/// The treatment of single calls when an event file reaches its size limit. Sums continue in any case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenFull {
-    /// The oldest are taken out of it.
+    /// The oldest calls are removed from the file.
     #[default]
     DropOldest,
-    /// No more of them are written.
+    /// No more calls are written.
     Stop,
 }
 
-/// What was written so far was made shorter, and another file took the place of the one before.
+/// The data so far was compacted, and another file replaced the old one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Compacted {
-    /// How many bytes were ever written up to here.
+    /// Number of bytes ever written up to here.
     end: u64,
 }
 
-/// Calls of a coroutine name a number from here on, where others name their thread: no thread of Java has such an id.
+/// Smallest track number of a coroutine. Calls of a coroutine have such a number instead of a thread id; no thread of
+/// Java has an id as large.
 pub const FIRST_COROUTINE: u64 = 1 << 31;
 
-/// A thread that made calls.
+/// A thread with calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadInfo {
     /// Java's thread id.
     pub id: u64,
-    /// Its name when it made its first call; empty for most virtual threads.
+    /// Its name at its first call; empty for most virtual threads.
     pub name: String,
-    /// Whether it is a virtual thread.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
 }
 
-/// How a call ended.
+/// The way in which a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It returned.
+    /// The method returned.
     Returned,
-    /// It was left by an exception of this class (internal name), if the name is known.
+    /// An exception left the method; internal name of its class, if known.
     Threw(Option<std::sync::Arc<str>>),
-    /// It had not ended when the trace did.
+    /// The call had not ended at the end of the trace.
     Open,
 }
 
@@ -283,28 +286,28 @@ pub enum Outcome {
 pub struct Call {
     /// Java's id of the thread.
     pub thread: u64,
-    /// Which span.
+    /// Id of the span.
     pub span: u32,
-    /// When it was entered: nanoseconds since the start. Two events of one thread never have the same time.
+    /// Time of the entry: nanoseconds since the start. Two entries or events of one thread never have the same time.
     pub start: u64,
-    /// When it was left, or last seen.
+    /// Time of the exit, or of the last observation.
     pub end: u64,
-    /// How it ended.
+    /// The way in which it ended.
     pub outcome: Outcome,
-    /// Arguments in rising order, then the returned value.
+    /// Arguments in ascending order, then the returned value.
     pub captures: Vec<Capture>,
 }
 
-/// An event: a thread came by a place that a plugin asked about.
+/// An event: a thread reached a place that a plugin observes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// Java's id of the thread.
     pub thread: u64,
-    /// Which place; see [`Trace::places`].
+    /// Id of the place; see [`Trace::places`].
     pub place: u32,
-    /// When: nanoseconds since the start. Two events of one thread never have the same time.
+    /// Time: nanoseconds since the start. Two entries or events of one thread never have the same time.
     pub nanos: u64,
-    /// The values, in the order in which the plugin asked for them; shared with the rows of tables.
+    /// The values, in the order of the plugin's request; shared with the rows of tables.
     pub captures: Arc<[Capture]>,
 }
 
@@ -320,7 +323,7 @@ impl From<Call> for Moment {
 }
 
 impl Moment {
-    /// As the call that takes no time that it is written as.
+    /// Converts the event to the call of length zero that represents it in the file.
     fn into_call(self) -> Call {
         Call {
             thread: self.thread,
@@ -333,39 +336,40 @@ impl Moment {
     }
 }
 
-/// What could not be kept since the start or the last reset, in numbers of calls; the running code never waits.
+/// Numbers of calls lost since the start or the last reset. Running code never waits; it loses data instead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {
-    /// Calls that the aggregates know of and the events do not: more waited to be written than there is memory for.
+    /// Calls counted in the aggregates but not stored as events: the memory for pending calls was full.
     pub full: u64,
-    /// Calls that the aggregates know of and the events do not: for a while nothing could be written, and no more of
-    /// them could wait.
+    /// Calls counted in the aggregates but not stored as events: writing failed for a while, and the memory for
+    /// pending calls was full.
     pub unwritten: u64,
-    /// Calls nested too deeply, or on a virtual thread beyond those that can be followed at once; in no record.
+    /// Calls in no record: nested too deeply, or on a virtual thread beyond the maximum number of followed threads.
     pub untracked: u64,
-    /// Calls that are in the events, if those were asked for, and not in the aggregates: no memory was left for them.
+    /// Calls missing in the aggregates because no memory was left for sums; they may be stored as events.
     pub sums: u64,
-    /// Values that found no room; their calls are kept.
+    /// Values that found no room; their calls are stored.
     pub captures: u64,
-    /// Calls whose end was never seen, because the JVM had no stack left to report it; in files of older versions alone.
+    /// Calls whose end was never seen, because the JVM had no stack left to report it; only in files of older
+    /// versions.
     pub unended: u64,
-    /// Calls that are left out of the events because they do not match the condition of their span; no loss.
+    /// Calls left out of the events because they do not match the condition of their span; no loss.
     #[serde(skip_serializing_if = "is_zero")]
     pub filtered: u64,
-    /// Those of them for which the condition lacked a value, or had one of another type than it is compared with.
+    /// Among the filtered calls, those whose condition lacked a value or compared values of different types.
     #[serde(skip_serializing_if = "is_zero")]
     pub undecided: u64,
-    /// Calls that match the condition of their span, and are left out because more of them came than are wanted.
+    /// Calls that match the condition of their span and exceed its limit.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond_limit: u64,
-    /// Events that were counted and not kept, because more of them came in a second than are wanted.
+    /// Events that were counted but not stored, because they exceed the limit per second.
     #[serde(skip_serializing_if = "is_zero")]
     pub over_rate: u64,
-    /// Calls that were taken out of the events, the oldest first, because of [`WhenFull::DropOldest`].
+    /// The oldest calls, removed from the events because of [`WhenFull::DropOldest`].
     #[serde(skip_serializing_if = "is_zero")]
     pub oldest: u64,
-    /// Calls that are left out of the events because of [`WhenFull::Stop`].
+    /// Calls left out of the events because of [`WhenFull::Stop`].
     #[serde(skip_serializing_if = "is_zero")]
     pub over_size: u64,
     /// Waits of threads that found no room.
@@ -374,7 +378,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Whether nothing was lost. What was left out on request is no loss.
+    /// Checks whether nothing was lost. Data left out on request is no loss.
     #[must_use]
     pub fn is_none(&self) -> bool {
         let left_out = Self {
@@ -389,13 +393,13 @@ impl Lost {
         *self == left_out
     }
 
-    /// What was lost since `before`.
+    /// Returns the losses since `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         self.with(before, u64::saturating_sub)
     }
 
-    /// What was lost here and there.
+    /// Returns the sum of both losses.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         self.with(other, u64::saturating_add)
@@ -420,7 +424,7 @@ impl Lost {
     }
 }
 
-/// Kinds of records; see the table in the module's documentation.
+/// Record kinds; see the table in the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 enum Kind {
@@ -460,17 +464,17 @@ impl Kind {
     }
 }
 
-/// Left by an exception.
+/// The call was left by an exception.
 const THREW: u8 = 1;
-/// Not left yet.
+/// The call has not ended.
 const OPEN: u8 = 2;
-/// On a virtual thread.
+/// The call ran on a virtual thread.
 const VIRTUAL: u8 = 4;
-/// The thrown class has a name.
+/// The class of the exception has a name.
 const NAMED: u8 = 8;
-/// An event, and no call.
+/// An event.
 const MOMENT: u8 = 16;
-/// A bit of the type byte: the capture is one of [`SpanInfo::shown`].
+/// A bit of the type byte: the capture belongs to [`SpanInfo::shown`].
 pub(crate) const SHOWN: u8 = 1 << 7;
-/// The returned value, among captures.
+/// Capture number of the returned value.
 pub(crate) const RETURNED: u8 = 255;

@@ -1,21 +1,22 @@
-//! What the files of a JVM are called: a text in which `%p`, `%h`, `%t` and `%u` stand for process, machine, time and user.
+//! File names of a JVM's recordings: `%p`, `%h`, `%t` and `%u` expand to process, machine, time and user.
 
 use std::fmt::Write as _;
 
 use crate::format::Meta;
 
-/// A file's name has at most 255 bytes, of which a random number and the extension take some.
+/// Leaves room for a nonce and the extension: a file name has at most 255 bytes.
 const MAX_LENGTH: usize = 200;
 
-/// A name with `%p` (process id), `%h` (machine), `%t` (when the recording began, in UTC), `%u` (user) and `%%` in it.
+/// A file name pattern with `%p` (process id), `%h` (machine), `%t` (start of the recording in UTC), `%u` (user) and
+/// `%%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileName(String);
 
 impl FileName {
-    /// Reads such a name.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// What is wrong with it, as half a sentence behind "the name".
+    /// The reason why it is invalid, as a clause that follows "the name".
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || text.starts_with('.') {
             return Err("must begin with something else than a dot".to_owned());
@@ -37,7 +38,7 @@ impl FileName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name that this is for a JVM. What no name should hold, in those of machine and user, becomes `_`.
+    /// Expands the pattern for a JVM. Characters of machine and user that file names should not hold become `_`.
     #[must_use]
     pub fn of(&self, meta: &Meta, user: &str) -> String {
         let mut name = String::new();
@@ -72,13 +73,13 @@ fn harmless(character: char) -> char {
     }
 }
 
-/// `20261124T002239Z`, of milliseconds since 1970.
+/// Formats milliseconds since 1970 as `20261124T002239Z`.
 fn time(milliseconds: u64) -> String {
     let text = date_and_time(milliseconds).replace(['-', ':'], "");
     format!("{}Z", text.replace(' ', "T"))
 }
 
-/// The name of a user; the number where the system has no name for it, as in a container.
+/// Returns the name of a user, or the number if the system has no name for it, as in a container.
 #[must_use]
 pub fn user_name(uid: u32) -> String {
     let uid = uid.to_string();
@@ -91,12 +92,12 @@ pub fn user_name(uid: u32) -> String {
     name.unwrap_or(uid)
 }
 
-/// `2026-11-24 00:22:39` in UTC, of milliseconds since 1970.
+/// Formats milliseconds since 1970 as `2026-11-24 00:22:39` in UTC.
 #[must_use]
 pub fn date_and_time(milliseconds: u64) -> String {
     let seconds = milliseconds / 1_000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March, in cycles of 400 with 146,097 days: the leap day is the last one.
+    // Years begin in March here, in cycles of 400 years with 146,097 days: the leap day is the last day.
     let shifted = days + 719_468;
     let (cycle, day) = (shifted / 146_097, shifted % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! The snapshot file, version 1: a log that only ever grows.
+//! The snapshot file, version 1: an append-only log.
 //!
 //! All numbers are little-endian. The file begins with 16 bytes:
 //!
@@ -19,54 +19,55 @@
 //! | … | payload |
 //! | 4 | CRC-32 of the payload |
 //!
-//! Because the head has a checksum of its own, a reader can distinguish a torn tail (the writer was killed: fine)
-//! from damage in the middle (something whole follows: an error).
+//! The head has a checksum of its own, so a reader can distinguish two cases. A torn tail means that the writer was
+//! killed and is accepted. Damage before a whole record is an error.
 //!
 //! | kind | name | payload |
 //! |---|---|---|
 //! | 1 | meta | [`Meta`] as JSON; the first record |
 //! | 2 | class | array u16, base u16, probes u32, fingerprint u64, texts name, loader, plugin (length u16, UTF-8), length of the class file u32, the class file as an LZ4 block (neither if it was not kept) |
 //! | 3 | hits | array u16, then the indices newly hit in rising order, each as LEB128 difference from the one before plus one |
-//! | 4 | time | milliseconds since 1970 u64: when what precedes was written |
-//! | 5 | reset | name of a plugin, whose hits so far are forgotten; empty: those of all |
+//! | 4 | time | milliseconds since 1970 u64: when the preceding records were written |
+//! | 5 | reset | name of a plugin whose hits so far are discarded; empty: the hits of all plugins |
 //! | 6 | failure | [`Failure`] as JSON |
 //! | 7 | end | [`Summary`] as JSON; the writer ended in good order |
 //! | 8 | incomplete | [`Incomplete`] as JSON; if no record follows, what it counts is missing |
-//! | 9 | test | number of tests u16, their names (texts), then of each array: array u16, number of indices and the indices as in hits, both LEB128: what was hit while these tests and no others were under way, outside of all if there are none; 65,535 tests: of what follows it is not known |
+//! | 9 | test | number of tests u16, their names (texts), then for each array: array u16, number of indices and the indices as in hits, both LEB128: the probes hit while exactly these tests ran, or outside all tests if there are no names; 65,535 tests: later tests are not recorded |
 
 use serde::{Deserialize, Serialize};
 
-/// How a snapshot file begins. Holds a byte above 127 and both line ends, so that a transfer as text is noticed.
+/// The first eight bytes of every snapshot file. They hold a byte above 127 and both line ends, so that a transfer as
+/// text is detected.
 pub const MAGIC: [u8; 8] = *b"\x8EHOOK\r\n\x1A";
 
-/// First eight bytes of every event file.
+/// The first eight bytes of every event file.
 pub const EVENTS_MAGIC: [u8; 8] = *b"\x8EHKEV\r\n\x1A";
-/// Version of the format that this crate writes and reads.
+/// The format version that this crate writes and reads.
 pub const VERSION: u32 = 1;
-/// How each record begins.
+/// The first two bytes of every record.
 pub const MARKER: [u8; 2] = *b"\xC5\xA7";
-/// Bytes before the first record.
+/// Length of the file header, in bytes.
 pub const HEADER_LENGTH: usize = 16;
-/// Bytes of a record before its payload.
+/// Length of a record's head, in bytes.
 pub const HEAD_LENGTH: usize = 12;
-/// Bytes of a record after its payload.
+/// Length of a record's checksum after the payload, in bytes.
 pub const TAIL_LENGTH: usize = 4;
-/// The longest class file that is stored: four times the longest that Java's own tools make.
+/// Length of the longest stored class file: four times the longest that Java's own tools produce.
 pub const MAX_CLASS_LENGTH: usize = 64 << 20;
 
-/// Kinds of records; see the table in the module's documentation.
+/// Record kinds; see the table in the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {
-    /// What was run, where and when.
+    /// Description of the run: command, time and machine.
     Meta = 1,
     /// A class and its range.
     Class = 2,
-    /// Indices hit since the last such record.
+    /// Indices newly hit since the last such record.
     Hits = 3,
-    /// When what precedes was written.
+    /// The time at which the preceding records were written.
     Time = 4,
-    /// All hits so far are forgotten.
+    /// Discards all hits so far.
     Reset = 5,
     /// A class that could not be instrumented.
     Failure = 6,
@@ -74,12 +75,12 @@ pub enum Kind {
     End = 7,
     /// Writing failed.
     Incomplete = 8,
-    /// What was hit while certain tests were under way.
+    /// Probes hit while certain tests ran.
     Test = 9,
 }
 
 impl Kind {
-    /// The kind with this number.
+    /// Returns the kind with this number.
     #[must_use]
     pub fn from_number(number: u16) -> Option<Self> {
         [
@@ -98,13 +99,13 @@ impl Kind {
     }
 }
 
-/// What was run, where and when. Unknown fields are skipped, missing ones are empty.
+/// Description of the run of a JVM. Unknown fields are skipped, missing ones are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Meta {
     /// Id of the run that this JVM belongs to; several JVMs of one build share it. Empty if none was given.
     pub run: String,
-    /// Name of the session for reports; readers fall back to host and pid when empty.
+    /// Name of the session in reports; if empty, readers use host and pid.
     pub session: String,
     /// Name of the machine.
     pub host: String,
@@ -112,38 +113,38 @@ pub struct Meta {
     pub pid: u32,
     /// When the snapshot began: milliseconds since 1970.
     pub start_ms: u64,
-    /// When the last of it was written: milliseconds since 1970. Filled in on reading.
+    /// Time of the last write in milliseconds since 1970. Set on reading.
     #[serde(skip)]
     pub dump_ms: u64,
     /// The JVM: `java.vm.name` and `java.vm.version`.
     pub jvm: String,
     /// `java.home`.
     pub java_home: String,
-    /// Feature release (11, 17, …), 0 if unknown. Decides which version of a multi-release jar's class was seen.
+    /// Feature release (11, 17, …), 0 if unknown. It determines the version of a class in a multi-release jar.
     pub java_feature: u32,
-    /// The command line, as far as known.
+    /// The command line, as far as it is known.
     pub command: String,
-    /// The working folder of the JVM; empty if it is not known.
+    /// The working directory of the JVM; empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub folder: String,
     /// Version of the agent that wrote the file.
     pub agent_version: String,
-    /// The plugins that ran, `name@version`.
+    /// The active plugins, as `name@version`.
     pub plugins: Vec<String>,
-    /// What [`FileName`](crate::FileName) makes the name of the JVM's files; empty for the one that they always had. Not
-    /// stored.
+    /// File name without nonce and extension, computed by [`FileName`](crate::FileName); empty for the default name.
+    /// Not stored.
     #[serde(skip)]
     pub file_name: String,
-    /// Whether classes of the same bytes have probes for each loader, which their records name.
+    /// `true` if classes with the same bytes have probes for each loader; the class records then name the loader.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub per_loader: bool,
-    /// The sessions of which a merged snapshot is the sum.
+    /// The sessions that a merged snapshot consists of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<Session>,
 }
 
 impl Meta {
-    /// What the files of this JVM are called, but for a random number and what they end in.
+    /// Returns the name of this JVM's files without nonce and extension.
     #[must_use]
     pub fn stem(&self) -> String {
         match self.file_name.as_str() {
@@ -152,7 +153,7 @@ impl Meta {
         }
     }
 
-    /// What distinguishes the JVM from others: `host-4711`.
+    /// Identifies the JVM: `host-4711`.
     #[must_use]
     pub fn jvm_id(&self) -> String {
         match self.host.as_str() {
@@ -166,25 +167,25 @@ impl Meta {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// Its name in reports.
+    /// Name in reports.
     pub id: String,
-    /// When it began: milliseconds since 1970.
+    /// Start time: milliseconds since 1970.
     pub start_ms: i64,
-    /// When its data was taken: milliseconds since 1970.
+    /// Time of the last data: milliseconds since 1970.
     pub dump_ms: i64,
-    /// What of it could not be written, as a sentence; none if nothing is missing.
+    /// A sentence about data that could not be written; `None` if nothing is missing.
     pub incomplete: Option<String>,
-    /// What may be missing because its JVM was killed, as a sentence.
+    /// A sentence about data that may be missing because the JVM was killed.
     pub killed: Option<String>,
 }
 
-/// A class that was loaded unchanged although a plugin wanted it, and why.
+/// A class that a plugin selected and that was loaded unchanged after an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Failure {
     /// Internal name of the class.
     pub class: String,
-    /// Name and descriptor of the method, if it was one method only.
+    /// Name and descriptor of the method, if the failure concerns one method only.
     pub method: String,
     /// The plugin, if one was involved.
     pub plugin: String,
@@ -194,18 +195,18 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Why a file ends before what was recorded does.
+/// The reason why a file ends before the recorded data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Incomplete {
-    /// When writing began to fail: milliseconds since 1970.
+    /// Time of the first failed write: milliseconds since 1970.
     pub since_ms: u64,
-    /// Why, in the words of the operating system.
+    /// The error message of the operating system.
     pub cause: String,
-    /// Of a snapshot: classes, each once for every plugin, that wait to be written.
+    /// Number of (class, plugin) pairs that a snapshot could not write yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub classes: u64,
-    /// Of a snapshot: executed probes that wait to be written.
+    /// Number of executed probes that a snapshot could not write yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub probes: u64,
 }
@@ -214,67 +215,67 @@ pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What became of the classes, in numbers; written when the JVM ends.
+/// Totals of the run; written when the JVM ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
     /// Classes that the agent saw.
     pub seen: u64,
-    /// Classes that a plugin selected.
+    /// Classes selected by a plugin.
     pub selected: u64,
-    /// Classes that were changed.
+    /// Changed classes.
     pub transformed: u64,
-    /// Classes that a plugin wanted and that were loaded unchanged after a failure.
+    /// Classes selected by a plugin and loaded unchanged after a failure.
     pub failed: u64,
-    /// Methods left alone within changed classes.
+    /// Methods left unchanged within changed classes.
     pub skipped_methods: u64,
-    /// Events that could not be kept.
+    /// Number of lost events.
     pub lost: u64,
-    /// What was loaded, if the selectors selected nothing.
+    /// Loaded classes, if the selectors selected nothing.
     #[serde(skip_serializing_if = "Unselected::is_empty")]
     pub unselected: Unselected,
-    /// Plugins that failed on classes, or were switched off.
+    /// Plugins that failed on classes or were switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_plugins: Vec<FailedPlugin>,
 }
 
-/// A plugin that failed on classes, or was switched off.
+/// A plugin that failed on classes or was switched off.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FailedPlugin {
-    /// Its name.
+    /// Name of the plugin.
     pub plugin: String,
-    /// Classes that it was shown.
+    /// Number of classes that were passed to the plugin.
     pub shown: u64,
-    /// Of these, classes with the edits, or the notes, that it asked for.
+    /// Number of these classes with the requested edits or notes.
     pub served: u64,
-    /// Of these, classes that it failed on, and classes without its edits, since they cannot be made.
+    /// Number of these classes on which the plugin failed, or whose edits were refused.
     pub failed: u64,
-    /// The first of these classes and the cause, in words.
+    /// The first failed class and the cause, as text.
     pub first: String,
-    /// Why it was switched off, in words.
+    /// The reason for switching it off, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switched_off: Option<String>,
 }
 
-/// What a JVM had loaded in which no class was selected, so that a mistake in the selectors can be named.
+/// The loaded classes of a run without a selected class, for messages about mistakes in selectors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unselected {
-    /// Names of classes of the application, with dots; not all if there are very many.
+    /// Binary names of application classes; incomplete if there are very many.
     pub classes: Vec<String>,
-    /// Their loaders, as selectors name them.
+    /// Loader names, as selectors write them.
     pub loaders: Vec<String>,
 }
 
 impl Unselected {
-    /// Whether there is none.
+    /// Checks whether both lists are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty() && self.loaders.is_empty()
     }
 
-    /// Adds those of another JVM.
+    /// Adds the classes and loaders of another JVM.
     pub fn add(&mut self, other: &Self) {
         let lists = [
             (&mut self.classes, &other.classes),
@@ -288,7 +289,7 @@ impl Unselected {
     }
 }
 
-/// The first bytes of a file.
+/// Appends a file header.
 pub(crate) fn write_header(out: &mut Vec<u8>, magic: [u8; 8]) {
     let start = out.len();
     out.extend_from_slice(&magic);
@@ -297,13 +298,13 @@ pub(crate) fn write_header(out: &mut Vec<u8>, magic: [u8; 8]) {
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
-/// Appends a record whose payload `payload` writes.
+/// Appends a record; the closure appends its payload.
 pub(crate) fn write_record(out: &mut Vec<u8>, kind: u16, payload: impl FnOnce(&mut Vec<u8>)) {
     let head = out.len();
     out.resize(head + HEAD_LENGTH, 0);
     payload(out);
     let body = head + HEAD_LENGTH;
-    let length = u32::try_from(out.len() - body).unwrap_or(u32::MAX); // class files are capped far below
+    let length = u32::try_from(out.len() - body).unwrap_or(u32::MAX); // class files are limited to far less
     out[head..head + 8].copy_from_slice(&head_of(kind, length));
     let crc = crc32fast::hash(&out[head..head + 8]);
     out[head + 8..body].copy_from_slice(&crc.to_le_bytes());
@@ -319,7 +320,7 @@ fn head_of(kind: u16, length: u32) -> [u8; 8] {
     ]
 }
 
-/// What a record's head says: kind and length of the payload; nothing if it is not a whole head.
+/// Reads kind and payload length from a record's head. `None` if the head is incomplete or damaged.
 pub(crate) fn read_head(bytes: &[u8]) -> Option<(u16, u32)> {
     let head: &[u8; HEAD_LENGTH] = bytes.first_chunk()?;
     let [m0, m1, k0, k1, l0, l1, l2, l3, c0, c1, c2, c3] = *head;
@@ -345,7 +346,7 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, value: impl Into<u64>) {
 
 #[cfg(test)]
 mod tests {
-    /// The checksums are CRC-32 as IEEE 802.3 has it: its published check values.
+    /// The checksum is CRC-32 of IEEE 802.3: tests its published check values.
     #[test]
     fn published_check_values() {
         assert_eq!(crc32fast::hash(b""), 0);

@@ -1,4 +1,4 @@
-//! A file of records that only ever grows; what the snapshot and the event file share.
+//! An append-only file of records, the common base of snapshot and event file.
 
 pub(crate) mod read;
 
@@ -17,63 +17,63 @@ use crate::format::{
     HEAD_LENGTH, Incomplete, Meta, TAIL_LENGTH, read_head, write_header, write_record,
 };
 
-/// Records are handed to the kernel in writes of about this many bytes, each ending with a whole record.
+/// Approximate length of one write to the kernel. Each write ends with a whole record.
 pub(crate) const WRITE_LENGTH: usize = 1 << 20;
 
-/// So many of the last records can be taken back to make room for the one that says that the file is incomplete: more
-/// bytes than a block of a file system has.
+/// Number of the last records that can be taken back to make room for the incomplete record: more bytes than a file
+/// system block.
 pub(crate) const MAX_TAKEN_BACK: usize = 4_096;
 
-/// The record that says that a file is incomplete is shorter than this.
+/// Upper bound of the incomplete record's length.
 const MARK_LENGTH: usize = 256;
 
-/// How a flush ended.
+/// The result of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flush {
-    /// Nothing had changed.
+    /// Nothing was pending.
     Unchanged,
-    /// This many bytes were written, and nothing waits.
+    /// This many bytes were written, and nothing is pending.
     Written(u64),
-    /// Writing still fails, as was reported; this many bytes wait.
+    /// Writing still fails, as reported before; this many bytes are pending.
     Stalled(usize),
 }
 
 /// Appends records to one file.
 ///
-/// After a failed write the file is cut back to its last whole record, what was to be written is kept, and
-/// later calls try again. Meanwhile the file ends with a record that says so; where there is no room for it either,
-/// records are taken back until there is.
+/// After a failed write the file is truncated to its last whole record. The pending data is kept and later calls try
+/// again. Meanwhile an incomplete record ends the file. If the disk has no room even for it, records are taken back
+/// until it fits.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: File,
     path: PathBuf,
-    /// Bytes of the file that are whole records.
+    /// Length of the whole records in the file.
     length: u64,
-    /// Whole records not written yet.
+    /// Whole pending records.
     queue: Vec<u8>,
-    /// Where each record of `queue` ends.
+    /// End offset of each record in `queue`.
     ends: Vec<usize>,
-    /// Writing failed and that was reported.
+    /// Set if writing failed and the failure was reported.
     stalled: bool,
-    /// A failed write may have left a part of a record behind `length`.
+    /// Set if a failed write may have left a partial record after `length`.
     torn: bool,
     marks: Marks,
-    /// The record that says that the file is incomplete, if it is its last one.
+    /// The incomplete record, if it is the last one of the file.
     mark: Option<Mark>,
-    /// Where the last records in the file begin, without the first.
+    /// Start offsets of the last records in the file, except the first.
     starts: VecDeque<u64>,
 }
 
-/// How a file says that it is incomplete.
+/// Defines the incomplete record of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks {
-    /// The kind of the record.
+    /// Kind of the record.
     pub kind: u16,
-    /// Counts what is missing while a record, of which it gets kind and payload, is not written.
+    /// Adds a pending record, given by kind and payload, to the missing data.
     pub count: fn(u16, &[u8], &mut Incomplete),
 }
 
-/// The record that says that the file is incomplete.
+/// The incomplete record at the end of the file.
 #[derive(Debug)]
 struct Mark {
     start: u64,
@@ -81,8 +81,8 @@ struct Mark {
 }
 
 impl Log {
-    /// Creates `<stem>-<nonce>.<extension>` in `directory`, which must exist, and writes header and `meta` to it, the
-    /// record of kind 1; the stem is [`Meta::stem`].
+    /// Creates `<stem>-<nonce>.<extension>` in the existing `directory`. Writes the header and `meta`, the record of
+    /// kind 1. The stem is [`Meta::stem`].
     pub fn create(
         directory: &Path,
         extension: &str,
@@ -110,61 +110,61 @@ impl Log {
         write_header(&mut log.queue, magic);
         log.enqueue(1, |out| write_json(out, meta));
         if let Err(source) = log.drain().and_then(|()| log.check_room()) {
-            let _ = std::fs::remove_file(&log.path); // an empty file helps no one; the cause is reported
+            let _ = std::fs::remove_file(&log.path); // an empty file has no use; the cause is reported
             return Err(failed(source));
         }
         log.starts.clear();
         Ok(log)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of the file that are whole records.
+    /// Returns the length of the whole records in the file.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Goes on with another file of this name, which holds this many bytes of whole records.
+    /// Continues with another file of this name, which holds `length` bytes of whole records.
     pub fn replace(&mut self, file: File, length: u64) {
         (self.file, self.length) = (file, length);
         (self.torn, self.mark) = (false, None);
         self.starts.clear();
     }
 
-    /// Bytes that wait to be written.
+    /// Returns the number of pending bytes.
     pub fn pending(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether writing failed when last tried.
+    /// Checks whether the last write failed.
     pub fn is_stalled(&self) -> bool {
         self.stalled
     }
 
-    /// Makes the next failure be reported, also if one was reported before.
+    /// Reports the next failure even if one was reported before.
     pub fn report_again(&mut self) {
         self.stalled = false;
     }
 
-    /// Adds a record whose payload `payload` writes; [`Log::write`] hands it to the kernel.
+    /// Adds a record; the closure appends its payload. [`Log::write`] passes it to the kernel.
     pub fn enqueue(&mut self, kind: u16, payload: impl FnOnce(&mut Vec<u8>)) {
         write_record(&mut self.queue, kind, payload);
         self.ends.push(self.queue.len());
     }
 
-    /// Copies the file to where it was, folder included, if it was removed meanwhile (a build
-    /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
+    /// Restores the file at its path, folders included, if it was removed meanwhile, for example by a clean build.
+    /// The kernel keeps the content of an open file. Returns `true` if the file was restored.
     ///
     /// # Errors
-    /// Why it cannot be copied; what was recorded is lost then.
+    /// The cause if copying fails; the content is lost then.
     pub fn restore(&mut self) -> io::Result<bool> {
         if self.file.metadata()?.nlink() > 0 {
             return Ok(false);
@@ -184,7 +184,7 @@ impl Log {
         Ok(true)
     }
 
-    /// Writes what waits.
+    /// Writes the pending records.
     ///
     /// # Errors
     /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
@@ -210,7 +210,7 @@ impl Log {
         }
     }
 
-    /// Makes sure that there is room to say that nothing more can be written.
+    /// Checks that the disk has room for an incomplete record.
     fn check_room(&mut self) -> io::Result<()> {
         let length = self.length;
         self.append_bytes(&[0; MARK_LENGTH])?;
@@ -218,7 +218,7 @@ impl Log {
         self.file.set_len(length)
     }
 
-    /// Lets the file end with the record that says that it is incomplete, and what is missing.
+    /// Ends the file with an incomplete record that counts the missing data.
     fn mark(&mut self, cause: &io::Error) {
         let last = self.mark.take();
         let mut says = Incomplete {
@@ -258,7 +258,7 @@ impl Log {
         }
     }
 
-    /// Counts what is missing while this record is not written.
+    /// Counts the data of a pending record as missing.
     fn count(&self, record: &[u8], says: &mut Incomplete) {
         if let Some((kind, _)) = read_head(record) {
             let payload = &record[HEAD_LENGTH..record.len() - TAIL_LENGTH];
@@ -266,7 +266,7 @@ impl Log {
         }
     }
 
-    /// Takes the last record out of the file and puts it back to those that wait; none if there is no such record.
+    /// Moves the last record of the file back to the queue. `None` if there is no such record.
     fn take_back(&mut self) -> Option<()> {
         let start = self.starts.pop_back()?;
         let mut record = vec![0; usize::try_from(self.length - start).ok()?];
@@ -279,7 +279,7 @@ impl Log {
         Some(())
     }
 
-    /// Writes the queue in steps that end with whole records; keeps what could not be written.
+    /// Writes the queue in steps that end with whole records; keeps the rest after a failure.
     fn drain(&mut self) -> io::Result<()> {
         let mut done = 0;
         let mut records = 0;
@@ -299,16 +299,16 @@ impl Log {
         self.ends.drain(..records);
         self.ends.iter_mut().for_each(|end| *end -= done);
         if self.queue.is_empty() && self.queue.capacity() > 4 * WRITE_LENGTH {
-            self.queue = Vec::new(); // the burst at start-up is over
+            self.queue = Vec::new(); // frees the memory of the burst at start-up
         }
         outcome
     }
 
-    /// Notes where the `count` records from `ends[first]` on begin, which were just appended; their bytes in `queue` begin
-    /// at `from`.
+    /// Notes the start offsets of the `count` records from `ends[first]` on, which were just appended. Their bytes in
+    /// `queue` start at `from`.
     fn note_starts(&mut self, from: usize, first: usize, count: usize) {
         if self.mark.take().is_some() {
-            self.starts.clear(); // what lies in front of a mark stays in the file
+            self.starts.clear(); // records before a mark stay in the file
         }
         let ends = &self.ends[first..first + count];
         let begin = self.length - (ends[count - 1] - from) as u64;
@@ -323,7 +323,7 @@ impl Log {
         self.starts.drain(..superfluous);
     }
 
-    /// Appends `queue[from..to]` to the file, all of it or nothing.
+    /// Appends `queue[from..to]` to the file, all or nothing.
     fn append(&mut self, from: usize, to: usize) -> io::Result<()> {
         let queue = std::mem::take(&mut self.queue);
         let outcome = self.append_bytes(&queue[from..to]);
@@ -331,7 +331,7 @@ impl Log {
         outcome
     }
 
-    /// Appends bytes to the file, all of them or nothing.
+    /// Appends bytes to the file, all or nothing.
     fn append_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.length)?;
@@ -350,7 +350,7 @@ impl Log {
     }
 }
 
-/// How many of the records ending at `ends` go into one write that begins at `start`.
+/// Returns the number of records, given by their `ends`, in one write that starts at `start`.
 fn step(ends: &[usize], start: usize) -> Option<usize> {
     if ends.is_empty() {
         return None;
@@ -362,12 +362,12 @@ fn step(ends: &[usize], start: usize) -> Option<usize> {
     Some(fitting.max(1))
 }
 
-/// JSON of a plain struct of texts and numbers, which cannot fail.
+/// Appends a plain struct of texts and numbers as JSON, which cannot fail.
 pub(crate) fn write_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
     out.extend(serde_json::to_vec(value).unwrap_or_default());
 }
 
-/// Length and text; what is longer than 65,535 bytes is cut at a character.
+/// Appends length and text. A text above 65,535 bytes is cut at a character boundary.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     let mut length = text.len().min(usize::from(u16::MAX));
     while !text.is_char_boundary(length) {
@@ -377,7 +377,7 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&text.as_bytes()[..length]);
 }
 
-/// A new file with a name that no other process has; a clash is tried again with another nonce.
+/// Creates a file with a unique name; retries a clash with another nonce.
 fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(File, PathBuf)> {
     let mut tries = 0;
     loop {
@@ -391,7 +391,7 @@ fn create_new(directory: &Path, extension: &str, meta: &Meta) -> io::Result<(Fil
     }
 }
 
-/// The time, in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     let elapsed = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! Merges several snapshots: the hits of the same class of the same bytes are united.
+//! Merges several snapshots: unites the hits of classes with the same name and bytes.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -7,40 +7,41 @@ use crate::format::{Failure, Incomplete, Meta, Summary};
 use crate::snapshot::{Snapshot, SnapshotClass};
 use crate::test_hits::TestHits;
 
-/// Several snapshots as one.
+/// The union of several snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// One per snapshot, in the order given.
+    /// One entry for each snapshot, in the given order.
     pub sessions: Vec<Meta>,
-    /// Of each session, why something of it could not be written, and what.
+    /// For each session, the reason and amount of data that could not be written.
     pub incomplete: Vec<Option<Incomplete>>,
-    /// One per (name, fingerprint, plugin), in order of first appearance: two versions of a class stay apart. Of snapshots
-    /// that keep loaders apart, one for each loader besides.
+    /// One entry for each (name, fingerprint, plugin), in order of first appearance, so two versions of a class stay
+    /// apart. The loader is part of the key for snapshots that keep loaders apart.
     pub classes: Vec<SnapshotClass>,
-    /// What tests executed, by the numbers of the merged classes.
+    /// Probes executed by tests, by the numbers of the merged classes.
     pub tests: Vec<TestHits>,
-    /// Whether of tests of a snapshot it is not known.
+    /// `true` if a snapshot lacks the results of later tests.
     pub tests_cut_off: bool,
-    /// All failures, each once.
+    /// All failures, without duplicates.
     pub failures: Vec<Failure>,
-    /// The sums.
+    /// The totals.
     pub summary: Summary,
-    /// Whether every JVM ended in good order.
+    /// `true` if every JVM ended in good order.
     pub complete: bool,
-    /// Classes of the same bytes with different numbers of probes; the first one seen was kept.
+    /// Classes of the same bytes with different numbers of probes. The first one was kept.
     pub conflicts: Vec<Conflict>,
 }
 
-/// The same class of the same bytes has different numbers of probes: two versions of a plugin.
+/// A class that two snapshots hold with the same bytes and different numbers of probes, from two versions of a
+/// plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// Internal name of the class.
     pub name: String,
-    /// Its plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// Probes of the one that was kept.
+    /// Number of probes of the class that was kept.
     pub kept: usize,
-    /// Probes of the one that was left out.
+    /// Number of probes of the class that was left out.
     pub left_out: usize,
 }
 
@@ -75,11 +76,11 @@ pub fn merge(snapshots: impl IntoIterator<Item = Snapshot>) -> Merged {
     merged
 }
 
-/// Name, fingerprint and plugin; the loader, where loaders are kept apart.
+/// Name, fingerprint and plugin; and the loader if loaders are kept apart.
 type Key = (String, u64, String, Option<String>);
 
 impl Merged {
-    /// The number of the class here; none if it does not fit to the one that is known.
+    /// Adds a class and returns its number. `None` if its number of probes differs from the class already added.
     fn add_class(
         &mut self,
         known: &mut HashMap<Key, usize>,

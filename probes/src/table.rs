@@ -1,4 +1,4 @@
-//! The probe table: which range of which shared array belongs to which class.
+//! The probe table: maps each class to its range of a shared array.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,36 +7,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, MAX_ARRAYS, NEAR_LENGTH};
 use crate::spans::{Counters, SESSIONS, SpanTable};
 
-/// The length of an array, as the number type in which probes are counted.
+/// Length of an array, in the integer type that counts probes.
 const LENGTH: u32 = ARRAY_LENGTH as u32;
-/// The same of the part that most classes share.
+/// Length of the front part of an array that most classes share.
 const NEAR: u32 = NEAR_LENGTH as u32;
 
-/// Where the probes of a class lie.
+/// The location of a class's probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registration {
     /// Number of the class in this table, from 0 in order of registration.
     pub class: u32,
-    /// Which array holds the class's probes.
+    /// Index of the array that holds the class's probes.
     pub array: u16,
     /// Index of the class's probe 0; probe `n` is at `base + n`, all in the same array.
     pub base: u16,
-    /// Whether the class was unknown until this call.
+    /// `true` if this call registered the class.
     pub fresh: bool,
 }
 
 /// A range of one array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeRange {
-    /// Which array.
+    /// Index of the array.
     pub array: u16,
     /// Index of its first element.
     pub base: u16,
-    /// How many elements.
+    /// Number of elements.
     pub count: u32,
 }
 
-/// Why a class got no range.
+/// The reason why a class got no range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -45,7 +45,7 @@ pub enum TableError {
     TooManyProbes {
         /// Internal name of the class.
         name: String,
-        /// Probes asked for.
+        /// Requested number of probes.
         probes: u32,
     },
     /// No defined array has room; [`ProbeTable::wants_arrays`] is true from now on.
@@ -55,12 +55,12 @@ pub enum TableError {
     NoRoom {
         /// Internal name of the class.
         name: String,
-        /// Probes asked for.
+        /// Requested number of probes.
         probes: u32,
         /// Arrays defined so far.
         arrays: u16,
     },
-    /// The class has fewer probes in this snapshot than are requested now: its plugin is another one, or has another configuration.
+    /// The plugin, or its configuration, changed: the class has fewer probes in this snapshot than requested now.
     #[error(
         "class {name} is registered with {registered} probes, {probes} are asked for now. `classhook off` and then `classhook attach` begin a snapshot that has room for them"
     )]
@@ -69,37 +69,37 @@ pub enum TableError {
         name: String,
         /// Probes it was registered with.
         registered: u32,
-        /// Probes asked for now.
+        /// Number of probes requested now.
         probes: u32,
     },
 }
 
-/// A class that was registered and is not in the snapshot file yet.
+/// A registered class that the snapshot file does not hold yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingClass {
     /// Internal name (JVMS 4.2.1), for display: see `rewriter::Utf8::to_str_lossless`.
     pub name: String,
     /// JaCoCo's class id of the bytes as loaded.
     pub fingerprint: u64,
-    /// The class loader that asked first.
+    /// The class loader of the first request.
     pub loader: String,
-    /// The plugin that the probes belong to.
+    /// The plugin that owns the probes.
     pub plugin: String,
-    /// Which array holds the probes.
+    /// Index of the array that holds the probes.
     pub array: u16,
     /// Index of probe 0.
     pub base: u16,
-    /// How many probes.
+    /// Number of probes.
     pub probe_count: u32,
-    /// The class file as loaded; empty when it is not to be kept.
+    /// The class file as loaded; empty if it is not kept.
     pub bytes: Vec<u8>,
 }
 
-/// Gives classes their ranges of the shared arrays; may be used from any number of threads.
+/// Allocates ranges of the shared arrays to classes. All methods are thread-safe.
 ///
-/// The same (name, fingerprint, plugin) always gets the same range, whichever loader asks:
-/// so a class loaded twice has its hits united, as JaCoCo does, and a retransformation finds its range again.
-/// After [`ProbeTable::keep_loaders_apart`] the loader belongs to what has to be the same.
+/// The key of a range is (name, fingerprint, plugin), independent of the loader. So a class that two loaders define
+/// has one set of hits, as in JaCoCo, and a retransformation finds its range again. After
+/// [`ProbeTable::keep_loaders_apart`] the loader is part of the key.
 #[derive(Debug, Default)]
 pub struct ProbeTable {
     state: Mutex<State>,
@@ -119,32 +119,32 @@ impl Default for SessionSpans {
     }
 }
 
-/// The code that records a hit.
+/// The instructions that record a hit.
 ///
-/// Each form may write to the same array, so classes may have either.
+/// Both forms may write to the same array, so classes with either form can coexist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HitCode {
-    /// It stores to the array.
+    /// A store to the array.
     #[default]
     Store,
-    /// It calls a method that stores where there is no hit yet. Compilers that take an element which is not zero for a
-    /// constant remove the call. So when elements are cleared, the compiled code that lacks calls has to be discarded.
+    /// A call of a method that stores if the element is zero. A compiler that treats a non-zero element as a constant
+    /// removes the call. Compiled code without calls must therefore be discarded when elements are cleared.
     Call,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Elements in use at the front of each defined array.
+    /// Number of elements in use at the front of each array.
     used: Vec<u32>,
-    /// A request found no room since the last array was added.
+    /// Set when a request found no room since the last array was added.
     refused: bool,
     classes: Vec<Entry>,
-    /// [`chain_of`] → the newest class that has it; others follow by `Entry::older`.
+    /// Maps [`chain_of`] to the newest class with this hash; `Entry::older` links the others.
     newest: HashMap<u64, u32>,
-    /// Whether the loader belongs to the identity of a class.
+    /// Set if the loader is part of the key of a class.
     per_loader: bool,
     pending: Vec<PendingClass>,
-    /// Number of the snapshot that classes are written to.
+    /// Number of the snapshot that receives the classes.
     snapshot: u32,
     hit_code: HitCode,
 }
@@ -153,54 +153,55 @@ struct State {
 struct Entry {
     name: Box<str>,
     plugin: Box<str>,
-    /// Empty while loaders are not kept apart.
+    /// Empty unless loaders are kept apart.
     loader: Box<str>,
     array: u16,
     base: u16,
     probe_count: u32,
     fingerprint: u64,
     older: Option<u32>,
-    /// The last snapshot that the class was pending for.
+    /// The last snapshot for which the class was pending.
     snapshot: u32,
 }
 
 impl ProbeTable {
-    /// A table without arrays: nothing can be registered until [`ProbeTable::set_arrays`].
+    /// Creates a table without arrays. Registration fails until [`ProbeTable::set_arrays`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The methods that are instrumented as spans of the agent's own session.
+    /// Returns the instrumented methods (spans) of the agent's own session.
     #[must_use]
     pub fn spans(&self) -> &SpanTable {
         self.spans_of(0)
     }
 
-    /// The methods that are instrumented as spans of a session, a number below [`SESSIONS`].
+    /// Returns the instrumented methods (spans) of a session, a number below [`SESSIONS`].
     #[must_use]
     pub fn spans_of(&self, session: u8) -> &SpanTable {
         let [own, ..] = &self.spans.0;
         self.spans.0.get(usize::from(session)).unwrap_or(own)
     }
 
-    /// The methods that are instrumented as spans, session by session.
+    /// Iterates over the span tables of all sessions.
     pub fn all_spans(&self) -> impl Iterator<Item = &SpanTable> {
         self.spans.0.iter()
     }
 
-    /// The counters of spans that count.
+    /// Returns the counters of spans in count mode.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// From now on classes of the same name and bytes have a range for each loader, or again one for all.
+    /// Sets whether classes of the same name and bytes get a range for each loader, or one for all.
     pub fn keep_loaders_apart(&self, apart: bool) {
         self.state().per_loader = apart;
     }
 
-    /// Says that arrays `0..count` are defined in the JVM. Never takes arrays away; capped at [`MAX_ARRAYS`].
+    /// Records that arrays `0..count` are defined in the JVM. The count never shrinks and is capped at
+    /// [`MAX_ARRAYS`].
     pub fn set_arrays(&self, count: u16) {
         let mut state = self.state();
         let count = usize::from(count.min(MAX_ARRAYS));
@@ -210,13 +211,13 @@ impl ProbeTable {
         }
     }
 
-    /// Arrays defined so far.
+    /// Returns the number of arrays defined so far.
     #[must_use]
     pub fn arrays(&self) -> u16 {
         u16::try_from(self.state().used.len()).unwrap_or(MAX_ARRAYS)
     }
 
-    /// Arrays of which no element is in use.
+    /// Returns the number of arrays without an element in use.
     #[must_use]
     pub fn untouched(&self) -> u16 {
         let state = self.state();
@@ -224,23 +225,22 @@ impl ProbeTable {
         u16::try_from(untouched).unwrap_or(MAX_ARRAYS)
     }
 
-    /// Whether another array should be defined now: fewer than [`ARRAYS_AHEAD`] are untouched, or a
-    /// class was refused for lack of room.
+    /// Checks whether another array should be defined now: fewer than [`ARRAYS_AHEAD`] are untouched, or a class was
+    /// refused for lack of room.
     #[must_use]
     pub fn wants_arrays(&self) -> bool {
         let state = self.state();
         state.can_grow() && (state.refused || state.ahead() < ARRAYS_AHEAD.into())
     }
 
-    /// Whether it is better to wait for another array than to go on: fewer than half of
-    /// [`ARRAYS_AHEAD`] are untouched.
+    /// Checks whether callers should wait for another array: fewer than half of [`ARRAYS_AHEAD`] are untouched.
     #[must_use]
     pub fn is_short(&self) -> bool {
         let state = self.state();
         state.can_grow() && state.ahead() < usize::from(ARRAYS_AHEAD / 2)
     }
 
-    /// Elements in use at the front of `array`, 0 for an array that is not defined.
+    /// Returns the number of elements in use at the front of `array`, 0 for an undefined array.
     #[must_use]
     pub fn used(&self, array: u16) -> usize {
         self.state()
@@ -249,13 +249,13 @@ impl ProbeTable {
             .map_or(0, |used| *used as usize)
     }
 
-    /// Classes registered so far.
+    /// Returns the number of classes registered so far.
     #[must_use]
     pub fn class_count(&self) -> u32 {
         u32::try_from(self.state().classes.len()).unwrap_or(u32::MAX)
     }
 
-    /// Where the probes of a class lie, if it is registered; `loader` matters only where loaders are kept apart.
+    /// Finds the registration of a class. `loader` matters only if loaders are kept apart.
     #[must_use]
     pub fn find(
         &self,
@@ -269,12 +269,12 @@ impl ProbeTable {
             .map(|(class, entry)| entry.at(class))
     }
 
-    /// Gives a class its range, or finds the one it has.
+    /// Allocates the range of a class, or returns the existing one.
     ///
-    /// `class_bytes` are kept until [`ProbeTable::take_pending`]; pass none if classes are not to be kept.
+    /// `class_bytes` are kept until [`ProbeTable::take_pending`]; pass an empty slice if classes are not kept.
     ///
     /// # Errors
-    /// See [`TableError`]; a refused class leaves the table as it was, but for [`ProbeTable::wants_arrays`].
+    /// See [`TableError`]. A refused class changes only [`ProbeTable::wants_arrays`].
     pub fn register(
         &self,
         name: &str,
@@ -290,13 +290,13 @@ impl ProbeTable {
         state.register(name, fingerprint, loader, wanted, array, class_bytes)
     }
 
-    /// Gives the probes of several plugins in one class their ranges, all in one array: `wanted` is
-    /// plugin and number of probes, the ranges are added in the same order.
+    /// Allocates the probes of several plugins in one class, all in one array. `wanted` holds pairs of plugin and
+    /// number of probes; the ranges are added in the same order.
     ///
-    /// Only when some of them have ranges from an earlier call, and that array is full, do the others lie elsewhere.
+    /// Ranges lie in different arrays only if an earlier call allocated some of them in an array that is now full.
     ///
     /// # Errors
-    /// As for [`ProbeTable::register`]; what was registered before the failing one stays.
+    /// As for [`ProbeTable::register`]; registrations before the failing one remain.
     pub fn register_together(
         &self,
         name: &str,
@@ -322,11 +322,11 @@ impl ProbeTable {
         Ok(())
     }
 
-    /// From now on classes are written to another snapshot: each is pending again once it is registered
-    /// again, with the range that it has, or another if it needs more.
+    /// Starts another snapshot. Each class is pending again once it is registered again, with its range, or another
+    /// one if it needs more probes.
     ///
-    /// Where loaders are kept apart, every class gets another range: the numbers of loaders begin anew, and methods that
-    /// were entered before may still store into the range of the loader that had the number.
+    /// If loaders are kept apart, every class gets another range. Loader numbers start anew, and methods entered
+    /// before may still store into the range of the loader that had the number.
     pub fn begin_again(&self) {
         let mut state = self.state();
         if state.per_loader {
@@ -336,7 +336,7 @@ impl ProbeTable {
         state.pending.clear();
     }
 
-    /// The ranges of one plugin's classes, or of all, in order of registration.
+    /// Returns the ranges of one plugin's classes, or of all classes, in order of registration.
     #[must_use]
     pub fn ranges(&self, plugin: Option<&str>) -> Vec<ProbeRange> {
         let state = self.state();
@@ -345,7 +345,8 @@ impl ProbeTable {
         ranges.filter(|range| range.count > 0).collect()
     }
 
-    /// The classes of one plugin that have probes, by internal name and fingerprint, in order of registration.
+    /// Returns the classes of one plugin that have probes: internal name, fingerprint and range, in order of
+    /// registration.
     #[must_use]
     pub fn classes_of(&self, plugin: &str) -> Vec<(String, u64, ProbeRange)> {
         let state = self.state();
@@ -356,13 +357,13 @@ impl ProbeTable {
             .collect()
     }
 
-    /// Returns the code that records hits in classes that are instrumented from now on.
+    /// Returns the hit code of classes that are instrumented from now on.
     #[must_use]
     pub fn hit_code(&self) -> HitCode {
         self.state().hit_code
     }
 
-    /// Sets how hits are recorded in classes that are instrumented from now on.
+    /// Sets the hit code of classes that are instrumented from now on.
     pub fn set_hit_code(&self, code: HitCode) {
         self.state().hit_code = code;
     }
@@ -373,7 +374,7 @@ impl ProbeTable {
         std::mem::take(&mut self.state().pending)
     }
 
-    /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+    /// Locks the state. A panic of another holder cannot leave it in a harmful state.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -384,13 +385,14 @@ impl State {
         self.used.len() < usize::from(MAX_ARRAYS)
     }
 
-    /// Arrays of which no element is in use, among the last ones; they are always these but for large classes.
+    /// Counts the arrays without an element in use among the last ones. Except for large classes, all of them are the
+    /// last ones.
     fn ahead(&self) -> usize {
         let newest = self.used.iter().rev().take(2 * usize::from(ARRAYS_AHEAD));
         newest.filter(|used| **used == 0).count()
     }
 
-    /// The loader as a part of a class's identity.
+    /// Returns the loader as a part of a class's key.
     fn apart<'l>(&self, loader: &'l str) -> &'l str {
         if self.per_loader { loader } else { "" }
     }
@@ -418,7 +420,7 @@ impl State {
         None
     }
 
-    /// The array that a plugin's probes in a class lie in, if it is registered.
+    /// Returns the array that holds a plugin's probes in a class, if the class is registered.
     fn array_of(&self, name: &str, fingerprint: u64, loader: &str, plugin: &str) -> Option<u16> {
         let found = self.find(name, fingerprint, loader, plugin);
         found.map(|(_, entry)| entry.array)
@@ -474,7 +476,7 @@ impl State {
         })
     }
 
-    /// Makes a class pending if it was not yet for this snapshot.
+    /// Makes a class pending, at most once for each snapshot.
     fn make_pending(&mut self, class: u32, pending: impl FnOnce(ProbeRange) -> PendingClass) {
         let Some(entry) = self.classes.get_mut(class as usize) else {
             return;
@@ -485,7 +487,7 @@ impl State {
         }
     }
 
-    /// A range of the preferred array if it has room, else in the first that has.
+    /// Allocates a range in the preferred array if it has room, else in the first array that has.
     fn place(
         &mut self,
         name: &str,
@@ -512,7 +514,7 @@ impl State {
         Ok((array, base as u16)) // base < ARRAY_LENGTH
     }
 
-    /// First fit over the arrays defined so far.
+    /// Finds the first array with room.
     fn array_with_room(&mut self, name: &str, probes: u32) -> Result<u16, TableError> {
         if probes > LENGTH {
             return Err(TableError::TooManyProbes {
@@ -520,7 +522,7 @@ impl State {
                 probes,
             });
         }
-        // A class that fits into the front of an array has shorter code there.
+        // Probes in the front part of an array have shorter code.
         let length = if probes > NEAR { LENGTH } else { NEAR };
         let has_room = |used: &u32| length.saturating_sub(*used) >= probes;
         match self.used.iter().position(has_room) {
@@ -548,7 +550,7 @@ impl State {
     }
 }
 
-/// By what classes are looked up: thousands of loaders may have the same class.
+/// Returns the hash for look-ups; thousands of loaders may define the same class.
 fn chain_of(fingerprint: u64, loader: &str) -> u64 {
     if loader.is_empty() {
         return fingerprint;
@@ -576,7 +578,7 @@ impl Entry {
         }
     }
 
-    /// The class is asked for once more; fewer probes are fine (a plan transferred to other bytes may lose some).
+    /// Registers the class again. Fewer probes are accepted: a plan transferred to other bytes may lose some.
     fn again(&self, class: u32, probe_count: u32) -> Result<Registration, TableError> {
         if probe_count > self.probe_count {
             return Err(TableError::CountChanged {
@@ -685,10 +687,10 @@ mod tests {
         let pending = table.take_pending().into_iter();
         let loaders: Vec<String> = pending.map(|class| class.loader).collect();
         assert_eq!(loaders, ["web#1", "web#2"]);
-        // One that comes later numbers loaders anew; methods that were entered before still store into the former range.
+        // A later agent numbers loaders anew; methods that were entered before still store into the former range.
         table.begin_again();
         assert_eq!(of("web#1").base, 10);
-        // An agent that comes later unites them, in a range that none of them has.
+        // A later agent unites the loaders, in a new range.
         table.keep_loaders_apart(false);
         table.begin_again();
         assert_eq!((of("web#1").base, of("web#2").base), (15, 15));

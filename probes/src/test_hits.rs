@@ -1,24 +1,24 @@
-//! What single tests executed: how it lies in a snapshot, and how it is read again.
+//! Probes executed by single tests: their records in a snapshot, and their decoded form.
 
 use crate::format::write_varint;
 use crate::log::write_text;
 
-/// The number of tests that says that from here on nothing more of tests is recorded.
+/// The number of tests in a record after which tests are no longer recorded.
 pub(crate) const CUT_OFF: u16 = u16::MAX;
-/// So many bytes of a snapshot tell of tests at most.
+/// Maximum number of bytes of test records in a snapshot.
 pub(crate) const LIMIT: u64 = 256 << 20;
 
-/// What was executed while certain tests, and no others, were under way.
+/// The probes executed while exactly these tests ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestHits {
-    /// Their names; none for what was executed outside of tests.
+    /// Names of the tests; empty for probes executed outside tests.
     pub tests: Vec<String>,
-    /// The probes that were hit, by the number of their class in the snapshot; both rise.
+    /// The hit probes by the number of their class in the snapshot; both ascend.
     pub classes: Vec<(usize, Vec<u32>)>,
 }
 
 impl TestHits {
-    /// The same, where classes have other numbers; those without are left out.
+    /// Maps the class numbers to others. Classes without a new number are omitted.
     #[must_use]
     pub fn renumbered(self, numbers: &[Option<usize>]) -> Self {
         let classes = self.classes.into_iter();
@@ -33,10 +33,10 @@ impl TestHits {
     }
 }
 
-/// Elements of arrays that were hit: of each array index and byte, the indices rising.
+/// Hits taken out of arrays: array number, then pairs of element index and byte, in ascending order of the index.
 pub type Taken = Vec<(u16, Vec<(u16, i8)>)>;
 
-/// The payload of a record of tests.
+/// Writes the payload of a test record.
 pub(crate) fn write(out: &mut Vec<u8>, tests: &[String], taken: &Taken) {
     let count = tests.len().min(usize::from(CUT_OFF) - 1);
     out.extend_from_slice(&(count as u16).to_le_bytes());

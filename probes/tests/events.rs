@@ -1,4 +1,4 @@
-//! The event file, written and read again.
+//! The event file: written and read again.
 
 use probes::events::{
     Aggregate, Call, Capture, EventKind, EventWriter, Lost, Outcome, SpanInfo, SpanMode,
@@ -18,7 +18,7 @@ fn call(thread: u64, start: u64, end: u64, outcome: Outcome) -> Call {
     }
 }
 
-/// The bytes of a file that `fill` writes.
+/// Returns the bytes of a file that `fill` writes.
 fn file(fill: impl FnOnce(&mut EventWriter)) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = EventWriter::create(directory.path(), &Meta::default()).unwrap();

@@ -1,4 +1,4 @@
-//! An event file that is followed while it grows gives what reading the whole file gives.
+//! Following a growing event file gives the same result as reading the whole file.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,7 +12,7 @@ use probes::format::{HEADER_LENGTH, Meta};
 use probes::{Incomplete, SnapshotError};
 use proptest::prelude::*;
 
-/// What an agent writes.
+/// An action of the agent.
 #[derive(Debug, Clone)]
 enum Step {
     Call { thread: u64, nanos: u64, thrown: u8 },
@@ -66,7 +66,7 @@ fn call(thread: u64, start: u64, nanos: u64, thrown: u8) -> Call {
     }
 }
 
-/// The bytes of the file that these steps make.
+/// Returns the bytes of the file that these steps produce.
 fn file(steps: &[Step], ends: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
@@ -112,7 +112,7 @@ fn file(steps: &[Step], ends: bool) -> Vec<u8> {
     std::fs::read(writer.path()).unwrap()
 }
 
-/// All that can be read now.
+/// Reads all available entries.
 fn follow(follower: &mut Follower) -> Result<Vec<Entry>, SnapshotError> {
     let mut entries = Vec::new();
     while follower.read(&mut |entry| entries.push(entry))? == Followed::More {}
@@ -126,7 +126,7 @@ fn united(entries: Vec<Entry>) -> Trace {
     trace
 }
 
-/// A follower of a file that is empty yet, and that file.
+/// Returns a follower of an empty file, and the file.
 fn followed(folder: &Path) -> (Follower, File) {
     let path = folder.join("a.events");
     File::create(&path).unwrap();
@@ -208,7 +208,7 @@ fn file_of_another_kind_is_refused() {
     assert!(error.to_string().contains("b.events"), "{error}");
 }
 
-/// A write that failed is cut off again; what is written in its place is another record.
+/// A failed write is truncated; a different record takes its place.
 #[test]
 fn torn_tail_that_is_cut_off_is_no_damage() {
     let whole = file(&[Step::Count(1, 5), Step::Flush, Step::Count(2, 6)], true);
@@ -220,7 +220,7 @@ fn torn_tail_that_is_cut_off_is_no_damage() {
         .rev()
         .find(|end| Trace::from_bytes(&whole[..*end]).is_ok_and(|trace| !trace.truncated))
         .unwrap();
-    file.write_all(&whole[..end + 10]).unwrap(); // less than any record has
+    file.write_all(&whole[..end + 10]).unwrap(); // shorter than any record
     let mut entries = follow(&mut follower).unwrap();
     file.set_len(end as u64).unwrap();
     entries.extend(follow(&mut follower).unwrap());
@@ -229,7 +229,7 @@ fn torn_tail_that_is_cut_off_is_no_damage() {
     assert_eq!(united(entries), Trace::from_bytes(&other).unwrap());
 }
 
-/// The writer takes records back to say that it cannot write, and writes them again when it can.
+/// The writer takes records back when it cannot write, and writes them again later.
 #[test]
 fn records_that_are_taken_back_are_handed_over_once() {
     let steps: Vec<Step> = (0..6)
@@ -266,7 +266,7 @@ fn records_that_are_taken_back_are_handed_over_once() {
     assert_eq!(united(entries), Trace::from_bytes(&whole).unwrap());
 }
 
-/// A record as the format has it.
+/// Encodes a record in the file format.
 fn record(kind: u16, payload: &[u8]) -> Vec<u8> {
     let mut head = vec![0xC5, 0xA7];
     head.extend(kind.to_le_bytes());

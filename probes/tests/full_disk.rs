@@ -1,7 +1,7 @@
-//! A disk that is full in the middle of a record: the file holds whole records, and later everything.
+//! A disk becomes full in the middle of a record: the file holds whole records, and later all of them.
 //!
-//! The limit on file sizes holds for a whole process, and exceeding it raises a signal.
-//! So the test starts itself again from a shell that ignores the signal.
+//! The limit on file sizes applies to a whole process, and exceeding it raises a signal. So the test starts itself
+//! again from a shell that ignores the signal.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn full_disk_costs_nothing_but_time() {
     );
 }
 
-/// The file says so whenever its JVM ends, and nothing is lost if there is room again.
+/// The file reports the full disk whenever its JVM ends, and loses nothing if room becomes available.
 #[test]
 fn event_file_says_while_nothing_can_be_written_that_it_is_incomplete() {
     let name = "event_file_says_while_nothing_can_be_written_that_it_is_incomplete";
@@ -48,7 +48,7 @@ fn event_file_says_while_nothing_can_be_written_that_it_is_incomplete() {
     }
 }
 
-/// Starts this program again, for one test alone that ignores the signal.
+/// Starts this program again for one test, with the signal ignored.
 fn run_alone(test: &str, directory: &Path) {
     let output = Command::new("sh")
         .args(["-c", r#"trap "" XFSZ; exec "$0" --exact "$1" --nocapture"#])
@@ -67,7 +67,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     let read = || Trace::read(&path).unwrap();
     let mut follower = Follower::open(&path).unwrap();
     let mut seen = 0;
-    // Calls come in the order of their begin, and each once.
+    // Calls arrive in the order of their start, and once each.
     let mut follow = || {
         let mut take = |entry| {
             if let Entry::Call(call, _) = entry {
@@ -101,7 +101,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     assert_eq!((read().incomplete, read().calls.len()), (None, 50));
     assert_eq!(follow(), 50);
 
-    limit_files_to(Some(whole + 40)); // too little for what says that the file is incomplete
+    limit_files_to(Some(whole + 40)); // too little for the incomplete record
     add(&mut writer, 10);
     assert!(matches!(writer.flush(), Err(WriteError::Write { .. })));
     let incomplete = read();
@@ -112,7 +112,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     assert_eq!(follow(), 50);
 
     limit_files_to(None);
-    while !matches!(writer.flush(), Ok(Flush::Written(_))) {} // tried again after a while
+    while !matches!(writer.flush(), Ok(Flush::Written(_))) {} // retried after a while
     assert_eq!((read().incomplete, read().calls.len()), (None, 60));
     assert_eq!(follow(), 60);
 
@@ -135,7 +135,7 @@ fn record_events_to_a_full_disk(directory: &Path) {
     assert_eq!(follow(), trace.calls.len() as u64);
 }
 
-/// Where there is no room even for what says that nothing can be written, there is no file.
+/// Without room even for an incomplete record, no file is created.
 #[test]
 fn file_that_could_not_say_that_it_is_incomplete_is_not_made() {
     let name = "file_that_could_not_say_that_it_is_incomplete_is_not_made";
@@ -189,7 +189,7 @@ fn record_to_a_full_disk(directory: &Path) {
     assert!(matches!(writer.flush(&table), Ok(Flush::Written(_))));
     let whole = std::fs::metadata(writer.path()).unwrap().len();
 
-    limit_files_to(Some(whole + 100)); // too little for what says that the file is incomplete
+    limit_files_to(Some(whole + 100)); // too little for the incomplete record
     (3..9).for_each(|class| assert_eq!(u64::from(register(class).base), class * 3));
     writer.absorb(0, &[1; 27]);
     assert!(matches!(

@@ -1,4 +1,4 @@
-//! Event files that are not to become longer than asked for.
+//! Event files with a size limit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use probes::events::{
 };
 use probes::{Flush, Meta};
 
-/// An event file, and how many calls were made.
+/// An event file and the number of calls made.
 struct Recording {
     writer: EventWriter,
     made: u64,
@@ -35,7 +35,7 @@ impl Recording {
         Self { writer, made: 0 }
     }
 
-    /// Makes calls, and writes them as the agent does.
+    /// Makes calls and writes them as the agent does.
     fn calls(&mut self, count: u64) {
         for number in self.made..self.made + count {
             let call = Call {
@@ -77,7 +77,7 @@ impl Recording {
     }
 }
 
-/// Reads what is new; the number of each call.
+/// Reads the new entries and collects the number of each call.
 fn follow(follower: &mut Follower, calls: &mut Vec<u64>, metas: &mut usize) {
     let mut take = |entry| match entry {
         Entry::Call(call, _) => calls.push(call.start / 10),
@@ -152,7 +152,7 @@ fn whoever_is_killed_meanwhile_leaves_a_whole_file() {
             (2, 1) => compacted += 1,
             _ => meanwhile += 1,
         }
-        let trace = recording.read(); // what would be there if the writer ended now
+        let trace = recording.read(); // the result if the writer ended now
         let kept = numbers(&trace);
         assert!(kept.iter().copied().eq(trace.lost.oldest..recording.made));
     }

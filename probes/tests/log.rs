@@ -1,4 +1,4 @@
-//! What is recorded is what is read, wherever the file is cut.
+//! Reading returns the recorded data, wherever the file is cut.
 
 use probes::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
 use probes::{
@@ -7,7 +7,7 @@ use probes::{
 };
 use proptest::prelude::*;
 
-/// What an application and its agent do.
+/// An action of an application or its agent.
 #[derive(Debug, Clone)]
 enum Step {
     Register {
@@ -37,10 +37,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..40)
 }
 
-/// A class as it should be read.
+/// The expected content of a class.
 type Expected = (String, Vec<bool>, Option<Vec<u8>>);
 
-/// SnapshotWriter, table and arrays, and beside them a plain model of what should be in the file.
+/// SnapshotWriter, table and arrays, with a simple model of the file's content.
 struct Jvm {
     _directory: tempfile::TempDir,
     table: ProbeTable,
@@ -49,7 +49,7 @@ struct Jvm {
     slots: Vec<Registration>,
     classes: Vec<Expected>,
     failures: usize,
-    /// Length of the file after each flush, and what is in it then.
+    /// Length of the file after each flush, and its expected content.
     flushed: Vec<(usize, Vec<Expected>, usize)>,
 }
 
@@ -179,7 +179,7 @@ fn read_classes(snapshot: &Snapshot) -> Vec<Expected> {
         .collect()
 }
 
-/// Where each record of a whole file ends; the first is the end of the header.
+/// Returns the end offset of each record of a whole file; the first is the end of the header.
 fn boundaries(file: &[u8]) -> Vec<usize> {
     let mut ends = vec![HEADER_LENGTH];
     let mut at = HEADER_LENGTH;

@@ -1,8 +1,8 @@
-//! Makes an event file shorter while it is written: sums that later ones replace go, and the oldest calls if it is
-//! asked for.
+//! Compacts an event file while it is written: removes sums that later ones replace and, on request, the oldest
+//! calls.
 //!
-//! A new file is written beside the old one, a few mebibytes at a time, and renamed over it when it has caught up, so
-//! whoever is killed meanwhile leaves a whole file.
+//! A new file is written beside the old one, a few mebibytes at a time, and renamed over it at the end. So a process
+//! killed meanwhile leaves a whole file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,48 +18,48 @@ use crate::format::{HEADER_LENGTH, write_header, write_record};
 use crate::log::read::{Fields, Framed, Record, framed_at};
 use crate::log::write_json;
 
-/// Bytes of the old file that are read in one step.
+/// Number of bytes of the old file read in one step.
 const STEP: usize = 4 << 20;
-/// What the name of the new file ends in until it has the old one's.
+/// File name suffix of the new file until it replaces the old one.
 const SUFFIX: &str = ".new";
 
-/// Which calls of the old file are left out.
+/// The calls of the old file that are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// Those in the front part.
+    /// The calls in the front part.
     Oldest,
-    /// Those before the last reset.
+    /// The calls before the last reset.
     Forgotten,
 }
 
-/// A file that is being made shorter.
+/// A compaction in progress.
 #[derive(Debug)]
 pub(super) struct Compaction {
     old: File,
     new: File,
-    /// Where the new file is; none when it has the old one's name.
+    /// Path of the new file; `None` once it has the old file's name.
     path: Option<PathBuf>,
     leave: Leave,
-    /// How far the old file is read.
+    /// Offset up to which the old file was read.
     read: u64,
-    /// What lies behind this is kept as it is.
+    /// Start of the part that is kept unchanged.
     tail: u64,
-    /// With [`Leave::Forgotten`], where the last reset lies as far as is known.
+    /// Offset of the last reset found so far, with [`Leave::Forgotten`].
     reset: u64,
-    /// What was written of the new file, and what waits.
+    /// Written and pending bytes of the new file.
     written: u64,
     waiting: Vec<u8>,
     merged: Merged,
-    /// The old file's offsets and this make offsets in all that was ever written.
+    /// Adding this to an offset of the old file gives the offset in all bytes ever written.
     shift: u64,
-    /// The same of the new file, from its tail on.
+    /// The same for the new file, from its tail on.
     new_shift: Option<u64>,
-    /// Calls that ended, are left out, and were not forgotten on request.
+    /// Number of completed calls that are left out, except those before a reset.
     dropped: u64,
     is_forgotten: bool,
 }
 
-/// What the front part says, each thing in the words of its last record.
+/// The state of the front part: the last record of each item.
 #[derive(Debug, Default)]
 struct Merged {
     decoder: Decoder,
@@ -69,7 +69,7 @@ struct Merged {
     time: Vec<u8>,
 }
 
-/// The file that takes the old one's place.
+/// The compacted file.
 #[derive(Debug)]
 pub(super) struct Shorter {
     pub file: File,
@@ -78,7 +78,7 @@ pub(super) struct Shorter {
 }
 
 impl Compaction {
-    /// Begins with a file of `length` bytes, of which as much as `keep` says is kept as it is from the end on.
+    /// Starts with a file of `length` bytes, whose last `keep` bytes stay unchanged.
     pub fn begin(
         old: &File,
         path: &Path,
@@ -89,7 +89,7 @@ impl Compaction {
         let mut name = OsString::from(path);
         name.push(SUFFIX);
         let path = PathBuf::from(name);
-        let _ = fs::remove_file(&path); // of a try that was given up
+        let _ = fs::remove_file(&path); // remains of an abandoned compaction
         let new = OpenOptions::new()
             .read(true)
             .append(true)
@@ -116,7 +116,7 @@ impl Compaction {
         Ok(begun)
     }
 
-    /// Begins with the first record.
+    /// Starts again at the first record.
     fn restart(&mut self) -> io::Result<()> {
         self.new.set_len(0)?;
         self.written = 0;
@@ -128,18 +128,18 @@ impl Compaction {
         Ok(())
     }
 
-    /// The calls so far were forgotten on request.
+    /// Handles a reset: discards all calls so far.
     pub fn forget(&mut self) {
         self.dropped = 0;
         self.is_forgotten = true;
     }
 
-    /// How many calls are left out, as far as is known.
+    /// Returns the number of calls left out so far.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Goes on for some mebibytes; whether all of the old file's `length` bytes are done.
+    /// Processes some mebibytes. Returns `true` once all of the old file's `length` bytes are done.
     pub fn step(&mut self, length: u64) -> io::Result<bool> {
         let wanted = usize::try_from(length - self.read).unwrap_or(usize::MAX);
         let mut buffer = vec![0; wanted.min(STEP)];
@@ -174,7 +174,7 @@ impl Compaction {
         Ok(self.read == length)
     }
 
-    /// Takes a record that begins at `start`; false if all must be read again, because calls are forgotten.
+    /// Processes a record that begins at `start`. Returns `false` if a reset requires reading all records again.
     fn take(&mut self, record: &Record<'_>, raw: &[u8], start: u64) -> Result<bool, SnapshotError> {
         let kind = Kind::from_number(record.kind);
         if kind == Some(Kind::Reset) {
@@ -218,7 +218,7 @@ impl Compaction {
         Ok(true)
     }
 
-    /// Writes what the front part says, once it is read.
+    /// Writes the merged front part, once it is read.
     fn enter_tail(&mut self) -> io::Result<()> {
         if self.new_shift.is_some() || self.read < self.tail {
             return Ok(());
@@ -242,7 +242,7 @@ impl Compaction {
         Ok(())
     }
 
-    /// Gives the new file the old one's place, with what is lost by now at its end.
+    /// Renames the new file over the old one. The current losses end it.
     pub fn finish(mut self, path: &Path, lost: &Lost) -> io::Result<Shorter> {
         write_record(&mut self.waiting, Kind::Lost as u16, |out| {
             write_json(out, lost);
@@ -262,7 +262,7 @@ impl Compaction {
 impl Drop for Compaction {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            let _ = fs::remove_file(path); // it is given up
+            let _ = fs::remove_file(path); // abandoned
         }
     }
 }
@@ -306,7 +306,7 @@ impl Merged {
     }
 }
 
-/// Keeps the bytes of each span, whose number comes first; `skip` passes over what follows it.
+/// Keeps the bytes of each span, which start with its number; `skip` passes over the rest.
 fn keep_last(
     parts: &mut BTreeMap<u32, Vec<u8>>,
     record: &Record<'_>,
@@ -323,7 +323,7 @@ fn keep_last(
     Ok(())
 }
 
-/// Passes over the sums of a span.
+/// Skips the sums of a span.
 fn after_aggregate(fields: &mut Fields<'_>) -> Result<(), SnapshotError> {
     for _ in 0..6 {
         fields.varint()?;

@@ -1,4 +1,4 @@
-//! What the records of an event file hold, one entry after the other.
+//! Decodes the records of an event file to entries.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta, write_varint};
 use crate::log::read::{Fields, Record, corrupt, read_json};
 
-/// A call or an event that was stored with [`StoredCall::write`].
+/// A call or an event, restored from the bytes of [`StoredCall::write`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Restored {
     /// A call.
@@ -21,44 +21,43 @@ pub enum Restored {
     Moment(Moment),
 }
 
-/// What an event file holds, in the order in which it was written. Times of calls are nanoseconds since
-/// [`Meta::start_ms`].
+/// An entry of an event file, in the order of writing. Times of calls are nanoseconds since [`Meta::start_ms`].
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "an entry is handed over at once, and none is kept"
 )]
 pub enum Entry {
-    /// What was run, where and when; the first entry.
+    /// Description of the run; the first entry.
     Meta(Box<Meta>),
-    /// A span, or what has become of one: a later one with the same id replaces the earlier.
+    /// A span or its new state. A later entry with the same id replaces the earlier one.
     Span(SpanInfo),
-    /// The number of a class name, for who reads records; other entries hold the names themselves.
+    /// The number of a class name, for readers of records; other entries hold the names themselves.
     Name(u32, Arc<str>),
-    /// A thread that makes calls.
+    /// A thread with calls.
     Thread(ThreadInfo),
-    /// A call that has ended, or is open, and whether its thread is virtual. Calls come roughly in the order of their
-    /// ends; one that was open comes again, as often as it is seen open and when it has ended.
+    /// A call that ended or is open; the flag is set for a virtual thread. Calls are roughly in the order of their
+    /// ends. An open call occurs again each time it is seen open, and once it has ended.
     Call(Call, bool),
-    /// An event, and whether its thread is virtual.
+    /// An event; the flag is set for a virtual thread.
     Moment(Moment, bool),
-    /// The sums of a span since the start or the last reset, in place of the earlier ones.
+    /// The sums of a span since the start or the last reset. They replace the earlier ones.
     Aggregate(u32, Aggregate),
-    /// How often a span was entered since the start or the last reset, in place of the earlier number.
+    /// The number of entries of a span since the start or the last reset. It replaces the earlier number.
     Count(u32, u64),
-    /// What was lost since the start or the last reset, in place of the earlier numbers.
+    /// The losses since the start or the last reset. They replace the earlier numbers.
     Lost(Lost),
-    /// When what precedes was written: milliseconds since 1970.
+    /// Time at which the preceding entries were written: milliseconds since 1970.
     Time(u64),
-    /// All calls, sums, counts and losses so far are forgotten.
+    /// Discards all calls, sums, counts and losses so far.
     Reset,
     /// The writer ended in good order.
     End,
-    /// What comes after is missing, unless another entry follows.
+    /// Later data is missing, unless another entry follows.
     Incomplete(Incomplete),
 }
 
-/// The bytes of a call or an event in its record.
+/// The encoded form of a call or event within its record.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredCall<'a> {
     /// Java's id of the thread.
@@ -67,10 +66,10 @@ pub struct StoredCall<'a> {
     pub span: u32,
     /// Time of the entry, or of the event: nanoseconds since the start.
     pub start: u64,
-    /// Time of the end, or of the last sight.
+    /// Time of the end, or of the last observation.
     pub end: u64,
     flags: u8,
-    /// The rest in the record: duration, names and captures.
+    /// The remaining bytes: duration, names and captures.
     rest: &'a [u8],
 }
 
@@ -81,13 +80,13 @@ impl StoredCall<'_> {
         self.flags & (OPEN | THREW) == OPEN
     }
 
-    /// Checks whether it is an event, and no call.
+    /// Checks whether it is an event.
     #[must_use]
     pub fn is_moment(&self) -> bool {
         self.flags & MOMENT != 0
     }
 
-    /// Adds bytes of which [`EventFile::restore`](super::EventFile::restore) makes the same.
+    /// Appends bytes that [`EventFile::restore`](super::EventFile::restore) decodes.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_varint(out, self.span);
         out.push(self.flags);
@@ -95,7 +94,7 @@ impl StoredCall<'_> {
     }
 }
 
-/// Decodes records. Keeps the class names that calls refer to, and nothing else.
+/// Decodes records. Its only state is the class names that calls refer to.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     begun: bool,
@@ -103,12 +102,12 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Whether there was a record.
+    /// Checks whether a record was decoded.
     pub fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Hands over the entries of a record, and of calls and events how they are stored.
+    /// Passes the entries of a record on; calls and events also in their stored form.
     pub fn take(
         &mut self,
         record: &Record<'_>,
@@ -149,13 +148,13 @@ impl Decoder {
             Kind::Reset => Entry::Reset,
             Kind::End => Entry::End,
             Kind::Incomplete => Entry::Incomplete(read_json(record)?),
-            Kind::Compacted => return Ok(()), // for who follows the file
+            Kind::Compacted => return Ok(()), // for followers only
         };
         take(entry, None);
         Ok(())
     }
 
-    /// A call or an event of its stored bytes, and whether its thread is virtual.
+    /// Decodes the stored bytes of a call or event; the flag is set for a virtual thread.
     pub fn restore(
         &self,
         thread: u64,
@@ -210,7 +209,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The rest of a call of which thread, span, start and flags are read.
+    /// Decodes the rest of a call after thread, span, start and flags.
     fn call(
         &self,
         fields: &mut Fields<'_>,
@@ -261,7 +260,7 @@ impl Decoder {
     }
 }
 
-/// The sums of a record, span by span.
+/// Decodes the aggregates of a record, span by span.
 fn aggregates(
     fields: &mut Fields<'_>,
     take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
@@ -290,7 +289,7 @@ fn aggregates(
     Ok(())
 }
 
-/// The counts of a record, span by span.
+/// Decodes the counts of a record, span by span.
 fn counts(
     fields: &mut Fields<'_>,
     take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),

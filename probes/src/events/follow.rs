@@ -1,4 +1,4 @@
-//! Reading an event file while it grows.
+//! Reads an event file while it grows.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -13,14 +13,13 @@ use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
 use crate::log::MAX_TAKEN_BACK;
 use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex, read_json};
 
-/// Bytes of a batch, unless one record is longer.
+/// Length of a batch in bytes, unless one record is longer.
 const BATCH: usize = 1 << 20;
 
-/// Reads what is appended to an event file, batch by batch, and keeps no record.
+/// Reads the records appended to an event file, batch by batch, without keeping them.
 ///
-/// Where the writer makes its file shorter, which is another one then, reading goes on in that.
-/// A record that is not whole is waited for. Where the writer takes records back because its disk is full, and writes
-/// them again later, they are handed over once.
+/// After the writer compacted its file, reading continues in the new file. A partial record is read again later. If
+/// the disk is full, the writer takes records back and writes them again later; they are passed on once.
 ///
 /// ```
 /// # use probes::{Meta, events::{Entry, EventWriter, Followed, Follower}};
@@ -46,30 +45,30 @@ pub struct Follower {
     file: File,
     path: PathBuf,
     decoder: Decoder,
-    /// Where the next record begins; 0 until the header was read.
+    /// Start of the next record; 0 until the header was read.
     offset: u64,
-    /// The file's offsets and this make offsets in all that was ever written.
+    /// Adding this to an offset of the file gives the offset in all bytes ever written.
     shift: u64,
-    /// The file is read a second time from its begin, because parts of it were not there any more.
+    /// Set if the file is read a second time from its start, because parts of it were removed.
     again: bool,
-    /// What is read from there; its length is what a batch takes.
+    /// The bytes read; its length is the length of a batch.
     buffer: Vec<u8>,
-    /// The last records that were handed over, as far as the writer can take them back.
+    /// The last records passed on that the writer may still take back.
     last: VecDeque<Handed>,
-    /// Records that were taken back after they had been handed over, and not written again yet.
+    /// Records taken back after they were passed on, and not written again yet.
     taken_back: VecDeque<Handed>,
 }
 
-/// What [`Follower::read`] left.
+/// The result of [`Follower::read`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Followed {
-    /// There is more to read at once.
+    /// More data is available.
     More,
-    /// Everything that is whole was handed over.
+    /// All whole records were passed on.
     All,
 }
 
-/// A record that was handed over, by its place and checksums.
+/// A record that was passed on, identified by its offsets and checksums.
 #[derive(Debug, Clone, Copy)]
 struct Handed {
     start: u64,
@@ -79,7 +78,7 @@ struct Handed {
 }
 
 impl Follower {
-    /// Begins with the first entry of the file.
+    /// Opens the file; reading starts at its first entry.
     ///
     /// # Errors
     /// [`SnapshotError::Io`] if it cannot be opened.
@@ -101,15 +100,15 @@ impl Follower {
         }
     }
 
-    /// Hands over what follows in the file: about a mebibyte of it, and whole records only.
+    /// Passes the next whole records on, about a mebibyte of them.
     ///
     /// # Errors
-    /// See [`SnapshotError`]; a record that is not whole is none, but one that is damaged is, also at the end. After an
-    /// error the same is read again.
+    /// See [`SnapshotError`]. A partial record is no error, but a damaged one is, also at the end. After an error the
+    /// same data is read again.
     pub fn read(&mut self, take: &mut impl FnMut(Entry)) -> Result<Followed, SnapshotError> {
         let has_moved = self.has_moved();
         let outcome = match self.read_batch(take) {
-            // The writer may have cut the file back while it was read.
+            // The writer may have truncated the file during the read.
             Err(SnapshotError::Corrupt { .. }) => self.read_batch(take),
             outcome => outcome,
         };
@@ -120,7 +119,7 @@ impl Follower {
         outcome
     }
 
-    /// Whether another file took the place of this one, which then does not grow any more.
+    /// Checks whether another file has replaced this one, which then no longer grows.
     fn has_moved(&self) -> bool {
         let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
         let ours = self.file.metadata().map(identity);
@@ -128,7 +127,7 @@ impl Follower {
         matches!((ours, theirs), (Ok(ours), Ok(theirs)) if ours != theirs)
     }
 
-    /// Goes on in the file that took the place of this one, which was read to its end: behind what is in both.
+    /// Continues in the file that replaced this one, after the data that both hold. This file was read to its end.
     fn move_on(&mut self) -> Result<(), SnapshotError> {
         let mut next = Self::open(&self.path)?;
         let (tail, end) = next.find_tail()?.unwrap_or((0, 0));
@@ -146,7 +145,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Where the part begins that was not made shorter, and how many bytes were ever written before it.
+    /// Finds the start of the part that was not compacted, and the number of bytes ever written before it.
     fn find_tail(&mut self) -> Result<Option<(u64, u64)>, SnapshotError> {
         if !self.read_header()? {
             return Ok(None);
@@ -182,7 +181,7 @@ impl Follower {
             let outcome = self.take_records(&buffer[..read], take);
             self.buffer = buffer;
             match outcome? {
-                // Not even one record is in the batch.
+                // The batch does not hold a whole record.
                 (0, length) if read == wanted && length > wanted => wanted = length,
                 _ if read == wanted => return Ok(Followed::More),
                 _ => return Ok(Followed::All),
@@ -190,7 +189,7 @@ impl Follower {
         }
     }
 
-    /// Whether the header is there and right.
+    /// Reads and checks the header; `false` if it is not complete yet.
     fn read_header(&mut self) -> Result<bool, SnapshotError> {
         let read = self
             .fill(HEADER_LENGTH)
@@ -205,8 +204,8 @@ impl Follower {
         }
     }
 
-    /// Hands over the whole records of `bytes`, which begin at the offset; how many bytes they were, and how long the
-    /// record behind them is as far as is known.
+    /// Passes the whole records of `bytes` on, which start at the offset. Returns their length in bytes, and the
+    /// length of the following record as far as it is known.
     fn take_records(
         &mut self,
         bytes: &[u8],
@@ -246,13 +245,13 @@ impl Follower {
         }
     }
 
-    /// Whether this record is the next of those that were handed over before.
+    /// Checks whether this record is the next one of those taken back.
     fn was_taken_back(&mut self, record: &Handed) -> bool {
         let is_next = |next: &mut Handed| (next.head, next.tail) == (record.head, record.tail);
         self.taken_back.pop_front_if(is_next).is_some()
     }
 
-    /// Goes back to the end of the last record that is still in the file.
+    /// Goes back to the end of the last record that the file still holds.
     fn go_back(&mut self) -> io::Result<()> {
         while let Some(last) = self.last.back() {
             if last.is_in(&self.file)? {
@@ -265,7 +264,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Reads up to so many bytes from the offset on into the buffer, and says how many those are.
+    /// Fills the buffer with up to `wanted` bytes from the offset on, and returns their number.
     fn fill(&mut self, wanted: usize) -> io::Result<usize> {
         self.buffer.resize(wanted, 0);
         self.buffer.shrink_to(wanted);
@@ -291,7 +290,7 @@ impl Follower {
 }
 
 impl Handed {
-    /// Of a whole record that begins at `start`.
+    /// Describes a whole record that begins at `start`.
     fn of(record: &[u8], start: u64) -> Self {
         Self {
             start,
@@ -301,7 +300,7 @@ impl Handed {
         }
     }
 
-    /// Whether it is where it was.
+    /// Checks whether the file still holds the record at its offset.
     fn is_in(&self, file: &File) -> io::Result<bool> {
         let mut head = [0; HEAD_LENGTH];
         let mut tail = [0; TAIL_LENGTH];

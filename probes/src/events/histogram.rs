@@ -3,16 +3,16 @@
 /// Buckets of a [`Histogram`]: eight for each power of two up to 2^43 ns (2.4 hours).
 pub const BUCKETS: usize = 8 * 42;
 
-/// The bucket of a duration: exact below 8, then eight steps for each power of two.
+/// Returns the bucket of a duration: exact below 8, then eight steps for each power of two.
 #[inline]
 #[must_use]
 pub fn bucket_of(nanos: u64) -> usize {
     let shift = (nanos | 8).ilog2() - 3;
-    let bucket = (nanos >> shift) as usize + 8 * shift as usize; // of 8 to 15 steps, eight are those of lower powers
+    let bucket = (nanos >> shift) as usize + 8 * shift as usize; // eight of the steps 8 to 15 belong to lower powers
     bucket.min(BUCKETS - 1)
 }
 
-/// The lowest duration of a bucket.
+/// Returns the lowest duration of a bucket.
 fn floor_of(bucket: usize) -> u64 {
     if bucket < 8 {
         return bucket as u64;
@@ -21,10 +21,10 @@ fn floor_of(bucket: usize) -> u64 {
     (8 + step as u64) << (power - 3)
 }
 
-/// Numbers of calls by duration. Empty buckets, which are most, take no room.
+/// Numbers of calls by duration. Empty buckets, the majority, take no memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Numbers of buckets, rising, with their counts.
+    /// Bucket numbers, ascending, with their counts.
     buckets: Vec<(u16, u64)>,
 }
 
@@ -44,13 +44,13 @@ impl Histogram {
         }
     }
 
-    /// The buckets that hold something, with their counts.
+    /// Iterates over the non-empty buckets and their counts.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let filled = self.buckets.iter();
         filled.map(|(bucket, count)| (usize::from(*bucket), *count))
     }
 
-    /// The counts since `before`, an earlier state of the same.
+    /// Returns the counts since `before`, an earlier state of the same histogram.
     #[must_use]
     fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
@@ -65,15 +65,15 @@ impl Histogram {
         since
     }
 
-    /// All calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         let counts = self.filled();
         counts.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// The calls that took less than so many nanoseconds, if that is where a bucket begins; else at most one bucket's
-    /// calls fewer.
+    /// Counts the calls shorter than `nanos`. The result is exact if a bucket starts there; else it lacks at most the
+    /// calls of one bucket.
     #[must_use]
     pub fn below(&self, nanos: u64) -> u64 {
         let first = bucket_of(nanos);
@@ -81,8 +81,8 @@ impl Histogram {
         below.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// The duration in nanoseconds that the share `quantile` (0 to 1) of all calls did not exceed, within 6.25 %;
-    /// none without calls.
+    /// Returns the duration in nanoseconds that the share `quantile` (0 to 1) of all calls did not exceed, within
+    /// 6.25 %. `None` without calls.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let total = self.calls();
@@ -103,13 +103,13 @@ impl Histogram {
 /// All calls of one span since the start or the last reset. Times are nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Aggregate {
-    /// Calls that ended.
+    /// Number of completed calls.
     pub count: u64,
-    /// Those that ended by an exception.
+    /// Number of calls that ended by an exception.
     pub errors: u64,
-    /// Time within the method and what it called; of calls of the method within one another, that of the outermost.
+    /// Time within the method and its callees. In recursion only the outermost call counts.
     pub total: u64,
-    /// The same without the spans that it called.
+    /// Time as `total`, without the spans that the method called.
     pub own: u64,
     /// The shortest call; 0 without calls.
     pub min: u64,
@@ -120,7 +120,7 @@ pub struct Aggregate {
 }
 
 impl Aggregate {
-    /// Adds another's calls.
+    /// Adds the calls of another aggregate.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -139,8 +139,8 @@ impl Aggregate {
         }
     }
 
-    /// The calls since `before`, an earlier state of the same. The shortest and the longest of them are exact if they
-    /// are the shortest and longest of all, else within 12.5 %.
+    /// Returns the calls since `before`, an earlier state of the same aggregate. Shortest and longest call are exact
+    /// if they are the shortest and longest of all, else within 12.5 %.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let histogram = self.histogram.since(&before.histogram);
@@ -169,7 +169,7 @@ impl Aggregate {
         }
     }
 
-    /// As [`Histogram::quantile`], kept between the shortest and the longest call.
+    /// As [`Histogram::quantile`], clamped to the shortest and the longest call.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let found = self.histogram.quantile(quantile)?;

@@ -1,4 +1,4 @@
-//! An event file that is not to become longer than asked for.
+//! Keeps an event file within its size limit.
 
 use std::io;
 
@@ -6,24 +6,24 @@ use super::compact::{Compaction, Leave};
 use super::{Lost, SizeLimit, WhenFull};
 use crate::log::Log;
 
-/// How an event file is kept as short as asked for, and what that costs.
+/// The state of the size limit, with the calls that it cost.
 #[derive(Debug)]
 pub(super) struct Limit {
     asked: SizeLimit,
     compaction: Option<Compaction>,
-    /// The length from which on the file is made shorter.
+    /// File length that starts the next compaction.
     due: u64,
-    /// The file's offsets and this make offsets in all that was ever written.
+    /// Adding this to an offset of the file gives the offset in all bytes ever written.
     shift: u64,
-    /// No more single calls are written.
+    /// Set if no more single calls are written.
     stopped: bool,
-    /// They will be when the file is shorter: those that fill it were forgotten.
+    /// Set if single calls are written again after the compaction, because a reset discarded those in the file.
     resumes: bool,
-    /// The file cannot be made shorter, which was reported.
+    /// Set if a compaction failed and the failure was reported.
     failing: bool,
-    /// Calls since the start or the last reset that were taken out of the file.
+    /// Calls since the start or the last reset that were removed from the file.
     pub oldest: u64,
-    /// Calls since the start or the last reset that were not written to it.
+    /// Calls since the start or the last reset that were not written to the file.
     pub over_size: u64,
 }
 
@@ -51,19 +51,19 @@ impl Limit {
         }
     }
 
-    /// So many sixteenths of the size.
+    /// Returns a number of sixteenths of the limit.
     fn share(&self, sixteenths: u64) -> u64 {
         self.asked.bytes / 16 * sixteenths
     }
 
-    /// Whether single calls are written when the file has this length.
+    /// Checks whether single calls are written to a file of this length.
     pub fn takes_calls(&mut self, length: u64) -> bool {
-        // What is left is for sums, which go on.
+        // The rest of the file is reserved for sums.
         self.stopped |= self.asked.when_full == WhenFull::Stop && length >= self.share(14);
         !self.stopped
     }
 
-    /// All calls so far are forgotten.
+    /// Discards all calls so far.
     pub fn reset(&mut self) {
         (self.oldest, self.over_size) = (0, 0);
         if let Some(compaction) = &mut self.compaction {
@@ -74,18 +74,18 @@ impl Limit {
         }
     }
 
-    /// Gives up what is not finished.
+    /// Abandons an unfinished compaction.
     pub fn end(&mut self) {
         self.compaction = None;
     }
 
-    /// Makes the file shorter if it is time, some mebibytes at a time. `lost` is what was written last.
+    /// Compacts the file if it is due, some mebibytes in each call. `lost` holds the losses written last.
     ///
     /// # Errors
-    /// Why that cannot be done, for the first time; it is tried again when the file has grown.
+    /// The cause of the first failure. The compaction is tried again when the file has grown.
     pub fn keep(&mut self, log: &mut Log, lost: &Lost) -> io::Result<()> {
         if log.is_stalled() {
-            self.compaction = None; // records may be taken back
+            self.compaction = None; // the log may take records back
             return Ok(());
         }
         if self.compaction.is_none() && log.length() < self.due {

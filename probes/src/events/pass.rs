@@ -1,4 +1,4 @@
-//! Passes over an event file from its begin to its end, with the memory of a batch.
+//! Reads an event file sequentially, with the memory of one batch.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,20 +11,20 @@ use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, read_head};
 use crate::log::read::{Framed, Record, check_header, corrupt, framed_at, hex};
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const BATCH: usize = 1 << 20;
 
 /// An event file whose single calls and events stay on disk.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
-    /// Where its last whole record ended when it was read.
+    /// End of its last whole record during the first pass.
     end: u64,
     decoder: Decoder,
 }
 
 impl EventFile {
-    /// Reads everything but single calls and events, of which it keeps the numbers.
+    /// Reads all entries; single calls and events are counted only.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -52,11 +52,10 @@ impl EventFile {
         Ok((file, trace))
     }
 
-    /// Hands over the calls and events, as far as they were there when the file was read first; none where all so far are
-    /// forgotten.
+    /// Passes on the calls and events of the first pass; `None` marks a reset.
     ///
     /// # Errors
-    /// A [`SnapshotError`] as the cause, or that of `take`.
+    /// A [`SnapshotError`] as the cause, or the error of `take`.
     pub fn calls(
         &self,
         take: &mut impl FnMut(Option<StoredCall<'_>>) -> io::Result<()>,
@@ -87,10 +86,10 @@ impl EventFile {
         }
     }
 
-    /// A call or an event that was stored, and whether its thread is virtual.
+    /// Restores a stored call or event; the flag is set for a virtual thread.
     ///
     /// # Errors
-    /// If these bytes are of no call of this file.
+    /// If the bytes are not a call of this file.
     pub fn restore(&self, thread: u64, start: u64, stored: &[u8]) -> io::Result<(Restored, bool)> {
         let restored = self.decoder.restore(thread, start, stored);
         restored.map_err(io::Error::other)
@@ -134,20 +133,20 @@ impl Trace {
 
 /// The end of a pass.
 struct End {
-    /// Where the last whole record ends.
+    /// End of the last whole record.
     whole: u64,
-    /// The length of the file.
+    /// Length of the file.
     length: u64,
-    /// Whether a record was cut off behind that.
+    /// Set if a partial record follows.
     is_torn: bool,
 }
 
 /// A source that is read once, batch by batch.
 struct Pass<R> {
     source: R,
-    /// What was read and is not handed over.
+    /// Bytes read and not passed on yet.
     buffer: Vec<u8>,
-    /// Where that begins in the file.
+    /// Offset of the buffer in the file.
     offset: u64,
     is_at_end: bool,
 }
@@ -162,8 +161,7 @@ impl<R: Read> Pass<R> {
         }
     }
 
-    /// Hands over each whole record. What cannot be read at the end is a torn tail if nothing whole follows it, and damage
-    /// otherwise.
+    /// Passes each whole record on. Unreadable bytes are a torn tail if no whole record follows, else damage.
     fn records(
         &mut self,
         path: &Path,
@@ -212,7 +210,7 @@ impl<R: Read> Pass<R> {
         self.offset += count as u64;
     }
 
-    /// Reads until so many bytes are there, or no more come.
+    /// Reads until the buffer holds `wanted` bytes or the source ends.
     fn fill(&mut self, wanted: usize) -> io::Result<()> {
         let missing = wanted.saturating_sub(self.buffer.len());
         let mut part = (&mut self.source).take(missing as u64);
@@ -220,7 +218,7 @@ impl<R: Read> Pass<R> {
         Ok(())
     }
 
-    /// The buffer begins with what is no record: whether a whole one follows anywhere.
+    /// The buffer starts with an unreadable record: searches for a whole record after it.
     fn torn_or(&mut self, expected: &str) -> io::Result<Result<End, SnapshotError>> {
         let (begin, found) = (
             self.offset,
@@ -266,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Calls before a reset, one that is seen open and ends, one that stays open.
+    /// Writes calls before a reset, an open call that ends later, and one that stays open.
     fn written(folder: &Path) -> PathBuf {
         let mut writer = EventWriter::create(folder, &Meta::default()).unwrap();
         writer.call(&call(1, 2, Outcome::Returned), false);
@@ -318,7 +316,7 @@ mod tests {
         assert!(whole.calls.iter().all(|call| calls.contains(call)));
     }
 
-    /// What is appended, or takes the file's place, after the first pass is not in the second.
+    /// Data appended after the first pass, or in a file that replaced this one, is not part of the second pass.
     #[test]
     fn second_pass_is_over_what_the_first_one_saw() {
         let folder = tempfile::tempdir().unwrap();

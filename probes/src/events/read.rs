@@ -8,67 +8,68 @@ use super::task::is_of_tasks;
 use super::{Aggregate, Call, Lost, Moment, Outcome, SpanInfo, ThreadInfo};
 use crate::format::{Incomplete, Meta};
 
-/// What the spans of one JVM recorded.
+/// The calls recorded in one JVM.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
-    /// What was run, where and when.
+    /// Description of the run.
     pub meta: Meta,
     /// The spans by id.
     pub spans: BTreeMap<u32, SpanInfo>,
-    /// The places of events by id.
+    /// The places of events, by id.
     pub places: BTreeMap<u32, SpanInfo>,
-    /// The places of waits by id ([`Wait`](super::Wait)). Their events are in no other field.
+    /// The places of waits by id ([`Wait`](super::Wait)). No other field holds their events.
     pub waits: BTreeMap<u32, SpanInfo>,
-    /// The places of steps of tasks by id ([`TaskStep`](super::TaskStep)). Their events are in no other field.
+    /// The places of task steps by id ([`TaskStep`](super::TaskStep)). No other field holds their events.
     pub tasks: BTreeMap<u32, SpanInfo>,
-    /// The threads that made calls, by Java's thread id.
+    /// The threads with calls, by Java's thread id.
     pub threads: BTreeMap<u64, ThreadInfo>,
-    /// Every call that was kept, by thread and then by start.
+    /// Every stored call, ordered by thread and start.
     pub calls: Vec<Call>,
-    /// Every event that was kept, by thread and then by time.
+    /// Every stored event, ordered by thread and time.
     pub moments: Vec<Moment>,
     /// Numbers of the single calls and events in the file.
     pub single: SingleCalls,
-    /// The sums by span, also of calls that were not kept.
+    /// The sums by span; they include calls that were not stored.
     pub aggregates: BTreeMap<u32, Aggregate>,
-    /// How often the places of events were reached, also where the event was not kept.
+    /// Number of times that each place of events was reached, stored or not.
     pub reached: BTreeMap<u32, u64>,
-    /// How often the spans that only count were entered.
+    /// Number of entries of each span in count mode.
     pub counts: BTreeMap<u32, u64>,
-    /// What could not be kept.
+    /// The losses.
     pub lost: Lost,
-    /// Whether the JVM ended in good order.
+    /// `true` if the JVM ended in good order.
     pub complete: bool,
-    /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
+    /// `true` if the last record was cut off because the JVM was killed while writing. All records before it are
+    /// whole.
     pub truncated: bool,
-    /// Why what came later could not be written.
+    /// The reason why later data could not be written.
     pub incomplete: Option<Incomplete>,
 }
 
-/// What happened to a call.
+/// The two ends of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EventKind {
-    /// It was entered.
+    /// Entry of the method.
     Enter,
-    /// It was left, as its [`Call::outcome`] says.
+    /// Exit of the method, described by [`Call::outcome`].
     Exit,
 }
 
-/// An event of a thread.
+/// The entry or exit of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event<'t> {
     /// Nanoseconds since the start.
     pub nanos: u64,
-    /// Entered or left.
+    /// Entry or exit.
     pub kind: EventKind,
-    /// What.
+    /// The call.
     pub call: &'t Call,
-    /// Calls of this thread that are open around it.
+    /// Number of open calls of this thread around it.
     pub depth: usize,
 }
 
 impl Trace {
-    /// Adds the next entry of an event file. Calls are kept as they come until [`Trace::finish`].
+    /// Adds the next entry of an event file. Calls stay unsorted until [`Trace::finish`].
     pub fn take(&mut self, entry: Entry) {
         self.complete = matches!(entry, Entry::End);
         self.incomplete = None;
@@ -121,13 +122,13 @@ impl Trace {
         }
     }
 
-    /// Adds the next entry of an event file; of calls and events their numbers.
+    /// Adds the next entry of an event file; calls and events are counted only.
     pub fn take_summed(&mut self, entry: Entry) {
         match &entry {
             Entry::Call(call, _) => self.single.call(call),
             Entry::Moment(moment, _) if self.is_aside(moment.place) => {}
             Entry::Moment(moment, _) => self.single.moment(moment),
-            // Most virtual threads have no name, and there may be millions.
+            // Most virtual threads have no name, and a program may have millions.
             Entry::Thread(thread) if thread.is_virtual && thread.name.is_empty() => {}
             _ => return self.take(entry),
         }
@@ -150,12 +151,12 @@ impl Trace {
         self.counts.retain(|span, _| spans.contains_key(span));
     }
 
-    /// Checks whether events of a place are kept apart: waits and steps of tasks.
+    /// Checks whether the events of a place are kept apart: waits and steps of tasks.
     fn is_aside(&self, place: u32) -> bool {
         self.waits.contains_key(&place) || self.tasks.contains_key(&place)
     }
 
-    /// There is such a thread.
+    /// Registers a thread.
     fn know(&mut self, id: u64, is_virtual: bool) {
         let unnamed = || ThreadInfo {
             id,
@@ -165,9 +166,9 @@ impl Trace {
         self.threads.entry(id).or_insert_with(unnamed);
     }
 
-    /// Brings calls and events into the order that [`Trace::calls`] says, when all entries were taken.
+    /// Sorts calls and events after the last entry, as [`Trace::calls`] describes.
     pub fn finish(&mut self) {
-        // A call seen open may be written again when it ends: the later record counts.
+        // A call seen open may occur again when it ends; the later record replaces the earlier one.
         self.calls.sort_by_key(|call| {
             (
                 call.thread,
@@ -188,13 +189,13 @@ impl Trace {
         self.finish_summed();
     }
 
-    /// Completes a trace of [`Trace::take_summed`].
+    /// Completes a trace built with [`Trace::take_summed`].
     pub fn finish_summed(&mut self) {
         self.meta.dump_ms = self.meta.dump_ms.max(self.meta.start_ms);
         self.complete &= !self.truncated;
     }
 
-    /// The calls of one thread by their start.
+    /// Returns the calls of one thread, ordered by start.
     #[must_use]
     pub fn calls_of(&self, thread: u64) -> &[Call] {
         let from = self.calls.partition_point(|call| call.thread < thread);
@@ -202,7 +203,7 @@ impl Trace {
         self.calls.get(from..to).unwrap_or_default()
     }
 
-    /// Entries and exits of one thread in the order in which they happened. A call that had not ended has no exit.
+    /// Returns entries and exits of one thread in chronological order. A call that had not ended has no exit.
     #[must_use]
     pub fn events(&self, thread: u64) -> Vec<Event<'_>> {
         let calls = self.calls_of(thread);
@@ -223,7 +224,7 @@ impl Trace {
     }
 }
 
-/// Closes the innermost calls for as long as `ended` says so; one that never ended is taken away without an event.
+/// Closes the innermost calls while `ended` holds. A call that never ended is removed without an event.
 fn leave<'t>(open: &mut Vec<&'t Call>, events: &mut Vec<Event<'t>>, ended: impl Fn(&Call) -> bool) {
     while let Some(call) = open.pop() {
         if call.outcome == Outcome::Open {

@@ -1,33 +1,33 @@
-//! Numbers of single calls and events.
+//! Counts of single calls and events.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Call, Moment, Outcome};
 
-/// The single calls of each span and the events of each place, in numbers.
+/// The number of single calls of each span and of events of each place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SingleCalls {
     spans: BTreeMap<u32, SpanCalls>,
     places: BTreeMap<u32, u64>,
-    /// The spans of the calls that were seen open and have not ended, by thread and start.
+    /// The spans of calls seen open and not ended yet, by thread and start.
     open: HashMap<(u64, u64), u32>,
 }
 
-/// The single calls of one span.
+/// Counts of the single calls of one span.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanCalls {
-    /// Calls that have ended.
+    /// Number of completed calls.
     pub ended: u64,
-    /// Calls that have not.
+    /// Number of open calls.
     pub open: u64,
-    /// The first end, or last sight of an open call: nanoseconds since the start.
+    /// Earliest end, or last observation of an open call: nanoseconds since the start.
     first_end: u64,
-    /// The last end or sight.
+    /// Latest end or observation.
     last_end: u64,
 }
 
 impl SingleCalls {
-    /// Counts a call as it ends, or is seen open. One that is seen again is the same.
+    /// Counts a call when it ends or is seen open. Further observations of the same call do not count.
     pub fn call(&mut self, call: &Call) {
         let calls = self.spans.entry(call.span).or_default();
         if (calls.ended, calls.open) == (0, 0) {
@@ -66,31 +66,31 @@ impl SingleCalls {
         self.open.retain(|_, span| is_span(*span));
     }
 
-    /// Calls that have ended, by span.
+    /// Returns the number of completed calls by span.
     pub fn ended(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.spans.iter().map(|(span, calls)| (*span, calls.ended))
     }
 
-    /// Calls that have not ended.
+    /// Returns the number of open calls.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.spans.values().map(|calls| calls.open).sum()
     }
 
-    /// All calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         let calls = self.spans.values();
         calls.map(|calls| calls.ended + calls.open).sum()
     }
 
-    /// All events.
+    /// Returns the number of events.
     #[must_use]
     pub fn moments(&self) -> u64 {
         self.places.values().sum()
     }
 
-    /// Times of the first and the last end of a call, in nanoseconds since the start; none without calls.
+    /// Returns the earliest and the latest end of a call, in nanoseconds since the start. `None` without calls.
     #[must_use]
     pub fn ends(&self) -> Option<(u64, u64)> {
         let first = self.spans.values().map(|calls| calls.first_end).min()?;

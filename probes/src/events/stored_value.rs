@@ -1,7 +1,7 @@
-//! Values as bytes: in the event file, and in the memory of a thread while its call is open.
+//! Encodes values in the event file, and in the memory of a thread while its call is open.
 //!
-//! A value is a type byte and what the table of docs/event-file-format.md says of the type. Names of classes and fields
-//! are numbers, which the file and the agent give each in their own way.
+//! A value is a type byte and the type's content, see the table of docs/event-file-format.md. Names of classes and
+//! fields are numbers; file and agent assign them independently.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::error::SnapshotError;
 use crate::format::write_varint;
 use crate::log::read::Fields;
 
-/// Types of opened objects.
+/// Type bytes of opened objects.
 pub(crate) const FIELDS: u8 = b'o';
 pub(crate) const ELEMENTS: u8 = b'e';
 pub(crate) const ENTRIES: u8 = b'm';
 pub(crate) const CYCLE: u8 = b'^';
-/// Type of a constant of an enum.
+/// Type byte of an enum constant.
 pub(crate) const CONSTANT: u8 = b'E';
-/// Stands in front of each part of an opened object.
+/// Precedes each part of an opened object.
 pub(crate) const PART: u8 = 1;
-/// Stands behind the last part.
+/// Follows the last part.
 pub(crate) const END: u8 = 0;
-/// Stands for a number of parts that is not known.
+/// Stands for an unknown number of parts.
 const UNKNOWN: u64 = u32::MAX as u64;
-/// Objects within objects that are read.
+/// Maximum nesting of objects on reading.
 const MOST_LEVELS: u32 = 32;
 
-/// Gives the number of a name.
+/// Returns the number of a name.
 pub(super) type Numbers<'n> = dyn FnMut(&Arc<str>) -> u32 + 'n;
-/// Gives the name of a number.
+/// Returns the name of a number.
 pub(crate) type Names<'n> = dyn Fn(u32) -> Option<Arc<str>> + 'n;
 
-/// The type byte of a value.
+/// Returns the type byte of a value.
 pub(super) fn kind(value: &Value) -> u8 {
     match value {
         Value::Null => b'N',
@@ -59,7 +59,7 @@ pub(super) fn kind(value: &Value) -> u8 {
     }
 }
 
-/// Writes what follows the type byte of a value.
+/// Writes the content of a value after its type byte.
 pub(super) fn write(out: &mut Vec<u8>, value: &Value, number: &mut Numbers<'_>) {
     match value {
         Value::Null | Value::Missing => {}
@@ -142,7 +142,7 @@ fn write_bytes(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Reads what follows the type byte of a value.
+/// Reads the content of a value after its type byte.
 pub(crate) fn read(
     kind: u8,
     fields: &mut Fields<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn read(
     Reader { names, level: 0 }.value(kind, fields)
 }
 
-/// Reads a value that stands alone, such as one in the memory of a thread; one that cannot be read is missing.
+/// Reads a value outside a file, such as one in the memory of a thread. An unreadable value is missing.
 pub(crate) fn read_alone(bytes: &[u8], names: &Names<'_>) -> Value {
     let mut fields = Fields::of_bytes(bytes);
     let read = fields
@@ -160,7 +160,7 @@ pub(crate) fn read_alone(bytes: &[u8], names: &Names<'_>) -> Value {
     read.unwrap_or(Value::Missing)
 }
 
-/// Reads values within values.
+/// Reads nested values.
 struct Reader<'n> {
     names: &'n Names<'n>,
     level: u32,
@@ -283,12 +283,12 @@ fn text(fields: &mut Fields<'_>) -> Result<String, SnapshotError> {
     String::from_utf8(bytes.to_vec()).map_err(|error| fields.corrupt("UTF-8", error.to_string()))
 }
 
-/// A number of either sign, so that small ones are short.
+/// Encodes a signed number so that small absolute values are short.
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The number of which [`zigzag`] made this one.
+/// Decodes a number of [`zigzag`].
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -1,4 +1,4 @@
-//! Steps of tasks, which one thread hands over and another runs. An event file holds them as events of the rows of a table.
+//! Steps of tasks, which one thread submits and another runs. An event file holds them as events in rows of a table.
 
 use std::sync::Arc;
 
@@ -6,32 +6,32 @@ use super::{Moment, SpanInfo, Value};
 
 /// The table whose rows are steps of tasks.
 pub const TASKS: &str = "_tasks";
-/// The value that is the task.
+/// Name of the value that holds the task.
 const TASK: &str = "task";
 
-/// A thing that happens to a task.
+/// A step in the life of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It is handed over. A later run takes the earliest of several.
+    /// A thread submits it. A later run takes the earliest of several submissions.
     Submitted,
-    /// As [`Step::Submitted`]; what is submitted of it until its run is part of this.
+    /// As [`Step::Submitted`]; submissions of it until its run are part of this one.
     Registered,
     /// As [`Step::Registered`], for all its runs.
     Scheduled,
-    /// The last time that it was handed over counts for nothing.
+    /// The last submission is void.
     Withdrawn,
     /// A thread begins to run it.
     Begun,
-    /// A thread begins to run it, and none will again unless it is handed over.
+    /// A thread begins to run it for the last time, unless it is submitted again.
     BegunLast,
-    /// The run is over.
+    /// The run ends.
     Ended,
 }
 
 /// A step of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskStep {
-    /// Java's id of the thread that takes it.
+    /// Java's id of the acting thread.
     pub thread: u64,
     /// True if that thread is virtual.
     pub is_virtual: bool,
@@ -43,12 +43,12 @@ pub struct TaskStep {
     pub task: Option<Task>,
 }
 
-/// A task as far as it is known: different ones may have the same class and identity hash.
+/// The known identity of a task. Different tasks may have the same class and identity hash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Task {
-    /// Internal name of its class; of a constant of an enum its name.
+    /// Internal name of its class; for an enum constant, its name.
     pub class: Arc<str>,
-    /// Its identity hash code; 0 of a constant.
+    /// Its identity hash code; 0 for an enum constant.
     pub identity: u32,
 }
 
@@ -75,7 +75,7 @@ pub fn is_of_tasks(place: &SpanInfo) -> bool {
 }
 
 impl TaskStep {
-    /// The step that an event of this place stands for; none if it stands for none, such as where the object is no task.
+    /// Decodes an event of this place. `None` if it is no step, for example because the object is no task.
     #[must_use]
     pub fn of(moment: &Moment, is_virtual: bool, place: &SpanInfo) -> Option<Self> {
         let step = Step::of(place.row.as_ref()?.cells.first()?)?;
@@ -90,7 +90,7 @@ impl TaskStep {
                     let class = name.as_str().into();
                     task = Some(Task { class, identity: 0 });
                 }
-                // What it needs to be a task is not there.
+                // A value that a task requires is absent.
                 (true, _) | (false, Value::Null) => return None,
                 (false, _) => {}
             }

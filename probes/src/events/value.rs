@@ -1,4 +1,4 @@
-//! Captured values: read from their memory, never asked.
+//! Captured values. They are read from memory, without calling a method of the value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use jvms::descriptor::FieldType;
 use jvms::names;
 
-/// Which value of a call was captured.
+/// Identifies a captured value of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Which {
     /// A parameter by its index, from 0; `this` is not counted.
     Argument(u8),
-    /// What the method returned.
+    /// The returned value.
     Returned,
-    /// One of [`SpanInfo::shown`](super::SpanInfo::shown), by its place there.
+    /// An element of [`SpanInfo::shown`](super::SpanInfo::shown), by its index.
     Shown(u8),
     /// The call stack at the end of the call.
     Stack,
 }
 
-/// A value as it was when it was captured. A box (`java.lang.Integer` …) is the value in it.
+/// A captured value. A box (`java.lang.Integer` …) is stored as its content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// `null`.
@@ -42,16 +42,16 @@ pub enum Value {
     Double(f64),
     /// The beginning of a `String` of `length` UTF-16 units.
     Text {
-        /// What was kept; a half surrogate pair is U+FFFD.
+        /// The stored part; half a surrogate pair is U+FFFD.
         text: String,
         /// Length of the whole string.
         length: u32,
     },
     /// An array.
     Array {
-        /// Its class as a descriptor (`[I`, `[Ljava/lang/String;`).
+        /// Class descriptor (`[I`, `[Ljava/lang/String;`).
         class: Arc<str>,
-        /// How many elements.
+        /// Number of elements.
         length: u32,
     },
     /// Any other object.
@@ -61,29 +61,28 @@ pub enum Value {
         /// Its identity hash code.
         identity: u32,
     },
-    /// A constant of an enum, by its name.
+    /// An enum constant, by its name.
     Constant(String),
-    /// An object with what it holds.
+    /// An object with its content.
     Opened(Box<Opened>),
     /// A class by its internal name, or an array class by its descriptor.
     Class(Arc<str>),
     /// The frames of a call stack, the innermost first.
     Stack(Vec<StackFrame>),
-    /// It is not there, or there was no room for it.
+    /// The value is absent, or there was no room for it.
     Missing,
 }
 
-/// An object, an array or a collection of the JDK with what it held when it was read.
+/// An object, array or JDK collection with its content at the time of the capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
-    /// Internal name of its class; of an array its class as a descriptor.
+    /// Internal name of its class; for an array, the class descriptor.
     pub class: Arc<str>,
     /// Its identity hash code.
     pub identity: u32,
     /// Its contents, in the order of fields or of iteration.
     pub content: Content,
-    /// Number of fields, elements or entries beyond those in `content`; [`u64::MAX`] if there are more and nobody knows
-    /// how many.
+    /// Number of fields, elements or entries beyond `content`; [`u64::MAX`] if the number is unknown.
     pub left: u64,
 }
 
@@ -96,31 +95,31 @@ pub enum Content {
     Elements(Vec<Value>),
     /// The keys and values of a map.
     Entries(Vec<(Value, Value)>),
-    /// Nothing: the object lies around itself.
+    /// Empty: the object contains itself.
     Cycle,
 }
 
-/// A method in a call stack.
+/// A frame of a call stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackFrame {
     /// Internal name of its class.
     pub class: Arc<str>,
     /// Its name.
     pub method: Arc<str>,
-    /// The line that is executed; 0 if not known.
+    /// The current line; 0 if unknown.
     pub line: u32,
 }
 
-/// A value and which one it is.
+/// A captured value and its identification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
-    /// Which value.
+    /// Identifies the value.
     pub which: Which,
     /// The value.
     pub value: Value,
 }
 
-/// As a Java programmer would write it: texts in quotes (with `…` behind a shortened one), `int[3]`,
+/// Formats values as a Java programmer would write them: texts in quotes (a shortened one with `…`), `int[3]`,
 /// `com.acme.Order@1b2c3d`, `Order{id=7}`, `[1, 2]`, `{"a"=1}`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,7 +165,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// `Order{id=7, status=PAID}`, `[1, 2, … 998 more]`, `{"a"=1}`, `Optional[1]`.
+/// Formats `Order{id=7, status=PAID}`, `[1, 2, … 998 more]`, `{"a"=1}`, `Optional[1]`.
 impl fmt::Display for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, parts: &mut dyn Iterator<Item = String>| {
@@ -220,7 +219,7 @@ impl fmt::Display for Opened {
     }
 }
 
-/// A number with a comma in front of each three digits.
+/// Formats a number with commas between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -233,8 +232,8 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// `Order` of `com/acme/Shop$Order`, as `Class.getSimpleName` gives it. Classes without a name of their own keep that of
-/// the class around them.
+/// Returns `Order` for `com/acme/Shop$Order`, as `Class.getSimpleName` does. An anonymous class gets the name of the
+/// enclosing class.
 fn simple_name(class: &str) -> &str {
     let of_package = class.rsplit('/').next().unwrap_or(class);
     match of_package.rsplit_once('$') {
@@ -247,12 +246,12 @@ fn simple_name(class: &str) -> &str {
     }
 }
 
-/// The name of a class as `Class.getName` gives it: `com.acme.Order`, `[I`.
+/// Returns the binary name of a class, as `Class.getName` does: `com.acme.Order`, `[I`.
 fn class_name(name: &str) -> String {
     names::binary(name).to_string()
 }
 
-/// `com.acme.Store.find:17`, without the line if it is not known.
+/// Formats `com.acme.Store.find:17`, without the line if it is unknown.
 impl fmt::Display for StackFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", names::binary(&self.class), self.method)?;

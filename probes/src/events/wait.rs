@@ -1,33 +1,34 @@
-//! Waits of threads with open calls, and collections of garbage. An event file holds them as events of places without code.
+//! Waits of threads with open calls, and garbage collections. An event file holds them as events of places without
+//! code.
 
 use std::sync::Arc;
 
 use super::{Capture, EventInfo, Moment, SpanInfo, SpanMode, Value, WaitKind, Which};
 
-/// The values of such an event.
+/// Names of the values of a wait event.
 const SHOWN: [&str; 3] = ["nanos", "class", "holders"];
 
-/// A thread waited, or the JVM collected garbage.
+/// A wait of a thread, or a garbage collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// Java's id of the thread; 0 of a collection.
+    /// Java's id of the thread; 0 for a collection.
     pub thread: u64,
-    /// Whether the thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
     /// The reason.
     pub kind: WaitKind,
-    /// The begin: nanoseconds since the start.
+    /// Start: nanoseconds since the start of the trace.
     pub start: u64,
-    /// The end.
+    /// End: nanoseconds since the start of the trace.
     pub end: u64,
-    /// Internal name of the class of the object for which it waited; empty if there is none.
+    /// Internal class name of the object that the thread waited for; empty if there is none.
     pub class: Arc<str>,
-    /// The names of the threads that had the lock, the one that had it longest first; empty if they are not known.
+    /// Names of the threads that owned the lock, the longest owner first; empty if unknown.
     pub holders: String,
 }
 
 impl WaitKind {
-    /// The place that stands for all waits of this kind.
+    /// Returns the place that represents all waits of this kind.
     #[must_use]
     pub fn place(self) -> SpanInfo {
         SpanInfo {
@@ -44,7 +45,7 @@ impl WaitKind {
 }
 
 impl Wait {
-    /// The wait as an event of a place.
+    /// Converts the wait to an event of a place.
     #[must_use]
     pub fn into_moment(self, place: u32) -> Moment {
         let length = u32::try_from(self.holders.encode_utf16().count()).unwrap_or(u32::MAX);
@@ -69,7 +70,7 @@ impl Wait {
         }
     }
 
-    /// The wait that an event of this place stands for; none if it stands for none.
+    /// Decodes the event of a place; `None` if the place is not one of waits.
     #[must_use]
     pub fn of(moment: &Moment, is_virtual: bool, place: &SpanInfo) -> Option<Self> {
         let kind = place.event.as_ref()?.waits?;
@@ -95,7 +96,7 @@ impl Wait {
         Some(wait)
     }
 
-    /// The length in nanoseconds.
+    /// Returns the duration in nanoseconds.
     #[must_use]
     pub fn nanos(&self) -> u64 {
         self.end.saturating_sub(self.start)

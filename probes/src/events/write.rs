@@ -1,4 +1,4 @@
-//! Writing an event file.
+//! Writes an event file.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,45 +16,46 @@ use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
 use crate::log::{Flush, Log, Marks, WRITE_LENGTH, now_ms, write_json, write_text};
 
-/// Calls of one record.
+/// Maximum number of calls in one record.
 const CALLS: u64 = 4_096;
-/// Bytes of one record of calls, but for the last call.
+/// Maximum length of a record of calls in bytes, not counting the last call.
 const CALLS_LENGTH: usize = 256 << 10;
-/// While nothing can be written, calls wait until this many bytes do; those that come then are lost.
+/// Limit of pending bytes while writing fails; further calls are lost.
 const MAX_PENDING: usize = 16 << 20;
-/// How long after a write that failed the next one is tried.
+/// Pause between a failed write and the next attempt.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// Writes one event file; owned by the agent's thread.
 ///
-/// What is added waits in memory until [`EventWriter::flush`], which ends every write with a whole record.
+/// Added data stays in memory until [`EventWriter::flush`], which ends every write with a whole record.
 #[derive(Debug)]
 pub struct EventWriter {
     log: Log,
-    /// Class names and their numbers, as far as they are written.
+    /// Class names that were written, and their numbers.
     names: HashMap<Arc<str>, u32>,
-    /// Calls that are not in a record yet: their bytes, how many they are, and when the last one began.
+    /// Calls that are not in a record yet: their bytes, their number, and the start of the last one.
     calls: Vec<u8>,
     count: u64,
     last_start: u64,
-    /// How many of them have ended.
+    /// Number of these calls that have ended.
     ended: u64,
-    /// Calls that found no room while nothing could be written.
+    /// Calls lost while writing failed and the memory for pending calls was full.
     unwritten: u64,
-    /// When writing may be tried again after it failed.
+    /// Time of the next attempt after a failed write.
     retry: Option<Instant>,
-    /// Writing began to fail before a flush was asked for.
+    /// An error that occurred between two flushes.
     failed: Option<WriteError>,
     limit: Option<Limit>,
-    /// What is lost, as it was added last.
+    /// The losses that were added last.
     lost: Lost,
 }
 
 impl EventWriter {
-    /// Creates `<stem>-<nonce>.events` in `directory`, which must exist, and writes `meta` to it; the stem is [`Meta::stem`].
+    /// Creates `<stem>-<nonce>.events` in the existing `directory` and writes `meta` to it. The stem is
+    /// [`Meta::stem`].
     ///
     /// # Errors
-    /// [`WriteError::Create`] if the file cannot be made or its first record not be written.
+    /// [`WriteError::Create`] if the file cannot be created or its first record cannot be written.
     pub fn create(directory: &Path, meta: &Meta) -> Result<Self, WriteError> {
         Ok(Self {
             log: Log::create(
@@ -80,26 +81,26 @@ impl EventWriter {
         })
     }
 
-    /// The same with a file that does not become longer than this; what goes for it is told by [`EventWriter::limited`].
+    /// Sets a size limit. [`EventWriter::limited`] returns the number of calls lost to it.
     #[must_use]
     pub fn with_limit(mut self, limit: Option<SizeLimit>) -> Self {
         self.limit = limit.map(Limit::new);
         self
     }
 
-    /// The event file.
+    /// Returns the path of the event file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.log.path()
     }
 
-    /// Bytes that wait to be written.
+    /// Returns the number of pending bytes.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.log.pending()
     }
 
-    /// Adds a span, or says what has become of one.
+    /// Adds a span, or its new state.
     pub fn span(&mut self, span: &SpanInfo) {
         self.enqueue(Kind::Span, |out| write_json(out, span));
     }
@@ -113,7 +114,7 @@ impl EventWriter {
         });
     }
 
-    /// Adds a call, whose class names are given their numbers here. `is_virtual` says whether its thread is virtual.
+    /// Adds a call and numbers its class names. `is_virtual` is set for a virtual thread.
     pub fn call(&mut self, call: &Call, is_virtual: bool) {
         self.add(call, if is_virtual { VIRTUAL } else { 0 });
     }
@@ -135,7 +136,7 @@ impl EventWriter {
         }
     }
 
-    /// Writes a record of the calls that were added.
+    /// Writes a record of the added calls.
     fn end_calls(&mut self) {
         if self.is_clogged() {
             self.unwritten += self.count;
@@ -154,7 +155,7 @@ impl EventWriter {
         }
     }
 
-    /// Whether the calls that were added are written; those that are not are counted.
+    /// Checks whether the added calls are written, and counts them if not.
     fn takes_calls(&mut self) -> bool {
         let length = self.log.length() + self.log.pending() as u64;
         let Some(limit) = &mut self.limit else {
@@ -199,14 +200,14 @@ impl EventWriter {
         stored_value::write(out, &capture.value, &mut |name| self.name(name));
     }
 
-    /// The number of a name; a new one is written first.
+    /// Returns the number of a name, and writes a new name first.
     fn name(&mut self, name: &Arc<str>) -> u32 {
         if let Some(number) = self.names.get(name) {
             return *number;
         }
         let number = self.names.len() as u32;
         self.names.insert(Arc::clone(name), number);
-        // In front of the calls that are not in a record yet.
+        // The name precedes the calls that are not in a record yet.
         self.log.enqueue(Kind::Name as u16, |out| {
             out.extend_from_slice(&number.to_le_bytes());
             write_text(out, name);
@@ -214,7 +215,7 @@ impl EventWriter {
         number
     }
 
-    /// Adds the sums of spans, each since the start or the last reset.
+    /// Adds sums of spans since the start or the last reset.
     pub fn aggregates<'a>(&mut self, spans: impl IntoIterator<Item = (u32, &'a Aggregate)>) {
         let mut payload = Vec::new();
         for (span, sums) in spans {
@@ -242,7 +243,7 @@ impl EventWriter {
         }
     }
 
-    /// Adds how often spans of [`SpanMode::Count`](super::SpanMode) were entered, since the start or the last reset.
+    /// Adds entry counts of [`SpanMode::Count`](super::SpanMode) spans since the start or the last reset.
     pub fn counts(&mut self, counts: impl IntoIterator<Item = (u32, u64)>) {
         let mut payload = Vec::new();
         for (span, count) in counts {
@@ -254,41 +255,41 @@ impl EventWriter {
         }
     }
 
-    /// Adds what was lost since the start or the last reset.
+    /// Adds the losses since the start or the last reset.
     pub fn lost(&mut self, lost: &Lost) {
         self.lost = *lost;
         self.enqueue(Kind::Lost, |out| write_json(out, lost));
     }
 
-    /// Forgets all calls, aggregates, counts and losses so far.
+    /// Discards all calls, aggregates, counts and losses so far.
     pub fn reset(&mut self) {
         self.enqueue(Kind::Reset, |_| ());
         (self.unwritten, self.lost) = (0, Lost::default());
         self.limit.iter_mut().for_each(Limit::reset);
     }
 
-    /// Calls since the start or the last reset that are not in the file because of its size: the oldest, taken out of it,
-    /// and those that were not written to it.
+    /// Returns the calls since the start or the last reset that the size limit cost: removed oldest calls, and
+    /// unwritten ones.
     #[must_use]
     pub fn limited(&self) -> (u64, u64) {
         let limit = self.limit.as_ref();
         limit.map_or((0, 0), |limit| (limit.oldest, limit.over_size))
     }
 
-    /// Calls since the start or the last reset that were dropped because nothing could be written.
+    /// Returns the number of calls since the start or the last reset that were lost because writing failed.
     #[must_use]
     pub fn unwritten(&self) -> u64 {
         self.unwritten
     }
 
-    /// Whether nothing can be written and so much waits that calls are dropped. Sums are better left where they are
-    /// until then.
+    /// Checks whether writing fails and the limit of pending bytes is reached, so that calls are lost. Callers should
+    /// keep sums until then.
     #[must_use]
     pub fn is_clogged(&self) -> bool {
         self.log.is_stalled() && self.log.pending() >= MAX_PENDING
     }
 
-    /// Writes what was added since the last flush.
+    /// Writes the added data.
     ///
     /// # Errors
     /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
@@ -306,10 +307,10 @@ impl EventWriter {
         self.write()
     }
 
-    /// Writes what is left and the end record. If that fails, the file says that it is incomplete.
+    /// Writes the pending data and the end record. If that fails, the file ends with an incomplete record.
     ///
     /// # Errors
-    /// [`WriteError::Write`] if it cannot be written, also if that was reported before.
+    /// [`WriteError::Write`] if writing fails, even if the failure was reported before.
     pub fn complete(&mut self) -> Result<(), WriteError> {
         self.end_calls();
         self.failed = None;
@@ -320,10 +321,10 @@ impl EventWriter {
         self.log.write().map(drop)
     }
 
-    /// Copies the file to where it was if it was removed meanwhile; true if it was so.
+    /// Restores the file at its path if it was removed meanwhile; returns `true` if it was restored.
     ///
     /// # Errors
-    /// Why it cannot be copied.
+    /// The cause if copying fails.
     pub fn restore(&mut self) -> io::Result<bool> {
         self.log.restore()
     }
@@ -352,7 +353,7 @@ impl EventWriter {
         self.enqueue(Kind::Time, |out| out.extend_from_slice(&now));
     }
 
-    /// Adds a record behind all calls that were added.
+    /// Adds a record after all added calls.
     fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
         self.end_calls();
         self.log.enqueue(kind as u16, payload);

@@ -1,9 +1,9 @@
-//! Reads such a file record by record, also one that was cut off or is damaged.
+//! Reads the records of a log, also of one that is cut off or damaged.
 
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH, VERSION, read_head};
 
-/// Checks how a file begins.
+/// Checks the file header.
 pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotError> {
     let begins = bytes.len().min(magic.len());
     if bytes[..begins] != magic[..begins] {
@@ -43,7 +43,7 @@ pub(crate) fn check_header(bytes: &[u8], magic: [u8; 8]) -> Result<(), SnapshotE
     }
 }
 
-/// One record, its checksums already compared.
+/// A record with valid checksums.
 pub(crate) struct Record<'a> {
     pub kind: u16,
     pub payload: &'a [u8],
@@ -52,17 +52,17 @@ pub(crate) struct Record<'a> {
     pub end: usize,
 }
 
-/// What lies at a place where a record should begin.
+/// The result of reading a record at an offset.
 pub(crate) enum Framed<'a> {
     /// A whole record.
     Whole(Record<'a>),
-    /// The beginning of a record that takes so many bytes, as far as is known.
+    /// The beginning of a record with this many bytes, as far as is known.
     Part(usize),
-    /// No record: what was expected.
+    /// No record; holds a description of the expected content.
     Damaged(&'static str),
 }
 
-/// What lies at `offset`.
+/// Reads the record at `offset`.
 pub(crate) fn framed_at(bytes: &[u8], offset: usize) -> Framed<'_> {
     let rest = &bytes[offset..];
     let Some((kind, length)) = read_head(rest) else {
@@ -90,7 +90,7 @@ pub(crate) fn framed_at(bytes: &[u8], offset: usize) -> Framed<'_> {
     })
 }
 
-/// The record at `offset`; nothing if the file was cut off within it.
+/// Reads the record at `offset`; `None` if the file is cut off within it.
 pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>>, SnapshotError> {
     match framed_at(bytes, offset) {
         Framed::Whole(record) => Ok(Some(record)),
@@ -100,7 +100,7 @@ pub(crate) fn record_at(bytes: &[u8], offset: usize) -> Result<Option<Record<'_>
     }
 }
 
-/// What cannot be read at `offset` is a torn tail if nothing whole follows it, and damage otherwise.
+/// Classifies unreadable bytes at `offset`: a torn tail if no whole record follows, else damage.
 fn torn_or<'a>(
     expected: &str,
     bytes: &[u8],
@@ -108,7 +108,7 @@ fn torn_or<'a>(
 ) -> Result<Option<Record<'a>>, SnapshotError> {
     let whole = (offset + 1..bytes.len()).find(|at| read_head(&bytes[*at..]).is_some());
     let first = &bytes[offset..bytes.len().min(offset + HEAD_LENGTH)];
-    // A file that is cut off in its first record has the head of that, or zeros where the disk got nothing.
+    // A file cut off in its first record holds the head, or zeros if the disk lost the data.
     let is_junk = offset == HEADER_LENGTH
         && first.len() == HEAD_LENGTH
         && first.iter().any(|byte| *byte != 0);
@@ -126,10 +126,10 @@ fn torn_or<'a>(
     }
 }
 
-/// A payload that is read from front to back.
+/// A payload that is read sequentially.
 pub(crate) struct Fields<'a> {
     pub rest: &'a [u8],
-    /// Offset in the file of the payload's end.
+    /// Offset of the payload's end in the file.
     end: usize,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads bytes that lie in no file.
+    /// Reads bytes outside a file.
     pub fn of_bytes(bytes: &'a [u8]) -> Self {
         Self {
             rest: bytes,
@@ -188,7 +188,7 @@ impl<'a> Fields<'a> {
         String::from_utf8(bytes.to_vec()).map_err(|error| self.corrupt("UTF-8", error.to_string()))
     }
 
-    /// A number in LEB128 of at most ten bytes.
+    /// Reads a LEB128 number of at most ten bytes.
     pub fn varint(&mut self) -> Result<u64, SnapshotError> {
         let mut value = 0;
         for shift in (0..70).step_by(7) {
@@ -205,7 +205,7 @@ impl<'a> Fields<'a> {
         Err(self.corrupt("a number of at most 64 bits", "a longer one"))
     }
 
-    /// A number in LEB128 that fits 32 bits.
+    /// Reads a LEB128 number of at most 32 bits.
     pub fn varint32(&mut self) -> Result<u32, SnapshotError> {
         let value = self.varint()?;
         u32::try_from(value)

@@ -1,29 +1,30 @@
-//! What a snapshot holds.
+//! The contents of a snapshot.
 
 use crate::error::SnapshotError;
 use crate::format::{Failure, Incomplete, Meta, Summary};
 use crate::test_hits::TestHits;
 
-/// What one JVM recorded.
+/// The recorded data of one JVM.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// What was run, where and when.
+    /// Description of the run.
     pub meta: Meta,
     /// The instrumented classes in order of registration.
     pub classes: Vec<SnapshotClass>,
     /// Classes loaded without the edits of a plugin after a failure.
     pub failures: Vec<Failure>,
-    /// The numbers written at the end; all 0 if the JVM was killed.
+    /// The totals written at the end; all 0 if the JVM was killed.
     pub summary: Summary,
-    /// Whether the JVM ended in good order.
+    /// `true` if the JVM ended in good order.
     pub complete: bool,
-    /// Whether the last record was cut off: the JVM was killed while writing. What is here is whole.
+    /// `true` if the last record was cut off because the JVM was killed while writing. All records before it are
+    /// whole.
     pub truncated: bool,
-    /// What single tests executed, in the order in which they began or ended.
+    /// Probes executed by single tests, in the order of the records.
     pub tests: Vec<TestHits>,
-    /// Whether of later tests it is not known.
+    /// `true` if later tests were not recorded.
     pub tests_cut_off: bool,
-    /// Why something could not be written, and what.
+    /// The reason and the amount of data that could not be written.
     pub incomplete: Option<Incomplete>,
 }
 
@@ -34,17 +35,17 @@ pub struct SnapshotClass {
     pub name: String,
     /// JaCoCo's class id of the bytes as loaded.
     pub fingerprint: u64,
-    /// The class loader that asked first.
+    /// The class loader of the first request.
     pub loader: String,
-    /// The plugin that the probes belong to.
+    /// The plugin that owns the probes.
     pub plugin: String,
-    /// Which probes were hit.
+    /// `true` for each probe that was hit.
     pub probes: Vec<bool>,
     /// The class file as loaded, if it was kept.
     pub bytes: Option<ClassBytes>,
 }
 
-/// A class file as stored: compressed, so that many of them fit into memory.
+/// A stored class file, compressed so that many fit into memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassBytes {
     pub(super) compressed: Vec<u8>,
@@ -52,10 +53,10 @@ pub struct ClassBytes {
 }
 
 impl ClassBytes {
-    /// The class file itself.
+    /// Decompresses the class file.
     ///
     /// # Errors
-    /// [`SnapshotError::Corrupt`] if it cannot be decompressed, with the offset within the stored block.
+    /// [`SnapshotError::Corrupt`] if decompression fails, with the offset within the stored block.
     pub fn inflate(&self) -> Result<Vec<u8>, SnapshotError> {
         lz4_flex::block::decompress(&self.compressed, self.length).map_err(|error| {
             SnapshotError::Corrupt {

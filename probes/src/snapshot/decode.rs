@@ -1,4 +1,4 @@
-//! Record by record from bytes to a [`Snapshot`].
+//! Decodes the bytes of a file, record by record, to a [`Snapshot`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary}
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 use crate::test_hits::{self, TestHits};
 
-/// LZ4 cannot expand a block more than this: a match costs at least one byte per 255.
+/// Upper bound of LZ4's expansion: a match costs at least one byte per 255.
 const MAX_EXPANSION: usize = 256;
 
 impl Snapshot {
     /// Reads a snapshot from the bytes of its file.
     ///
-    /// Memory stays within a small multiple of the file's length plus 4 KiB per array named in it:
+    /// Memory stays within a small multiple of the file's length plus 4 KiB for each array that the file names:
     /// declared lengths are checked, and class files stay compressed.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Snapshot {
     }
 }
 
-/// What the first record says.
+/// Decodes the first record.
 pub(super) fn meta(bytes: &[u8], magic: [u8; 8]) -> Result<Meta, SnapshotError> {
     check_header(bytes, magic)?;
     let empty = SnapshotError::Empty {
@@ -55,7 +55,7 @@ pub(super) fn meta(bytes: &[u8], magic: [u8; 8]) -> Result<Meta, SnapshotError> 
         .map(|snapshot| snapshot.meta)
 }
 
-/// What the last record says, if it is that of the end.
+/// Decodes the last record if it is the end record.
 pub(super) fn summary(bytes: &[u8]) -> Result<Option<Summary>, SnapshotError> {
     check_header(bytes, MAGIC)?;
     let (mut offset, mut last) = (HEADER_LENGTH, None);
@@ -77,17 +77,17 @@ type Bits = Box<[u64; ARRAY_LENGTH / 64]>;
 struct Decoder {
     meta: Option<Meta>,
     snapshot: Snapshot,
-    /// Array and base of each class in `snapshot.classes`.
+    /// Array and base index of each class in `snapshot.classes`.
     ranges: Vec<(u16, u16)>,
-    /// Elements that belong to a class already read: no two classes may share one.
+    /// Elements that belong to a decoded class; ranges must not overlap.
     taken: BTreeMap<u16, Bits>,
     hits: BTreeMap<u16, Bits>,
     tests: Vec<RecordedTest>,
-    /// So many of the tests before, and all classes of which plugin, were reset.
+    /// For each reset: the number of tests before it, and the plugin (empty for all) whose classes were reset.
     forgotten: Vec<(usize, String)>,
 }
 
-/// Names of tests, and the indices that were hit of each array.
+/// Names of tests, and the indices hit in each array.
 type RecordedTest = (Vec<String>, Vec<(u16, Vec<u16>)>);
 
 impl Decoder {
@@ -116,7 +116,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Forgets all hits so far, or those of the plugin that the payload names.
+    /// Discards all hits so far, or those of the plugin that the payload names.
     fn reset(&mut self, plugin: &[u8]) {
         if plugin.is_empty() {
             self.tests.clear();
@@ -151,7 +151,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Marks the range of a class, which must lie within the array and belong to no other class.
+    /// Reserves the range of a class. It must lie within the array and must not overlap another class.
     fn reserve(
         &mut self,
         offset: usize,
@@ -216,7 +216,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What tests hit, by class; classes that are missing are left out.
+    /// Returns the hits of tests by class; missing classes are omitted.
     fn tests(&self) -> Vec<TestHits> {
         let mut by_place: BTreeMap<(u16, u16), usize> = BTreeMap::new();
         for (class, range) in self.ranges.iter().enumerate() {
@@ -256,7 +256,7 @@ impl Decoder {
         tests.filter(|test| !test.classes.is_empty()).collect()
     }
 
-    /// Whether what a test hit of a class was reset.
+    /// Checks whether the hits of a test in a class were reset.
     fn is_forgotten(&self, test: usize, class: usize) -> bool {
         let class = self.snapshot.classes.get(class);
         let plugin = class.map(|class| class.plugin.as_str());
@@ -310,7 +310,7 @@ fn clear(bits: &mut Bits, index: usize) {
     }
 }
 
-/// What only snapshots hold.
+/// Fields that occur only in snapshots.
 trait SnapshotFields {
     fn array(&mut self) -> Result<u16, SnapshotError>;
     fn index_difference(&mut self) -> Result<u32, SnapshotError>;
@@ -339,7 +339,7 @@ impl SnapshotFields for Fields<'_> {
         Err(self.corrupt("a number of at most 3 bytes", "a longer one"))
     }
 
-    /// An index of an array, as difference from `next`, which is the one behind it afterwards.
+    /// Reads an array index as difference from `next`, and sets `next` to the index after it.
     fn index(&mut self, next: &mut u32) -> Result<u16, SnapshotError> {
         let index = u32::saturating_add(*next, self.index_difference()?);
         match u16::try_from(index) {
@@ -351,7 +351,7 @@ impl SnapshotFields for Fields<'_> {
         }
     }
 
-    /// The class file that ends the record, if one does.
+    /// Reads the class file at the end of the record, if there is one.
     fn class_bytes(&mut self) -> Result<Option<ClassBytes>, SnapshotError> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -378,7 +378,7 @@ mod tests {
     use super::*;
     use crate::format::{write_header, write_record};
 
-    /// A file of these records, after a meta record.
+    /// Builds a file of these records after a meta record.
     fn file(records: &[(Kind, Vec<u8>)]) -> Vec<u8> {
         let mut out = Vec::new();
         write_header(&mut out, MAGIC);

@@ -1,4 +1,4 @@
-//! Writes what changed in the arrays to the snapshot file, and nothing else.
+//! Appends the changes of the arrays to the snapshot file.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,19 +12,19 @@ use crate::log::{Flush, Log, Marks, now_ms, write_json, write_text};
 use crate::table::{PendingClass, ProbeRange, ProbeTable};
 use crate::test_hits::{self, Taken};
 
-/// Elements compared in one step; a step is one `memcmp`.
+/// Number of elements compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
 
-/// How a snapshot says that it is incomplete.
+/// The incomplete records of a snapshot.
 const MARKS: Marks = Marks {
     kind: Kind::Incomplete as u16,
     count: count_missing,
 };
 
-/// What a snapshot holds besides hits.
+/// Options for the contents of a snapshot besides hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotOptions {
-    /// Whether class files are stored, so that reports of loaded classes need nothing else.
+    /// Stores class files, so that reports of loaded classes need no other input.
     pub keep_classes: bool,
 }
 
@@ -36,17 +36,17 @@ impl Default for SnapshotOptions {
 
 /// Writes one snapshot file; owned by the agent's thread.
 ///
-/// Every method is cheap when nothing changed. After a failed write the file is cut back to its last whole record,
-/// what was to be written is kept, and later calls try again; meanwhile it ends with a record that says so.
+/// Every method is cheap if nothing changed. After a failed write the file is truncated to its last whole record. The
+/// pending data is kept and later calls try again; meanwhile an incomplete record ends the file.
 #[derive(Debug)]
 pub struct SnapshotWriter {
     log: Log,
     options: SnapshotOptions,
-    /// How many bytes tell of tests.
+    /// Bytes written for tests.
     tests: u64,
-    /// What each array held when last seen: 0 or the byte that the probe stored.
+    /// Last seen content of each array: 0 or the byte that the probe stored.
     known: Vec<Vec<i8>>,
-    /// When it was last begun to read the arrays, in milliseconds since 1970.
+    /// Start time of the last reading of the arrays, in milliseconds since 1970.
     read_ms: Option<u64>,
 }
 
@@ -69,28 +69,28 @@ impl SnapshotWriter {
         })
     }
 
-    /// Says that the arrays are read from now on: the snapshot then has this time, and what was hit before it, as soon as it
-    /// is written.
+    /// Marks the start of a reading of the arrays. The next time record carries this time and covers all earlier
+    /// hits.
     pub fn begin_reading(&mut self) {
         self.read_ms = Some(now_ms());
     }
 
-    /// The snapshot file.
+    /// Returns the path of the snapshot file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.log.path()
     }
 
-    /// Bytes of the snapshot file that are written and whole.
+    /// Returns the number of whole bytes written to the snapshot file.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.log.length()
     }
 
-    /// Compares an array with its content at the last call and notes the probes newly hit.
+    /// Compares an array with its content at the last call and notes the newly hit probes.
     ///
-    /// `bytes` is the array from element 0 on; it may be shorter than the array (see [`ProbeTable::used`]).
-    /// Every byte but 0 is a hit.
+    /// `bytes` starts at element 0 and may be shorter than the array (see [`ProbeTable::used`]). Every byte but 0 is
+    /// a hit.
     pub fn absorb(&mut self, array: u16, bytes: &[i8]) {
         let bytes = &bytes[..bytes.len().min(ARRAY_LENGTH)];
         let Some(known) = self.known_mut(array) else {
@@ -102,7 +102,7 @@ impl SnapshotWriter {
         }
     }
 
-    /// Notes what was taken out of an array: indices and what was there, which is not zero.
+    /// Notes hits that were taken out of an array: indices and their bytes, which are not zero.
     pub fn note(&mut self, array: u16, taken: &[(u16, i8)]) {
         let Some(known) = self.known_mut(array) else {
             return;
@@ -120,8 +120,8 @@ impl SnapshotWriter {
         }
     }
 
-    /// Notes what was taken out of the arrays, and that it was hit while these tests were under way. False if from now on
-    /// nothing more of tests is recorded, because it is too much; true again for each call after that.
+    /// Notes hits that were taken out of the arrays while these tests ran. Returns `false` once the size limit ends
+    /// the recording of tests, and `true` again for each call after that.
     pub fn tested(&mut self, tests: &[String], taken: &Taken) -> bool {
         taken
             .iter()
@@ -140,7 +140,7 @@ impl SnapshotWriter {
         true
     }
 
-    /// Says that of later tests it is not known what they execute; whether that was not said before.
+    /// Records that later tests are missing. Returns `true` on the first call only.
     pub fn cut_tests_off(&mut self) -> bool {
         if std::mem::replace(&mut self.tests, u64::MAX) == u64::MAX {
             return false;
@@ -150,7 +150,7 @@ impl SnapshotWriter {
         true
     }
 
-    /// What an array held when last seen; none if there can be no such array.
+    /// Returns the last seen content of an array; `None` if the index is too large.
     fn known_mut(&mut self, array: u16) -> Option<&mut Vec<i8>> {
         if array >= MAX_ARRAYS {
             return None;
@@ -162,7 +162,7 @@ impl SnapshotWriter {
         self.known.get_mut(index)
     }
 
-    /// What the probes of an array stored, as far as it was noted: 0 for those that were not hit.
+    /// Returns the noted bytes of an array's probes: 0 for a probe without a hit.
     #[must_use]
     pub fn known(&self, array: u16) -> &[i8] {
         let known = self.known.get(usize::from(array));
@@ -174,8 +174,8 @@ impl SnapshotWriter {
         self.enqueue(Kind::Failure, |out| write_json(out, failure));
     }
 
-    /// Forgets the hits so far of one plugin, or of all; the caller has set `ranges`, which are those
-    /// of the plugin (see [`ProbeTable::ranges`]), to zero.
+    /// Discards the hits so far of one plugin or of all. The caller has zeroed `ranges`, the plugin's ranges (see
+    /// [`ProbeTable::ranges`]).
     pub fn reset(&mut self, plugin: Option<&str>, ranges: &[ProbeRange]) {
         for range in ranges {
             let known = self.known.get_mut(usize::from(range.array));
@@ -187,7 +187,7 @@ impl SnapshotWriter {
         self.enqueue(Kind::Reset, |out| out.extend_from_slice(plugin.as_bytes()));
     }
 
-    /// Writes what was noted since the last flush, and the classes registered in `table` since then.
+    /// Writes the noted hits, and the classes registered in `table` since the last flush.
     ///
     /// # Errors
     /// [`WriteError::Write`] when writing begins to fail; while it goes on failing, [`Flush::Stalled`].
@@ -206,22 +206,22 @@ impl SnapshotWriter {
         self.log.write()
     }
 
-    /// Writes what is left and the end record. Hits absorbed later would be written after it.
+    /// Writes the pending data and the end record. Hits absorbed later would follow the end record.
     ///
     /// # Errors
-    /// [`WriteError::Write`] if it cannot be written, also if that was reported before.
+    /// [`WriteError::Write`] if writing fails, even if the failure was reported before.
     pub fn complete(&mut self, table: &ProbeTable, summary: &Summary) -> Result<(), WriteError> {
-        self.log.report_again(); // the last try is reported in any case
+        self.log.report_again(); // report a failure of the last attempt in any case
         self.flush(table)?;
         self.enqueue(Kind::End, |out| write_json(out, summary));
         self.log.write().map(|_| ())
     }
 
-    /// Copies the snapshot to where it was, folder included, if it was removed meanwhile (a build
-    /// that cleans its output, for example); the kernel keeps it while it is open. True if it was so.
+    /// Restores the snapshot at its path, folders included, if it was removed meanwhile, for example by a clean
+    /// build. The kernel keeps the content of an open file. Returns `true` if the file was restored.
     ///
     /// # Errors
-    /// Why it cannot be copied; its content is lost then.
+    /// The cause if copying fails; the content is lost then.
     pub fn restore(&mut self) -> io::Result<bool> {
         self.log.restore()
     }
@@ -231,11 +231,11 @@ impl SnapshotWriter {
     }
 }
 
-/// Ends a copy of a snapshot whose writer goes on: the copy, of [`SnapshotWriter::length`] bytes, is complete
-/// afterwards.
+/// Appends the end record to a copy of a snapshot whose writer continues. The copy has [`SnapshotWriter::length`]
+/// bytes.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Errors of the write.
 pub fn end_copy(copy: &mut impl Write, summary: &Summary) -> io::Result<()> {
     let mut record = Vec::new();
     write_record(&mut record, Kind::End as u16, |out| {
@@ -244,7 +244,7 @@ pub fn end_copy(copy: &mut impl Write, summary: &Summary) -> io::Result<()> {
     copy.write_all(&record)
 }
 
-/// The elements of `now` that are hit and were not in `known`, which becomes equal to `now` there.
+/// Returns the indices newly hit in `now`, and copies these elements to `known`.
 fn newly_hit(known: &mut [i8], now: &[i8]) -> Vec<u16> {
     let mut fresh = Vec::new();
     for (index, (old, new)) in known.chunks_mut(CHUNK).zip(now.chunks(CHUNK)).enumerate() {
@@ -274,12 +274,12 @@ pub(crate) fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
     }
 }
 
-/// What is missing in the file while this record is.
+/// Counts the data that the file lacks while this record is pending.
 fn count_missing(kind: u16, payload: &[u8], missing: &mut Incomplete) {
     match Kind::from_number(kind) {
         Some(Kind::Class) => missing.classes += 1,
         Some(Kind::Hits) => {
-            let indices = payload.iter().skip(2); // the number of the array
+            let indices = payload.iter().skip(2); // skip the array index
             let ends = indices.filter(|byte| **byte < 0x80);
             missing.probes += ends.count() as u64;
         }
@@ -413,7 +413,7 @@ mod tests {
         table.register("a/A", 7, "app", "coverage", 4, b"").unwrap();
         assert!(writer.tested(&[], &vec![(0, vec![(3, 1)])]));
         assert!(writer.tested(&both[..1], &vec![(0, vec![(1, 1), (3, 1)]), (1, vec![])]));
-        // A class is written after what was hit of it.
+        // The class record follows the hits of the class.
         table.register("a/B", 8, "app", "coverage", 3, b"").unwrap();
         assert!(writer.tested(&both, &vec![(0, vec![(1, 1), (6, 1), (9, 1)])]));
         assert!(writer.tested(&both[1..], &vec![]));
