@@ -1,4 +1,4 @@
-//! Classes of a patch that no loader has or finds, and the names that were meant.
+//! Errors about classes of a patch that no loader finds, with the nearest existing name.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -14,10 +14,10 @@ use crate::problem::Problem;
 use crate::unmatched;
 use crate::{javac, show};
 
-/// Names that are compared at most.
+/// Limit on the names that are compared.
 const MOST_NAMES: usize = 200_000;
 
-/// Refuses a patch of classes that no loader has or finds, and names the nearest that there are.
+/// Returns the error for a patch whose classes no loader finds, with the nearest existing names.
 #[must_use]
 pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
     let names = names(agent, absent);
@@ -38,7 +38,7 @@ pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
     )
 }
 
-/// The class of the same simple name, or else the one whose name is most alike.
+/// Returns the class with the same simple name, or else the class with the most similar name.
 fn nearest(class: &str, names: &[String]) -> Option<String> {
     let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let wanted = simple(class);
@@ -46,7 +46,8 @@ fn nearest(class: &str, names: &[String]) -> Option<String> {
     same.cloned().or_else(|| unmatched::nearest(class, names))
 }
 
-/// The names of loaded classes, and of those on the class path; none of a JVM that does not answer.
+/// Returns the names of the loaded classes and of those on the class path. A JVM that does not
+/// answer adds no names.
 fn names(agent: &mut Agent, absent: &[String]) -> Vec<String> {
     let absent: HashSet<&String> = absent.iter().collect();
     let loaded = agent.classes().unwrap_or_default();
@@ -63,7 +64,7 @@ fn names(agent: &mut Agent, absent: &[String]) -> Vec<String> {
     names
 }
 
-/// Adds the classes of a folder, in which links are not followed.
+/// Adds the classes of a folder. Symbolic links are not followed.
 fn in_folder(root: &Path, names: &mut Vec<String>) {
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -93,7 +94,7 @@ fn in_archive(place: &Path, names: &mut Vec<String>) {
     names.extend(entries.filter_map(|path| class_of(&path)).take(room));
 }
 
-/// The class in a file, by its path below a place of a class path.
+/// Returns the class of a file, from its path below an entry of a class path.
 fn class_of(path: &Path) -> Option<String> {
     let name = path.to_str()?.strip_suffix(".class")?;
     let within = ["BOOT-INF/classes/", "WEB-INF/classes/"];

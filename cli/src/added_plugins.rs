@@ -1,4 +1,4 @@
-//! The plugins that the project in this folder was given: which there are, and whether their components are there.
+//! The plugins that were added to the project in this folder, and the state of their components.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,18 +8,18 @@ use host::plugin_file::PluginFile;
 
 use crate::problem::Problem;
 
-/// What is there of a plugin that is locked.
+/// State of the component of a locked plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
     /// The component that was added.
     AsLocked,
-    /// Nothing.
+    /// No file.
     Missing,
-    /// Another file, and its digest or why it cannot be read.
+    /// Another file: its digest, or the reason why it cannot be read.
     Other(String),
 }
 
-/// The component of a plugin that was added to the project in this folder.
+/// Returns the component of a plugin that was added to the project in this folder.
 ///
 /// # Errors
 /// If the project's lock cannot be read (`H0118`).
@@ -29,7 +29,7 @@ pub fn find(name: &str) -> Result<Option<PathBuf>, Problem> {
     Ok(lock.find(name).map(|plugin| plugin.file(here)))
 }
 
-/// What is there of a plugin that is locked.
+/// Returns the state of a locked plugin's component.
 #[must_use]
 pub fn kept(project: &Path, plugin: &LockedPlugin) -> Kept {
     let path = plugin.file(project);

@@ -1,4 +1,4 @@
-//! The agent in a running JVM, spoken to over its control channel.
+//! The agent in a running JVM, reached over its control channel.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -24,35 +24,36 @@ use crate::recording_folder;
 use crate::show::{read, read_escaped, say, show, show_json};
 use crate::temporary;
 
-/// The name of the agent's control thread, as the system knows it.
+/// Name of the agent's control thread in the operating system.
 const CONTROL_THREAD: &str = "Classhook ctl";
-/// How long an agent may take to make a socket anew that was removed.
+/// Maximum time in which an agent replaces a removed socket.
 const SOCKET_PATIENCE: Duration = Duration::from_secs(3);
 const TURN: Duration = Duration::from_millis(50);
-/// Classes that are asked for at once.
+/// Classes per request.
 const PAGE: usize = 2_000;
-/// How long the agent may take to answer.
+/// Maximum time for an answer of the agent.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// After this time without an answer, an agent is taken for one that cannot accept a connection, if descriptors are few.
+/// After this time without an answer, the command checks whether the JVM has too few descriptors to
+/// accept the connection.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// The code of a JVM that is stopped.
+/// Code of a stopped JVM.
 pub const STOPPED: &str = "H0510";
-/// What is to be done about that.
+/// Help for a stopped JVM.
 const GO_ON: &str = "let it go on: kill -CONT, or the debugger that holds it";
 
-/// How long an agent that is there may take to leave, and the time between attempts to load another.
+/// Maximum time in which an agent leaves the JVM, and the time between attempts to load another.
 const LEAVING: Duration = Duration::from_millis(600);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
-/// Longest time in which one of several simultaneous commands loads the agent.
+/// Maximum time in which one of several simultaneous commands loads the agent.
 const CROWD: Duration = Duration::from_secs(30);
-/// What an agent says of an attempt to load another.
+/// Code of the agent's message about an attempt to load a second agent.
 const IGNORED: &str = "H0403";
 
-/// What `Agent_OnAttach` returns when the agent is there: `JNI_EEXIST`.
+/// Result of `Agent_OnAttach` when an agent is loaded already: `JNI_EEXIST`.
 const ALREADY_THERE: i32 = -5;
 
-/// An agent that listens.
+/// A connection to an agent.
 #[derive(Debug)]
 pub struct Agent {
     client: Client,
@@ -73,7 +74,7 @@ impl Agent {
         }
     }
 
-    /// The agent in the JVM `pid`, or the JVM if no agent listens in it.
+    /// Returns the agent in the JVM `pid`, or the process if no agent listens in it.
     ///
     /// # Errors
     /// As for [`Agent::connect`].
@@ -96,7 +97,7 @@ impl Agent {
                         is_accepted,
                     }));
                 }
-                // An agent whose socket was removed makes another one.
+                // An agent replaces its socket after a removal.
                 None if process.has_thread(CONTROL_THREAD) && begun.elapsed() < SOCKET_PATIENCE => {
                     std::thread::sleep(TURN);
                 }
@@ -105,10 +106,10 @@ impl Agent {
         }
     }
 
-    /// Asks, and gives the answer as it came.
+    /// Sends a request and returns the raw answer.
     ///
     /// # Errors
-    /// What the agent refused, or that it did not answer (`H07xx`).
+    /// The agent's refusal, or a missing answer (`H07xx`).
     pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
         let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
         let mut look = || match begun.elapsed() {
@@ -124,7 +125,7 @@ impl Agent {
         Ok(answer)
     }
 
-    /// As [`Agent::ask_for`], for what takes its time: goes on waiting as long as the JVM can answer.
+    /// As [`Agent::ask_for`], for long requests: waits as long as the JVM can answer.
     ///
     /// # Errors
     /// As [`Agent::ask`].
@@ -137,25 +138,25 @@ impl Agent {
         read(answer)
     }
 
-    /// Whether the agent has closed the connection: it has left, or its JVM ends.
+    /// Checks whether the agent has closed the connection: it has left, or its JVM ends.
     #[must_use]
     pub fn has_left(&self) -> bool {
         self.client.is_closed()
     }
 
-    /// Says that a request failed because the agent leaves the JVM, or has left it.
+    /// Checks whether a request failed because the agent leaves the JVM, or has left it.
     #[must_use]
     pub fn leaves(&self, problem: &Problem) -> bool {
         self.has_left() || problem.to_string().contains(control::message::LEAVING)
     }
 
-    /// The JVM's process.
+    /// Returns the JVM's process.
     #[must_use]
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// The number of the JVM's process.
+    /// Returns the process id of the JVM.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.process.pid()
@@ -169,7 +170,8 @@ impl Agent {
         read(self.ask(request)?)
     }
 
-    /// Lets the agent release the plugin when this connection ends, or `time` is over; without a plugin, no longer.
+    /// Lets the agent release the plugin when this connection ends or `time` is over. Without a
+    /// plugin, the earlier lease ends.
     ///
     /// # Errors
     /// As [`Agent::ask`].
@@ -183,7 +185,7 @@ impl Agent {
         self.ask(&request).map(drop)
     }
 
-    /// All loaded classes.
+    /// Returns all loaded classes.
     ///
     /// # Errors
     /// As [`Agent::ask`].
@@ -191,8 +193,8 @@ impl Agent {
         self.listed(None, Details::default())
     }
 
-    /// All loaded classes that a selector matches. They are asked for in pages: an answer is text in the JVM's memory,
-    /// and what grew for a large one is kept by the C library.
+    /// Returns all loaded classes that a selector matches. Each request fetches one page: an answer
+    /// is text in the JVM's memory, and the C library keeps memory that grew for a large one.
     ///
     /// # Errors
     /// As [`Agent::ask`].
@@ -218,7 +220,7 @@ impl Agent {
         }
     }
 
-    /// A file that the agent named, as this process sees it.
+    /// Returns the path under which this process sees a file that the agent named.
     #[must_use]
     pub fn path(&self, theirs: &str) -> PathBuf {
         let path = PathBuf::from(theirs);
@@ -230,7 +232,7 @@ impl Agent {
 }
 
 impl Target {
-    /// Asks the JVM's agent and shows its answer, as JSON or as `text` puts it.
+    /// Sends a request to the JVM's agent and shows the answer, as JSON or formatted by `text`.
     ///
     /// # Errors
     /// As [`Agent::connect`] and [`Agent::ask`], or if standard output cannot be written.
@@ -243,10 +245,10 @@ impl Target {
         self.show(answer, text)
     }
 
-    /// Shows an answer, as JSON or as `text` puts it.
+    /// Shows an answer, as JSON or formatted by `text`.
     ///
     /// # Errors
-    /// If it cannot be read, or standard output cannot be written.
+    /// If the answer cannot be decoded, or standard output cannot be written.
     pub fn show<T: DeserializeOwned>(
         &self,
         answer: Value,
@@ -261,7 +263,7 @@ impl Target {
     }
 }
 
-/// Connects to the agent's socket; `None` if there is none.
+/// Connects to the agent's socket, or nothing if no socket exists.
 fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     let peer = Peer {
         pid: process.pid(),
@@ -278,7 +280,7 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
         match Client::over(process.connect(&socket), &socket, peer) {
             Ok(client) => return Ok(Some(client)),
             Err(ControlError::NoAgent(_)) => {}
-            // What another user has put there is no reason not to look further.
+            // A socket of another user does not end the search.
             Err(error) => untrusted = untrusted.or(Some(error)),
         }
     }
@@ -288,8 +290,8 @@ fn connect(process: &Process) -> Result<Option<Client>, Problem> {
     }
 }
 
-/// Fails if the JVM cannot answer after it was `waited` for: it has ended, is stopped, or has no file descriptor for this
-/// connection.
+/// Fails if the JVM cannot answer after the wait `waited`: it has ended, is stopped, or lacks a
+/// file descriptor for this connection.
 fn look_at(process: &Process, is_accepted: bool, waited: Duration) -> Result<(), ControlError> {
     let looked = process.check_answers().and_then(|()| match is_accepted {
         true => Ok(()),
@@ -306,7 +308,7 @@ fn look_at(process: &Process, is_accepted: bool, waited: Duration) -> Result<(),
     })
 }
 
-/// Why there is no answer to a request; of a JVM that is stopped, what it was asked for.
+/// Returns the error for a request without an answer. For a stopped JVM it names the request.
 fn unanswered(error: ControlError, request: &Request) -> Problem {
     let problem = refused(error);
     if problem.code() != STOPPED {
@@ -322,14 +324,14 @@ fn unanswered(error: ControlError, request: &Request) -> Problem {
 pub struct Found {
     /// The agent.
     pub agent: Agent,
-    /// Its state.
+    /// The agent's state.
     pub status: Status,
-    /// True if another command has loaded it.
+    /// True if another command has loaded the agent.
     pub guest: bool,
 }
 
-/// Connects to the agent in the JVM `pid`; loads the agent if it is missing. Of several simultaneous commands one loads
-/// it, and the others connect.
+/// Connects to the agent in the JVM `pid`; loads the agent if it is missing. One of several
+/// simultaneous commands loads it, and the others connect.
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`load`].
@@ -344,7 +346,7 @@ pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Found, Problem
     }
 }
 
-/// As [`find_or_load`]; `None` while another command loads the agent or ends it.
+/// As [`find_or_load`], or nothing while another command loads the agent or ends it.
 fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Found>, Problem> {
     let (mut agent, guest) = match Agent::find(pid)? {
         Ok(agent) => (agent, true),
@@ -373,12 +375,12 @@ pub enum Loaded {
     ByAnother,
 }
 
-/// Loads the agent into a JVM that has none, and prints what it says meanwhile.
+/// Loads the agent into a JVM that has none, and prints the agent's messages.
 ///
 /// # Errors
-/// If there is no library (`H0601`), the JVM cannot be reached (`H05xx`), does not see a file that the agent is to read
-/// (`H0607`), or has an agent that takes no commands (`H0608`); if a plugin cannot be compiled (`H01xx`); or what the
-/// agent itself has against it (`H0508`).
+/// If the library is missing (`H0601`), the JVM cannot be reached (`H05xx`), the JVM does not see a
+/// file that the agent must read (`H0607`), the JVM has an agent without a control channel
+/// (`H0608`), a plugin cannot be compiled (`H01xx`), or the agent refuses to start (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(unreached)?;
@@ -411,7 +413,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     let said = messages.map(AgentMessages::take).unwrap_or_default();
     match loaded {
         Ok(()) => {
-            // Attempts before this one were in vain, and this one is not.
+            // The refusals of earlier attempts are no longer true.
             let said = said.iter();
             said.filter(|line| !line.contains(IGNORED)).for_each(say);
             Ok(Loaded::RecordingTo(output))
@@ -427,8 +429,8 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     }
 }
 
-/// Loads an agent that is refused as long as another is there, which may just be leaving. Whether another was seen
-/// listening meanwhile.
+/// Loads an agent, and tries again while another agent is leaving the JVM. The second result is
+/// true if another agent was seen listening.
 fn load_when_free(
     mut load: impl FnMut() -> Result<(), AttachError>,
     listens: impl Fn() -> bool,
@@ -449,7 +451,8 @@ fn load_when_free(
     (loaded, other)
 }
 
-/// An agent was there before this one, for another command or without a control channel.
+/// Returns the error for a JVM with an earlier agent: that of another command, or one without a
+/// control channel.
 fn not_free(other: bool) -> Problem {
     if other {
         return already_there()
@@ -467,15 +470,15 @@ fn not_free(other: bool) -> Problem {
 /// The file in which an agent leaves its messages for the command that attaches it.
 struct AgentMessages {
     file: NamedTempFile,
-    /// The path of the file goes through it.
+    /// Keeps the folder open: the file's path leads through it.
     _tmp: JvmTmp,
-    /// Where the JVM sees it.
+    /// The path under which the JVM sees the file.
     path: PathBuf,
 }
 
 impl AgentMessages {
-    /// In the `/tmp` that the JVM sees, and its user's; none if that cannot be: the messages are on the JVM's standard
-    /// error as well.
+    /// Creates the file in the JVM's `/tmp`, owned by the JVM's user. Returns nothing if that fails: the
+    /// messages are also on the JVM's standard error.
     fn new(process: &Process) -> Option<Self> {
         let tmp = JvmTmp::open(process).ok()?;
         let file = temporary::file(&tmp.path()).ok()?;
@@ -487,7 +490,7 @@ impl AgentMessages {
         })
     }
 
-    /// The lines, without the name that they begin with.
+    /// Returns the lines without their `classhook: ` prefix.
     fn take(self) -> Vec<String> {
         let text = std::fs::read(self.file.path()).unwrap_or_default();
         let line = |line: &str| line.strip_prefix("classhook: ").unwrap_or(line).to_owned();
@@ -495,14 +498,15 @@ impl AgentMessages {
     }
 }
 
-/// An agent is there, and what is asked for does not go with it.
+/// Returns the error for a request that conflicts with an agent already in the JVM.
 #[must_use]
 pub fn already_there() -> Problem {
     Problem::user("H0608", "the agent is in this JVM already")
 }
 
-/// The folder in which a JVM gets the library that does not see it, or may not read it. It depends on the library alone:
-/// a JVM that had it before finds it loaded by its path.
+/// Returns the name of the folder for the copied library, for a JVM that cannot see or read the
+/// original. It depends on the library alone, so a JVM that had the copy before finds it loaded by
+/// its path.
 #[must_use]
 pub fn folder_of(library: &Path) -> String {
     let found = std::fs::metadata(library);
@@ -511,7 +515,7 @@ pub fn folder_of(library: &Path) -> String {
     format!(".classhook-library-{version}-{length:x}-{time:x}")
 }
 
-/// The answer of the attach protocol.
+/// Converts an error of the attach protocol.
 pub fn unreached(error: AttachError) -> Problem {
     Problem::user(error.code(), error.to_string()).with("help", error.help())
 }
@@ -520,7 +524,8 @@ fn refused(error: ControlError) -> Problem {
     error.refusal().into()
 }
 
-/// No agent listens in a JVM: there is none, or its control channel is off.
+/// Returns the error for a JVM in which no agent listens: none is loaded, or its control channel is
+/// off.
 fn absent(process: &Process) -> Problem {
     let pid = process.pid();
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));

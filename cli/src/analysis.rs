@@ -1,4 +1,4 @@
-//! Computes the counters of a whole program from files of runs and class files.
+//! Computes the counters of a whole program from execution data and class files.
 
 mod generated;
 pub(crate) mod inlining;
@@ -36,51 +36,53 @@ use generated::is_generated;
 use unmeasured::Unmeasured;
 use versions::{Carried, CarriedTotal};
 
-/// From this many classes on, progress is shown.
+/// Progress is shown from this many classes on.
 const MANY: u64 = 500;
 
-/// The counters, and what they are not about.
+/// Counters of a program, and the classes that they leave out.
 #[derive(Debug)]
 pub struct Analysed {
     /// The counters of each part.
     pub bundles: Vec<BundleCoverage>,
-    /// How many recorded classes are in none of the places.
+    /// The number of recorded classes without a class file in the given locations.
     pub elsewhere: usize,
     /// The number of recorded classes that a library generated at run time; no report holds them.
     pub generated: usize,
     /// The number of classes that an annotation excludes, inner classes included.
     pub excluded: usize,
-    /// What was carried over from other versions of classes.
+    /// Totals that were carried over from other versions of classes.
     pub carried: CarriedTotal,
-    /// What the counters lack: a sentence for each class file that cannot be read or analysed.
+    /// Causes for incomplete counters: a sentence for each class file that cannot be read or
+    /// analysed.
     pub missing: Vec<String>,
     /// The classes and methods without probes that the counters leave out.
     pub unmeasured: HashSet<probes::Failure>,
-    /// Whether any class file was at hand, with code or without.
+    /// True if any class file was found, with code or without.
     pub any_class_file: bool,
 }
 
-/// How classes are analysed.
+/// Options of an analysis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// Whether what other versions of a class executed counts for methods whose code is the same.
+    /// Carries over hits from other versions of a class, for methods whose code is the same.
     pub carry_over: bool,
-    /// Whether a class file that cannot be read or analysed ends the command.
+    /// Ends the command at a class file that cannot be read or analysed.
     pub strict_inputs: bool,
     /// The subject of counters.
     pub counting: Counting,
 }
 
-/// Analyses the classes of each part, found in its places; without any place, all recorded classes, which are read from
-/// the file of the run itself. `sources` are those of each part.
+/// Analyses the classes of each part, read from its locations. A part without locations covers all
+/// recorded classes, whose class files are in the snapshot itself. `sources` holds one entry per
+/// part.
 ///
-/// Of a class that ran in another version than the one found, the one found is analysed, as not executed: as with JaCoCo,
-/// what an earlier build recorded says nothing of this one. With `carry_over` what ran of methods whose code is the same
-/// counts. Whatever goes wrong with one class is a warning, and the
-/// report is made without that class, which it lacks then, unless that is to end the command.
+/// If another version of a class ran than the class file found, the class counts as not executed,
+/// as with JaCoCo: a recording of an earlier build says nothing about this one. With `carry_over`,
+/// hits count for methods whose code is the same. A class that cannot be analysed gets a warning,
+/// and the report omits it. With `strict_inputs` it ends the command.
 ///
 /// # Errors
-/// If a place cannot be read, or the filter selects none of the classes (`H0671`).
+/// If a location cannot be read, or the filter selects none of the classes (`H0671`).
 pub fn analyse_all(
     parts: &[Part],
     sources: &[Sources],
@@ -114,8 +116,8 @@ pub fn analyse_all(
     })
 }
 
-/// Analyses the classes of each loader, of which `part` names the places; without any place, all that it has loaded. Of
-/// the classes found there, each loader has those that it loaded.
+/// Analyses the classes of each loader. `part` names the locations; without any, all classes of the
+/// loader count. Each loader's bundle holds the classes that it loaded.
 ///
 /// # Errors
 /// As [`analyse_all`] and [`ExecutionDataStore::by_loader`].
@@ -172,7 +174,7 @@ pub fn analyse_loaders(
     })
 }
 
-/// Nothing is reported: an error if that is because of the filter, which did not want the classes `seen`.
+/// Returns an error if the report is empty because the filter rejects the classes `seen`.
 fn expect_selected(
     recorded: &ExecutionDataStore,
     filter: &Filter,
@@ -189,69 +191,72 @@ fn expect_selected(
 }
 
 struct Analysis<'r> {
-    /// Those of the part.
+    /// Source folders of the current part.
     sources: Option<&'r Sources>,
-    /// The place of which the classes are.
+    /// Location of the current classes.
     place: String,
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
     manner: Manner,
-    /// Whether classes that are found and were not loaded are left out.
+    /// Leaves out classes that are found and were not loaded.
     loaded_alone: bool,
     carried: CarriedTotal,
     warnings: &'r mut Warnings,
     builder: BundleBuilder,
-    /// Whether any class is analysed.
+    /// True once any class is analysed.
     any: bool,
     /// Ids of recorded classes that a library generated.
     generated: HashSet<u64>,
-    /// Internal names of the classes with an annotation that leaves them out.
+    /// Internal names of the classes that an annotation excludes.
     excluded: HashSet<String>,
     /// Names of classes that are not selected, with dots.
     unselected: Vec<String>,
     /// Ids of the classes of this part that are analysed.
     done: HashSet<u64>,
-    /// Those of the parts before.
+    /// Ids of the classes of earlier parts.
     known: HashSet<u64>,
-    /// What the reports lack: a sentence for each class file that cannot be read or analysed.
+    /// Causes for incomplete reports: a sentence for each class file that cannot be read or
+    /// analysed.
     missing: Vec<String>,
-    /// Why the first class file that is to end the command cannot be read or analysed.
+    /// The first error of a class file that ends the command.
     damaged: Option<Problem>,
-    /// Those of which another version was found.
+    /// Ids of recorded classes of which another version was found.
     other_versions: HashSet<u64>,
-    /// Class files of which other versions ran, until all places are read: a later one may have the version that ran.
+    /// Class files whose other versions ran, until all locations are read: a later location may
+    /// hold the version that ran.
     not_matching: Vec<(Warning, ClassCoverage)>,
-    /// Recorded classes with lines of others, whose compiler has copied them.
+    /// Recorded classes with lines of other classes, which the compiler has copied into them.
     inlining: Vec<ClassCoverage>,
     /// Classes and methods without probes.
     unmeasured: Unmeasured<'r>,
-    /// The methods of the class that is added next in which probes cannot have had room.
+    /// Methods of the next class that are too long for probes.
     without_room: Vec<probes::Failure>,
     progress: ProgressBar,
 }
 
-/// What became of one class.
+/// Result for one class.
 enum Outcome {
-    /// The class was analysed: its counters, a warning and a sentence about code outside of them, and the methods without
-    /// room for probes.
+    /// Analysed: the counters, a warning and a sentence about unmeasured methods, and the methods
+    /// too long for probes.
     Analysed(
         Box<ClassCoverage>,
         Option<(Warning, String)>,
         Vec<probes::Failure>,
     ),
-    /// Not selected: its name.
+    /// Not selected: the class's name.
     NotSelected(String),
-    /// Generated at run time: its id.
+    /// Generated at run time: the class's id.
     Generated(u64),
-    /// Left out because of an annotation: its internal name.
+    /// Excluded by an annotation: the class's internal name.
     Excluded(String),
     /// Nothing to report.
     LeftOut,
-    /// Not to be analysed: where the class file comes from, and why.
+    /// Failed: the origin of the class file, and the cause.
     Failed(String, String),
-    /// A class file of a class that was recorded from other files: its counters, and the ids of those.
+    /// A class file whose class was recorded from other files: its counters, and the ids of those
+    /// files.
     NoMatch(Warning, Option<Box<ClassCoverage>>, Vec<u64>),
-    /// A class with what was carried over from other versions, and the ids of these.
+    /// A class with hits carried over from other versions, and the ids of these versions.
     CarriedOver(Box<ClassCoverage>, CarriedOver, Vec<u64>),
 }
 
@@ -288,7 +293,7 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// The counters of the classes of a part.
+    /// Returns the counters of a part.
     fn part(&mut self, part: &Part, sources: &'r Sources) -> Result<BundleCoverage, Problem> {
         self.sources = Some(sources);
         if part.classes.is_empty() {
@@ -329,7 +334,7 @@ impl<'r> Analysis<'r> {
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
     }
 
-    /// The counters of a part; the next one begins.
+    /// Returns the counters of the current part, and begins the next part.
     fn bundle(&mut self, name: &str) -> BundleCoverage {
         self.known.extend(self.done.drain());
         self.builder.remove(|name| {
@@ -350,7 +355,7 @@ impl<'r> Analysis<'r> {
         self.progress.set_message(name(place).into_owned());
         let loader = self.recorded.loader.clone();
         let (read, batches) = mpsc::sync_channel(1);
-        // What is analysed was read while what was before it was analysed.
+        // A thread reads the next batch while this one analyses the last.
         let unreadable = thread::scope(|scope| {
             let reader = scope.spawn(move || {
                 class_files::read_intact(place, &loader, &mut |found| {
@@ -367,7 +372,7 @@ impl<'r> Analysis<'r> {
         Ok(())
     }
 
-    /// Takes a batch of class files; those seen before are passed over.
+    /// Analyses a batch of class files. Class files seen before are skipped.
     fn found(&mut self, found: Vec<Found>) {
         let ids: Vec<u64> = found
             .par_iter()
@@ -392,7 +397,8 @@ impl<'r> Analysis<'r> {
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
     }
 
-    /// More classes are to come; from many on, progress is shown if standard error is a terminal.
+    /// Adds classes to the progress bar, which appears from many classes on if standard error is a
+    /// terminal.
     fn expect(&self, more: usize) {
         self.progress.inc_length(more as u64);
         if self.progress.is_hidden() && self.progress.length() >= Some(MANY) {
@@ -438,7 +444,7 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// A class with the source file that it was compiled from.
+    /// Returns a class with its source file.
     fn placed(&self, mut class: ClassCoverage) -> ClassCoverage {
         if let Some(sources) = self.sources {
             class.source_copy = sources.copy_of(&class, &self.place);
@@ -446,7 +452,7 @@ impl<'r> Analysis<'r> {
         class
     }
 
-    /// Adds the classes of which other versions ran, unless the part has the version that ran.
+    /// Adds the classes whose other versions ran, unless the part has the version that ran.
     fn add_not_matching(&mut self) {
         for (warning, class) in std::mem::take(&mut self.not_matching) {
             if !self.builder.has(&class.name) {
@@ -469,7 +475,7 @@ impl<'r> Analysis<'r> {
         self.lacks(origin, cause, &told, problem);
     }
 
-    /// The report is made without it, unless that is to end the command with `problem`.
+    /// Records a class that the report omits, or keeps `problem` to end the command.
     fn lacks(&mut self, origin: &str, cause: String, told: &str, problem: Problem) {
         if self.manner.strict_inputs {
             self.damaged.get_or_insert(problem);
@@ -488,7 +494,7 @@ impl<'r> Analysis<'r> {
         if !class.no_match && !self.unmeasured.leave_out(&mut class, without_room) {
             return;
         }
-        // What was counted in another version of the class is not about this one.
+        // Counts of another version of the class do not apply to this one.
         let counts = self.recorded.counts.get(&class.name);
         let counts = counts.filter(|_| !class.no_match && class.carried_over.is_none());
         for count in counts.into_iter().flatten() {
@@ -510,14 +516,14 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// Recorded classes of which no class file was found.
+    /// Returns the recorded classes without a class file.
     fn unknown(&self) -> impl Iterator<Item = &MeasuredClass> {
         let classes = self.recorded.classes.iter();
         let places = [&self.done, &self.known, &self.other_versions];
         classes.filter(move |class| !places.iter().any(|known| known.contains(&class.id)))
     }
 
-    /// Recorded classes of which no class file was found are in no report.
+    /// Warns about recorded classes without a class file: no report holds them.
     fn warn_of_unknown(&mut self) {
         let unknown: Vec<_> = self.unknown().collect();
         let Some(first) = unknown.first() else { return };
@@ -536,8 +542,8 @@ impl<'r> Analysis<'r> {
     }
 }
 
-/// Whether nothing of this class ran, and something of another recorded version of it: a baseline names every version in a
-/// multi-release jar.
+/// Checks whether no probe of this class was hit, but one of another recorded version was: a
+/// baseline lists every version in a multi-release jar.
 fn another_version_ran(class: &MeasuredClass, recorded: &ExecutionDataStore) -> bool {
     let ran = |class: &MeasuredClass| class.probes.contains(&true);
     let mut versions = recorded.ids_of(&class.name).iter();
@@ -617,7 +623,7 @@ fn was_executed(class: &MeasuredClass, recorded: &ExecutionDataStore) -> bool {
     class.probes.contains(&true) || recorded.begun_lines(class.id).contains(&true)
 }
 
-/// The versions of a class, by their ids, of which something was executed.
+/// Returns the ids of those versions of a class that were executed.
 fn executed(ids: &[u64], recorded: &ExecutionDataStore) -> Vec<u64> {
     let ran = |id: &&u64| {
         let class = recorded.by_id(**id);
@@ -626,32 +632,32 @@ fn executed(ids: &[u64], recorded: &ExecutionDataStore) -> Vec<u64> {
     ids.iter().filter(ran).copied().collect()
 }
 
-/// Checks whether another version of a class than this was executed.
+/// Checks whether another version of a class was executed.
 fn other_ran(id: u64, ids: &[u64], recorded: &ExecutionDataStore) -> bool {
     executed(ids, recorded).iter().any(|other| *other != id)
 }
 
 /// A class file that is analysed.
 struct ClassBytes<'b> {
-    /// Where it comes from.
+    /// Location for messages.
     origin: &'b str,
-    /// Its fingerprint.
+    /// Fingerprint of the class file.
     id: u64,
     bytes: &'b [u8],
     counting: Counting,
 }
 
-/// What was executed of a class.
+/// Executed code of a class.
 enum Executed<'p> {
-    /// These probes and lines, or nothing.
+    /// Hits of these probes and lines; absent if the class did not run.
     These(Option<&'p [bool]>, &'p [bool]),
-    /// Probes and lines, some of other versions.
+    /// Probes and lines, some carried over from other versions.
     Carried(Carried),
-    /// Other versions alone, which have these ids.
+    /// Only other versions ran, with these ids.
     Other(Warning, Vec<u64>),
 }
 
-/// Analyses one class, described in `arena`, with the probes that `executed` finds for it.
+/// Analyses one class, described in `arena`, with the probes that `executed` returns for it.
 fn analyse<'p>(
     file: &ClassBytes<'_>,
     filter: &Filter,
@@ -712,13 +718,14 @@ fn analyse<'p>(
     outcome
 }
 
-/// Checks for a class of the runtime that `classhook instrument --embed` puts beside the program's classes.
+/// Checks for a class of the runtime that `classhook instrument --embed` adds to the program's
+/// classes.
 fn is_ours(class: &str) -> bool {
     let package = class_array::RUNTIME.rsplit_once('/');
     package.is_some_and(|(package, _)| class.rsplit_once('/').is_some_and(|it| it.0 == package))
 }
 
-/// Methods that can have no probes are not in the report; a warning and a sentence say so.
+/// Returns a warning and a sentence about methods that cannot have probes. The report omits them.
 fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
     let mut methods = coverage::analysis::unmeasured(class);
     let (first, _) = methods.next()?;
@@ -741,11 +748,11 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
     Some((warning.with("cause", SUBROUTINES).of_missing(), told))
 }
 
-/// The cause for which a method with subroutines has no probes.
+/// The reason why a method with subroutines has no probes.
 const SUBROUTINES: &str = "a subroutine (jsr, ret) calls itself, or has so many calls that no method holds a copy for each";
 
-/// The cause and the remedy if JaCoCo changed one of the recorded classes with these ids: its agent, or its `instrument`
-/// before the program ran.
+/// Returns cause and remedy if JaCoCo changed one of the recorded classes with these ids: with its
+/// agent, or offline before the program ran.
 fn changed_by_jacoco(
     ids: &[u64],
     recorded: &ExecutionDataStore,
@@ -767,7 +774,8 @@ fn changed_by_jacoco(
     }
 }
 
-/// Checks whether a class asks JaCoCo's runtime for its probes, as those do that JaCoCo instrumented before they run.
+/// Checks whether a class fetches its probes from JaCoCo's runtime, as offline instrumented classes
+/// do.
 fn asks_offline(class: &ClassFile<'_>) -> bool {
     let mut indices = (1..class.pool().count()).map(PoolIndex);
     indices.any(|index| {
@@ -779,7 +787,7 @@ fn asks_offline(class: &ClassFile<'_>) -> bool {
     })
 }
 
-/// The tool that changed a class file, if its code shows it.
+/// Returns the tool that changed a class file, if the code shows one.
 fn changed_by(found: &Found) -> Option<&'static str> {
     let class = ClassFile::read(&found.bytes).ok()?;
     if class_array::is_instrumented(&class) {
@@ -834,7 +842,7 @@ fn no_match(
         .with("help", help)
 }
 
-/// A bar that stays hidden until there is much to do.
+/// Returns a bar that stays hidden until it has many classes.
 fn progress() -> ProgressBar {
     let style = ProgressStyle::with_template("analysing {bar:30} {pos}/{len} classes {wide_msg}");
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());

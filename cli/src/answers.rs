@@ -1,12 +1,12 @@
-//! Parts of the agent's answers as text.
+//! Formats parts of the agent's answers as text.
 
 use control::message::{Change, Failure, Plugin, PluginState};
 use trace::numbers::counted;
 
-/// Classes with the same cause of failure that have a line each, at most.
+/// Maximum number of classes with one cause of failure that get a line each.
 const SINGLE: usize = 3;
 
-/// What a change did.
+/// Formats the result of a change.
 #[must_use]
 pub fn change(change: &Change) -> String {
     format!(
@@ -17,7 +17,7 @@ pub fn change(change: &Change) -> String {
     )
 }
 
-/// A line per plugin.
+/// Formats one line per plugin.
 #[must_use]
 pub fn plugins(plugins: &[Plugin]) -> String {
     let line = |plugin: &Plugin| {
@@ -39,7 +39,7 @@ pub fn plugins(plugins: &[Plugin]) -> String {
     plugins.iter().map(line).collect()
 }
 
-/// The native methods that have a method in front of them.
+/// Lists the native methods that keep a wrapper method.
 #[must_use]
 pub fn natives(natives: &[String]) -> String {
     kept(
@@ -48,7 +48,7 @@ pub fn natives(natives: &[String]) -> String {
     )
 }
 
-/// The classes whose structure plugins changed.
+/// Lists the classes whose structure plugins changed.
 #[must_use]
 pub fn structures(classes: &[String]) -> String {
     kept("classes that keep what was added or renamed", classes)
@@ -62,7 +62,7 @@ fn kept(what: &str, names: &[String]) -> String {
     format!("{what} until the JVM ends: {}\n{lines}", names.len())
 }
 
-/// A line per class that could not be changed; one for all that failed of one cause, if these are many.
+/// Formats a line per class that could not be changed. Many failures with one cause share a line.
 #[must_use]
 pub fn failures(failures: &[Failure]) -> String {
     let is_alike = |one: &Failure, other: &Failure| {
@@ -82,7 +82,7 @@ pub fn failures(failures: &[Failure]) -> String {
     kinds.iter().map(lines).collect()
 }
 
-/// Describes a class that could not be changed, and counts `more` of the same cause.
+/// Describes a class that could not be changed, and counts `more` classes with the same cause.
 fn line(failure: &Failure, more: usize) -> String {
     let by = match failure.plugin.as_str() {
         "" => String::new(),
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// As where the JVM has no memory left.
+    /// For example when the JVM has no memory left.
     #[test]
     fn many_classes_that_fail_of_one_cause_are_one_line() {
         let mut all: Vec<Failure> = (0..200)

@@ -1,7 +1,8 @@
-//! The application in a running JVM: the classes that a command changes if nobody says which.
+//! The application in a running JVM: the classes that a command changes by default.
 //!
-//! The application is everything but the JDK, the libraries of the class path, and servers and their libraries. So the
-//! classes of child loaders belong to it, as those of web applications do, wherever they lie.
+//! The application is everything but the JDK, the libraries of the class path, and servers with
+//! their libraries. Classes of child loaders belong to it, such as those of web applications,
+//! wherever they are loaded from.
 
 mod jvm;
 mod places;
@@ -17,16 +18,18 @@ use crate::problem::Problem;
 use crate::show::say;
 use jvm::Described;
 
-/// The plugins that want every class unless they are told which.
+/// The plugins that select every class by default.
 const GREEDY: [&str; 4] = ["coverage", "coverage-lines", "coverage-counts", "trace"];
-/// Most bytes of the selectors: before JDK 24 an agent takes 1,023 bytes of options when it attaches.
+/// Limit on the bytes of the selectors: before JDK 24 an agent takes 1,023 bytes of options when it
+/// attaches.
 const MOST: usize = 600;
-/// Selectors that leave out what is no application in any JVM: the JDK, and the libraries within archives of Spring Boot and the web.
+/// Selectors that exclude classes of no application: the JDK, and libraries within archives of
+/// Spring Boot and the web.
 const NEVER: &str = "!location:jrt:/java.*;!location:jrt:/jdk.*;!location:BOOT-INF/lib;\
                      !location:WEB-INF/lib;!location:WEB-INF/lib-provided;!org.springframework.boot.loader.**";
 
-/// Returns the settings with selectors for the application of the JVM `pid`, and says so, if these plugins would change
-/// every class.
+/// Returns the settings with selectors for the application of the JVM `pid`, if these plugins would
+/// change every class. Prints a note about them.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
@@ -44,7 +47,8 @@ pub fn narrowed(pid: i32, plugins: &[OsString], settings: &Settings) -> Result<S
     Ok(narrowed)
 }
 
-/// Checks whether all of these plugins are bundled ones that would change every class; without any, `coverage` is meant.
+/// Checks whether all of these plugins are bundled ones that would change every class. An empty
+/// list means `coverage`.
 fn wants_everything(plugins: &[OsString], settings: &PluginSettings) -> bool {
     let is_greedy = |plugin: &OsString| GREEDY.iter().any(|name| plugin == name);
     settings.select.is_empty()
@@ -52,7 +56,7 @@ fn wants_everything(plugins: &[OsString], settings: &PluginSettings) -> bool {
         && !names_methods(settings.plugin_settings.as_deref())
 }
 
-/// Checks whether the settings of a trace say which methods it is about.
+/// Checks whether the settings of a trace name methods.
 fn names_methods(settings: Option<&str>) -> bool {
     let settings: Option<Value> = settings.and_then(|text| serde_json::from_str(text).ok());
     let is_given = |key: &str| {
@@ -72,7 +76,7 @@ fn selectors(jvm: &Attachment) -> Result<String, Problem> {
     Ok(of(&described, &in_root))
 }
 
-/// As [`selectors`], of a JVM that is described; `in_root` turns its paths into ours.
+/// As [`selectors`], for a described JVM. `in_root` turns the JVM's paths into ours.
 fn of(jvm: &Described, in_root: &dyn Fn(&str) -> std::path::PathBuf) -> String {
     let found = places::of(jvm, in_root);
     let mut parts = vec![NEVER.to_owned()];
@@ -86,7 +90,7 @@ fn of(jvm: &Described, in_root: &dyn Fn(&str) -> std::path::PathBuf) -> String {
     if exact.len() <= MOST {
         return exact;
     }
-    // Too many libraries to name: the application is named instead.
+    // Too many libraries to name: the selectors name the application instead.
     let named = match &found.organisation {
         Some(organisation) => vec![format!("{organisation}.**")],
         None => found

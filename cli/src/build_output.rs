@@ -1,4 +1,4 @@
-//! The folder for what a build records when nobody names one: a part of what the build tool's `clean` removes.
+//! The default folder for recordings of a build. The build tool's `clean` removes it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,9 +9,11 @@ use crate::build_tools::Build;
 use crate::checked_options::absolute;
 use crate::problem::Problem;
 
-/// The folder, and one beside it in which JVMs record until the build has ended.
+/// The folder for recordings, and a folder beside it in which JVMs record until the build has
+/// ended.
 ///
-/// `mvn clean test` removes `target` while Maven's own JVM records, so nothing may lie there before the end.
+/// `mvn clean test` removes `target` while Maven's own JVM records, so `target` must hold no
+/// recording before the end.
 #[derive(Debug)]
 pub struct BuildOutput {
     folder: PathBuf,
@@ -19,10 +21,11 @@ pub struct BuildOutput {
 }
 
 impl BuildOutput {
-    /// Sets the folder for recordings of a build; none if an option or a configuration names one, or the tool has none.
+    /// Sets the folder for recordings of a build. Returns nothing if an option or a configuration names a
+    /// folder, or the tool has no default.
     ///
     /// # Errors
-    /// If this process has no folder any more (`H0612`).
+    /// If this process's working folder was removed (`H0612`).
     pub fn set(
         build: Option<&Build>,
         run: &str,
@@ -44,7 +47,7 @@ impl BuildOutput {
     /// Moves the recordings to the folder, and returns it.
     ///
     /// # Errors
-    /// If something cannot be moved (`H0620`); it stays where it is.
+    /// If a file cannot be moved (`H0620`); it remains in its old folder.
     pub fn settle(self) -> Result<PathBuf, Problem> {
         let unwritable = |error| Problem::unwritable(&self.folder, &error);
         move_content(&self.staging, &self.folder).map_err(unwritable)?;
@@ -52,7 +55,7 @@ impl BuildOutput {
     }
 }
 
-/// Moves files one by one: a JVM that goes on writes to the file that it has open.
+/// Moves files one by one: a JVM that is still running writes to the file that it has open.
 fn move_content(from: &Path, to: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

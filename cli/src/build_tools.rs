@@ -1,4 +1,4 @@
-//! Build tools on the command line: which classes are a project's own, and which belong to the tool.
+//! Build tools on the command line: separates a project's own classes from those of the tool.
 
 mod command;
 mod folders;
@@ -22,15 +22,15 @@ pub struct Build {
     tool: Tool,
     /// The project's folder.
     folder: PathBuf,
-    /// Folders of the projects that the command names; none if it builds all projects.
+    /// Folders of the projects that the command names; absent if it builds all projects.
     selected: Option<Vec<PathBuf>>,
     /// Folders of the tool itself.
     homes: Vec<PathBuf>,
 }
 
 impl Build {
-    /// Finds the build in a command: a build tool, also behind `env` and the like or in a script, or a program that is
-    /// called in a project's folder.
+    /// Finds the build in a command: a build tool, also behind `env` and similar programs or in a
+    /// script, or any program that is started in a project's folder.
     #[must_use]
     pub fn of(command: &[OsString]) -> Option<Self> {
         let call = Call::of(command)?;
@@ -55,8 +55,8 @@ impl Build {
         })
     }
 
-    /// The settings of the agent, with selectors that leave the tool's own classes out; those of a configuration file
-    /// stay as they are.
+    /// Returns the agent's settings with selectors that exclude the tool's own classes. Those of a
+    /// configuration file stay.
     #[must_use]
     pub fn narrowed(&self, settings: &Settings) -> Settings {
         let mut settings = settings.clone();
@@ -74,13 +74,14 @@ impl Build {
         };
         let mut selectors: Vec<String> = self.homes.iter().filter_map(outside).collect();
         if self.tool == Tool::Maven {
-            // Maven's core and all plugins; tests have loaders of their own, also within Maven's JVM.
+            // Excludes Maven's core and all plugins. Tests have loaders of their own, also within
+            // Maven's JVM.
             selectors.push("!loader:org.codehaus.plexus.classworlds.realm.**".to_owned());
         }
         selectors
     }
 
-    /// The folders and jars with the project's own classes, without tests, as they are now.
+    /// Returns the existing folders and jars with the project's own classes, without tests.
     #[must_use]
     pub fn classes(&self) -> Vec<String> {
         let found = match self.tool {
@@ -99,8 +100,9 @@ impl Build {
         self.selected.is_some()
     }
 
-    /// The places of [`Self::classes`] in the projects that the command names, and those that the build wrote to `since`
-    /// or whose classes JVMs loaded; and the number of the others.
+    /// Returns the class locations of the projects that the command names, and of those that the
+    /// build wrote to `since` or whose classes JVMs loaded. The second result counts the other
+    /// locations.
     #[must_use]
     pub fn used_classes(
         &self,
@@ -120,7 +122,7 @@ impl Build {
         (used, others.len())
     }
 
-    /// Checks whether a project has a place of classes itself, and not one of the projects within it.
+    /// Checks whether a class location belongs to a project itself, and not to a project within it.
     fn holds(&self, project: &Path, place: &Path) -> bool {
         let Ok(within) = place.strip_prefix(project) else {
             return false;
@@ -136,7 +138,7 @@ impl Build {
         }
     }
 
-    /// Folders with the sources of these classes, also with generated ones.
+    /// Returns the folders with the sources of these classes, generated ones included.
     #[must_use]
     pub fn sources(&self) -> Vec<PathBuf> {
         let modules = match self.tool {
@@ -153,13 +155,13 @@ impl Build {
         sources
     }
 
-    /// The project's folder.
+    /// Returns the project's folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder for recordings if nobody names one: a part of what the tool's `clean` removes.
+    /// Returns the default folder for recordings. The tool's `clean` removes it.
     #[must_use]
     pub fn output_folder(&self) -> Option<PathBuf> {
         match self.tool {
@@ -169,13 +171,13 @@ impl Build {
         }
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     #[must_use]
     pub fn tool(&self) -> &'static str {
         self.tool.name()
     }
 
-    /// What to do if no JVM of the build had the agent.
+    /// Returns a hint for a build in which no JVM had the agent.
     #[must_use]
     pub fn without_agent(&self) -> &'static str {
         match self.tool {
@@ -193,7 +195,8 @@ impl Build {
 }
 
 impl Build {
-    /// The likely causes if no JVM of the build loaded one of the project's classes, and what to do.
+    /// Returns the likely causes if no JVM of the build loaded one of the project's classes, with
+    /// remedies.
     #[must_use]
     pub fn without_classes(&self) -> &'static str {
         match self.tool {
@@ -213,7 +216,7 @@ impl Build {
     }
 }
 
-/// What is said of the classes that are reported of a build with this tool.
+/// Formats the note about the classes that a report of this build covers.
 #[must_use]
 pub fn told(tool: &str, classes: &[String]) -> String {
     match classes {
@@ -250,7 +253,8 @@ fn folder_of(tool: Tool, arguments: &[OsString]) -> PathBuf {
     PathBuf::from(named.unwrap_or_default())
 }
 
-/// Where the tool is installed, and where it keeps what it has downloaded of itself.
+/// Returns the folders of the tool's installation, and those for downloaded parts of the tool
+/// itself.
 fn homes(tool: Tool, program: &OsStr) -> Vec<PathBuf> {
     let variable = |name: &&str| std::env::var_os(name).map(PathBuf::from);
     let mut homes: Vec<PathBuf> = tool.home_variables().iter().filter_map(variable).collect();

@@ -1,11 +1,11 @@
-//! Which lines of a program are changed, by git, and the coverage of these lines alone.
+//! Finds the changed lines of a program with git, and restricts coverage to them.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`git`] | what git says of a range of revisions |
+//! | [`git`] | the changes that git reports for a range of revisions |
 //! | [`unified`] | git's output as lines of files |
 //! | [`lines`] | lines of files |
-//! | [`mod@source_files`] | which changed file is the source of which classes |
+//! | [`mod@source_files`] | the assignment of changed files to classes |
 
 pub mod git;
 pub mod lines;
@@ -26,7 +26,7 @@ use git::Changes;
 use lines::LineSet;
 use source_files::{Found, SourceFiles};
 
-/// This many names stand for all.
+/// Maximum number of names in a list; the rest is counted.
 const NAMED: usize = 5;
 
 /// The changed lines of a bundle.
@@ -34,12 +34,12 @@ const NAMED: usize = 5;
 pub struct Measured {
     /// The report.
     pub changed: Changed,
-    /// Whether it is not known of a file which of the changed ones it is.
+    /// True if the changed file of some class is ambiguous.
     pub is_partial: bool,
 }
 
-/// What of these bundles, each with its sources, is changed; `name` is that of the report, `began` when the last run
-/// began of those that were recorded.
+/// Returns the changed lines of these bundles, each with its sources. `name` is the report's,
+/// `began` the start of the last recorded run.
 #[must_use]
 pub fn of_bundles(
     name: &str,
@@ -82,7 +82,7 @@ pub fn of_bundles(
     measured
 }
 
-/// Adds the changed lines of one bundle; `used` are the files that are known to be sources of classes.
+/// Adds the changed lines of one bundle. `used` collects the files that are sources of classes.
 fn add<'c>(
     bundle: &BundleCoverage,
     files: &SourceFiles<'c, '_>,
@@ -147,7 +147,7 @@ fn changed_since(names: &[String]) -> Warning {
         .with("help", "build and run it again")
 }
 
-/// Changed source files that belong to no class of the report.
+/// Returns a note about changed source files that belong to no class of the report.
 fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> {
     let changed = changes.lines.iter().filter(|(_, lines)| !lines.is_empty());
     let others = changed.map(|(path, _)| path).filter(|path| {
@@ -163,7 +163,7 @@ fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> 
     )
 }
 
-/// Classes that do not say where their lines are.
+/// Returns a note about classes without debug information about lines or the source file.
 fn without_lines(bundles: &[BundleCoverage]) -> Option<String> {
     let classes = bundles
         .iter()
@@ -181,7 +181,7 @@ fn without_lines(bundles: &[BundleCoverage]) -> Option<String> {
     )
 }
 
-/// How many there are, what is true of one or of several, and which they are; none if there are none.
+/// Formats a count, the singular or plural text, and the first names, or nothing without names.
 fn counted(names: &[String], of_one: &str, of_several: &str) -> Option<String> {
     let what = match names.len() {
         0 => return None,

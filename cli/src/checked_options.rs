@@ -1,4 +1,4 @@
-//! The options of an agent, checked before anything is started.
+//! Checks the agent's options before any program starts.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -20,23 +20,23 @@ use crate::show::complain;
 use crate::warnings::Warnings;
 use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, writable};
 
-/// The options of an agent, checked before anything is started.
+/// The agent's options, checked before any program starts.
 #[derive(Debug)]
 pub struct CheckedOptions {
-    /// For the agent.
+    /// Options for the agent.
     pub options: AgentOptions,
     /// Folder for snapshots, absolute.
     pub output: PathBuf,
-    /// What the agent will read from the options.
+    /// The configuration that the agent will read from the options.
     pub config: Config,
-    /// Whether nobody said where that is to be.
+    /// True if neither an option nor a configuration names the output folder.
     pub is_default_output: bool,
     /// The check of the metaspace before an agent is loaded into a running JVM.
     pub metaspace: Metaspace,
 }
 
 impl CheckedOptions {
-    /// For an agent that begins to work.
+    /// Checks the options of an agent that is about to start.
     ///
     /// # Errors
     /// If the options or the configuration are wrong (`H01xx`, `H0604`).
@@ -58,18 +58,19 @@ impl CheckedOptions {
         })
     }
 
-    /// Runs a command with the agent in its JVMs, as [`launch::run`], once their plugins are compiled, loaded and
-    /// configured here as they will be there; says which of them the program had to do without. The exit code is the
-    /// command's, or 3 if that is 0 and there were such.
+    /// Runs a command with the agent in its JVMs, as [`launch::run`]. Before that, this process
+    /// compiles, loads and configures the plugins as the JVMs will. Reports the plugins that failed
+    /// in the program. The exit code is the command's, or 3 if that is 0 and a plugin failed.
     ///
     /// # Errors
-    /// As [`launch::run`] and [`Precompiled::for_children`], or if a plugin does not load, or refuses its configuration.
+    /// As [`launch::run`] and [`Precompiled::for_children`], or if a plugin does not load or
+    /// refuses its configuration.
     pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
         self.launch_into(command, None)
             .map(|launched| launched.told())
     }
 
-    /// As [`CheckedOptions::launch`], with another place for what is printed.
+    /// As [`CheckedOptions::launch`], with standard output redirected to `output`.
     ///
     /// # Errors
     /// As [`CheckedOptions::launch`].
@@ -89,7 +90,7 @@ impl CheckedOptions {
         compiled.add_to(&mut options);
         let run = config.agent.run.unwrap_or_else(run_id);
         options.run = Some(run.clone());
-        // Without the folder the run goes on: it is needed where something else fails, too.
+        // The run continues without the folder: other failures need that.
         let agents = FailedAgents::expect().ok();
         let failures = agents.as_ref().map(|agents| agents.folder().to_owned());
         options.failures = failures;
@@ -112,8 +113,8 @@ impl CheckedOptions {
         })
     }
 
-    /// Another configuration for the agent that is in the JVM `pid` already, which keeps its output folder; and the code
-    /// that it names, to be kept until the agent has answered.
+    /// Returns a new configuration for the agent that is in the JVM `pid` already, which keeps its
+    /// output folder. The compiled code must live until the agent has answered.
     ///
     /// # Errors
     /// As [`CheckedOptions::new`] and [`Precompiled::for_jvm`].
@@ -133,27 +134,28 @@ impl CheckedOptions {
     }
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 #[must_use]
 pub struct Launched {
     /// Its exit code.
     code: u8,
-    /// Plugins that the program had to do without.
+    /// Warnings about plugins that failed in the program.
     failed: Result<Warnings, Problem>,
-    /// The run that it was, when it began, and where its JVMs wrote.
+    /// The id of the run, its start, and the folder for recordings.
     run: String,
     since: SystemTime,
     output: PathBuf,
 }
 
 impl Launched {
-    /// Says which plugins the program had to do without, but for those that observed it; the exit code.
+    /// Reports the plugins that failed in the program, without observers, and returns the exit
+    /// code.
     pub fn told(&self) -> u8 {
         self.after(&self.failed)
     }
 
-    /// Says which plugins the program had to do without; the exit code.
+    /// Reports the plugins that failed in the program, and returns the exit code.
     pub fn told_with_observers(&self) -> u8 {
         let code = self.after(&self.failed);
         let observers = plugin_tables::retired_of_run(&self.run, &self.output, self.since);
@@ -163,7 +165,7 @@ impl Launched {
         }
     }
 
-    /// The exit code with what is missing, which is printed.
+    /// Prints the failures, and returns the exit code.
     fn after(&self, missing: &Result<Warnings, Problem>) -> u8 {
         match missing {
             Ok(warnings) => warnings.print(),
@@ -177,7 +179,8 @@ impl Launched {
     }
 }
 
-/// Whether a plugin may not load, or not take its configuration: none of that is so with a bundled one as it is.
+/// Checks whether a plugin may fail to load or refuse its configuration. A bundled one with its
+/// defaults cannot.
 fn may_refuse(plugin: &PluginConfig) -> bool {
     let PluginSource::Bundled(name) = &plugin.source else {
         return true;
@@ -187,7 +190,8 @@ fn may_refuse(plugin: &PluginConfig) -> bool {
     plugin.config != usual.config || !usual.grant.iter().all(granted)
 }
 
-/// The options and the configuration that the agent's own parser reads from them, so that mistakes are reported at once.
+/// Returns the options, and the configuration that the agent's own parser reads from them, so that
+/// mistakes are reported at once.
 ///
 /// # Errors
 /// As [`CheckedOptions::new`].
@@ -226,16 +230,16 @@ pub fn check(
     Ok((options, config))
 }
 
-/// A path with respect to this process's folder; the JVM's may be another.
+/// Returns a path relative to this process's folder as absolute; the JVM's folder may be another.
 ///
 /// # Errors
-/// If this process has no folder any more (`H0612`).
+/// If this process's working folder was removed (`H0612`).
 pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
     std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))
 }
 
-/// Files become absolute, and so do those of plugins that were added; a project's folder is built, and becomes its
-/// component; names of bundled plugins stay.
+/// Resolves a plugin argument. Files, and those of added plugins, become absolute. A project's
+/// folder is built and becomes its component. Names of bundled plugins stay.
 ///
 /// # Errors
 /// As [`absolute`], [`added_plugins::find`] and [`plugin_project::component_of`].
@@ -265,7 +269,7 @@ pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
     absolute(file).map(PathBuf::into_os_string)
 }
 
-/// An id that no other run has.
+/// Returns a unique id for a run.
 #[must_use]
 pub fn run_id() -> String {
     let now = SystemTime::now()

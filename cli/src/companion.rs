@@ -1,12 +1,12 @@
-//! The programs that belong beside this command.
+//! The programs that are installed beside this command.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The version that they must have: this command's own.
+/// The required version of these programs: this command's own.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the path of a program beside this command, which need not be there.
+/// Returns the path of a program beside this command, which may not exist.
 #[must_use]
 pub fn path(program: &str) -> PathBuf {
     let path = std::env::current_exe().map(|command| command.with_file_name(program));

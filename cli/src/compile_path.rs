@@ -1,7 +1,7 @@
-//! The class path for a compiler: what the classes of a JVM see, with what lies in archives taken out of them.
+//! The class path for a compiler: the class path of a JVM, with nested archives unpacked.
 //!
-//! A compiler reads folders and jars. A launcher's loader reads more: jars within a jar and folders within it
-//! (`BOOT-INF/lib/a.jar`, `WEB-INF/classes`). These are unpacked into a temporary folder.
+//! A compiler reads folders and jars. A launcher's loader reads more: jars within a jar and folders
+//! within it (`BOOT-INF/lib/a.jar`, `WEB-INF/classes`). These are unpacked into a temporary folder.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -21,22 +21,22 @@ const CLASSES: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];
 /// Folders of jars within a folder that a launcher runs.
 const LIBRARIES: [&str; 3] = ["BOOT-INF/lib", "WEB-INF/lib", "WEB-INF/lib-provided"];
 
-/// Folders and jars for a compiler; those that were unpacked are there as long as this is.
+/// Folders and jars for a compiler. The unpacked ones exist as long as this value.
 #[derive(Debug)]
 pub struct CompilePath {
     places: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
     unpacked: TempDir,
-    /// Archives and folders that were unpacked.
+    /// Number of unpacked archives and folders.
     count: usize,
 }
 
 impl CompilePath {
-    /// What classes see whose class path and module path these are. An entry that is not there, or is no archive,
-    /// is left to the compiler.
+    /// Returns the path for this class path and module path. Missing entries, and those that are no
+    /// archives, are left to the compiler.
     ///
     /// # Errors
-    /// If nothing can be unpacked (`H0620`), or an archive is damaged within (`H0613`).
+    /// If unpacking fails (`H0620`), or an archive is damaged within (`H0613`).
     pub fn new(
         class_path: impl IntoIterator<Item = PathBuf>,
         module_path: impl IntoIterator<Item = PathBuf>,
@@ -57,7 +57,7 @@ impl CompilePath {
         Ok(path)
     }
 
-    /// Adds folders and jars, which are searched last.
+    /// Adds folders and jars at the end of the search order.
     ///
     /// # Errors
     /// As [`CompilePath::new`].
@@ -65,26 +65,27 @@ impl CompilePath {
         places.into_iter().try_for_each(|place| self.add(place))
     }
 
-    /// Folders and jars, in the order in which they are searched.
+    /// Returns folders and jars in search order.
     #[must_use]
     pub fn places(&self) -> &[PathBuf] {
         &self.places
     }
 
-    /// How many archives and folders lay in others.
+    /// Returns the number of unpacked archives and folders.
     #[must_use]
     pub fn unpacked(&self) -> usize {
         self.count
     }
 
-    /// As an option of the compiler. Places whose names hold a colon are left out: no class path can name them.
+    /// Formats the path as an option of the compiler. Paths with a colon are left out: no class
+    /// path can name them.
     #[must_use]
     pub fn to_class_path(&self) -> OsString {
         let nameable = |place: &&PathBuf| !place.as_os_str().as_encoded_bytes().contains(&b':');
         std::env::join_paths(self.places.iter().filter(nameable)).unwrap_or_default()
     }
 
-    /// A folder or jar of a class path.
+    /// Adds a folder or jar of a class path.
     fn add(&mut self, place: PathBuf) -> Result<(), Problem> {
         if !self.seen.insert(place.clone()) {
             return Ok(());
@@ -109,8 +110,8 @@ impl CompilePath {
         Ok(())
     }
 
-    /// An entry of a module path: a module, or a folder of modules. To the compiler they are one unnamed module,
-    /// which reads all of them.
+    /// Adds an entry of a module path: a module, or a folder of modules. The compiler sees one
+    /// unnamed module, which reads all of them.
     fn add_modules(&mut self, place: PathBuf) -> Result<(), Problem> {
         if !place.is_dir() || place.join("module-info.class").is_file() {
             return self.add(place);
@@ -123,7 +124,7 @@ impl CompilePath {
         Ok(())
     }
 
-    /// An application that was unpacked and is run by the launcher in it.
+    /// Adds the folders of an unpacked application with its own launcher.
     fn add_folders_within(&mut self, folder: &Path) -> Result<(), Problem> {
         for classes in CLASSES.map(|within| folder.join(within.trim_end_matches('/'))) {
             if classes.is_dir() {
@@ -141,7 +142,8 @@ impl CompilePath {
         Ok(())
     }
 
-    /// What an archive holds besides its own classes: folders of classes first, as launchers have them.
+    /// Adds the nested archives and class folders of an archive. Folders of classes come first, as
+    /// with launchers.
     fn add_within<R: Read + Seek>(
         &mut self,
         origin: &str,
@@ -182,7 +184,7 @@ impl CompilePath {
         Ok(())
     }
 
-    /// Another path for what is unpacked.
+    /// Returns a new path for an unpacked file or folder.
     fn next_place(&mut self, name: &str) -> PathBuf {
         self.count += 1;
         let name = name.replace(':', "_");
@@ -190,7 +192,7 @@ impl CompilePath {
     }
 }
 
-/// Whether an entry is an archive of classes; a `zip` is data.
+/// Checks whether an entry is an archive of classes; a `zip` is data.
 fn is_library(name: &str) -> bool {
     archive::has_archive_name(name) && !name.ends_with(".zip") && stays_below(name)
 }
@@ -208,7 +210,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Problem> {
         .map_err(|error| Problem::unwritable(file, &error))
 }
 
-/// What lies in a folder, in order of its names; nothing if it cannot be read.
+/// Returns the entries of a folder, sorted by name; empty if the folder cannot be read.
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -216,8 +218,8 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The files that `Class-Path` names: URLs relative to the jar (JAR file specification), of which others than files are
-/// left out.
+/// Returns the files that `Class-Path` names: URLs relative to the jar (JAR file specification).
+/// URLs with another scheme than `file` are left out.
 fn class_path_of(manifest: &str, folder: &Path) -> Vec<PathBuf> {
     let Some(value) = archive::main_attribute(manifest, "Class-Path") else {
         return Vec::new();
@@ -233,7 +235,7 @@ fn class_path_of(manifest: &str, folder: &Path) -> Vec<PathBuf> {
     value.split_whitespace().filter_map(file).collect()
 }
 
-/// `a%20b` is `a b`; what is no escape stays.
+/// Decodes `a%20b` as `a b`. An invalid escape stays.
 fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -271,7 +273,8 @@ mod tests {
         jar.finish().unwrap().into_inner()
     }
 
-    /// The places, relative to `folder` or to what was unpacked, and the files in those that were unpacked.
+    /// Returns the entries, relative to `folder` or to the temporary folder, with the files in
+    /// unpacked ones.
     fn shown(path: &CompilePath, folder: &Path) -> Vec<String> {
         let show = |place: &PathBuf| match place.strip_prefix(folder) {
             Ok(below) => below.display().to_string(),

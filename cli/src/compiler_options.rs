@@ -1,4 +1,4 @@
-//! The options with which a class was compiled, as far as its class file shows them.
+//! The compiler options of a class, as far as its class file shows them.
 
 use control::patch::ClassBytes;
 use jvms::access_flags::{ACC_MANDATED, ACC_SYNTHETIC};
@@ -7,7 +7,7 @@ use rewriter::{ClassFile, Method};
 /// Options of `javac` that change class files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompilerOptions {
-    /// The release that the classes are for (`--release`); none if only the compiler's own is known.
+    /// The release of the classes (`--release`); absent if only the compiler's own is known.
     pub release: Option<u16>,
     /// Preview features (`--enable-preview`).
     pub preview: bool,
@@ -17,10 +17,10 @@ pub struct CompilerOptions {
     pub debug: [bool; 3],
 }
 
-/// The names of the tables for debugging, as `-g` has them.
+/// The names of the debug tables in `-g`.
 const TABLES: [&str; 3] = ["lines", "vars", "source"];
 
-/// Where nothing is known, all tables for debugging are made.
+/// Without a known class file, the compiler generates all debug tables.
 impl Default for CompilerOptions {
     fn default() -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Default for CompilerOptions {
 }
 
 impl CompilerOptions {
-    /// The options of classes that were compiled together; none without a class that can be read.
+    /// Returns the options of classes that were compiled together, or nothing without a readable class.
     #[must_use]
     pub fn of(files: &[ClassBytes]) -> Option<Self> {
         let classes = files
@@ -54,7 +54,8 @@ impl CompilerOptions {
         })
     }
 
-    /// As arguments of the compiler, whose release is `own`; it is not named to a compiler of the same one.
+    /// Formats the options as arguments of a compiler with release `own`. A compiler of the same
+    /// release needs no `--release`.
     #[must_use]
     pub fn arguments(&self, own: Option<u16>) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -84,7 +85,7 @@ impl CompilerOptions {
     }
 }
 
-/// Whether a method says the names of parameters that the source declares. The constructor of a record always does.
+/// Checks whether a method names parameters of the source. The constructor of a record always does.
 fn names_parameters(class: &ClassFile<'_>) -> bool {
     let is_record = class.record_components().is_some();
     class.methods().any(|method| {
@@ -116,7 +117,7 @@ fn has_variables(class: &ClassFile<'_>) -> bool {
     })
 }
 
-/// Whether a method has something that a table of variables would hold: what a compiler adds has nothing.
+/// Checks whether a method needs a table of variables. Compiler-generated methods need none.
 fn could_have_variables(class: &ClassFile<'_>) -> bool {
     has_row(class, |method| {
         let code = method.code().ok().flatten();

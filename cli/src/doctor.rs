@@ -1,7 +1,7 @@
-//! Tries everything that Classhook needs of this machine or of a running JVM.
+//! Checks this machine or a running JVM for problems.
 //!
-//! A finding is good only after a successful trial: a JVM starts, a running JVM answers, a file is written. The trials
-//! delete their files.
+//! Only a successful trial makes a finding good: a JVM starts, a running JVM answers, a file is
+//! written. The trials delete their files.
 
 mod jvm;
 mod machine;
@@ -17,27 +17,27 @@ pub use machine::of_machine;
 use crate::problem::Problem;
 use crate::show::name;
 
-/// How it is with one thing.
+/// Result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is as it should be.
+    /// No problem.
     Good,
-    /// It is not there, and only what the advice names needs it.
+    /// Missing; only the subject of the advice needs it.
     Absent,
-    /// It keeps Classhook from its work, or changes the results.
+    /// A problem that stops Classhook or distorts results.
     Bad,
 }
 
-/// One thing that was looked at.
+/// One checked item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// `agent`, `java`, `cache`
+    /// Name of the item: `agent`, `java`, `cache`.
     pub what: &'static str,
-    /// How it is.
+    /// Result of the check.
     pub state: State,
-    /// What was found, in words.
+    /// Description of the item.
     pub found: String,
-    /// What to do.
+    /// Remedy.
     pub advice: Option<String>,
 }
 
@@ -54,12 +54,12 @@ impl Finding {
         Self::new(what, State::Bad, found, Some(advice.into()))
     }
 
-    /// The same, found about something else that depends on it.
+    /// Returns the same finding under another name, for an item that depends on it.
     fn about(self, what: &'static str) -> Self {
         Self { what, ..self }
     }
 
-    /// What another command would refuse with this problem.
+    /// Returns a finding for a problem with which another command would fail.
     fn refused(what: &'static str, problem: &Problem) -> Self {
         let found = format!("{}: {}", problem.code(), problem.cause());
         Self::new(what, State::Bad, found, problem.help())
@@ -81,7 +81,7 @@ impl Finding {
     }
 }
 
-/// A line for each finding, and one below it for its advice.
+/// Formats one line per finding, and one line below it per advice.
 #[must_use]
 pub fn text(findings: &[Finding]) -> String {
     let width = findings.iter().map(|finding| finding.what.len()).max();
@@ -89,7 +89,7 @@ pub fn text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for finding in findings {
         let mark = mark(finding.state);
-        // a string takes everything
+        // writing to a string cannot fail
         let _ = writeln!(
             text,
             "{mark:<6}  {:<width$}  {}",
@@ -103,7 +103,7 @@ pub fn text(findings: &[Finding]) -> String {
     text
 }
 
-/// The findings as an array of objects.
+/// Formats the findings as an array of objects.
 #[must_use]
 pub fn json(findings: &[Finding]) -> Value {
     let object = |finding: &Finding| {

@@ -16,7 +16,7 @@ pub struct ExcludedAnnotations(Vec<Pattern>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
     glob: Glob,
-    /// The name has no package, and is that of an annotation in any.
+    /// True for a name without package, which matches in any package.
     is_simple: bool,
 }
 
@@ -55,8 +55,8 @@ impl ExcludedAnnotations {
             })
     }
 
-    /// Takes the methods with these annotations out of a class, and those that the compiler made of them: lambdas, and
-    /// Kotlin's methods for default arguments.
+    /// Removes the methods with these annotations from a class, and the methods that the compiler
+    /// derived from them: lambdas, and Kotlin's methods for default arguments.
     pub fn leave_out(&self, class: &ClassDescription<'_>, coverage: &mut ClassCoverage) {
         let methods = class.methods.iter();
         let excluded = methods.filter(|method| self.any(method.annotations));
@@ -96,7 +96,8 @@ impl Pattern {
     }
 }
 
-/// The method that a compiler made a method of: `lambda$run$0`, `run$lambda$0`, `run$default`.
+/// Returns the source of a compiler-generated method: `lambda$run$0`, `run$lambda$0`,
+/// `run$default`.
 fn origin(name: &str) -> Option<&str> {
     if let Some(rest) = name.strip_prefix("lambda$") {
         return rest.rsplit_once('$').map(|(origin, _)| origin);

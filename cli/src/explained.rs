@@ -1,4 +1,4 @@
-//! What a plugin did to a class, in figures and as JSON.
+//! Formats a plugin's edits of a class, in figures and as JSON.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use crate::show;
 
-/// What came of one class.
+/// A plugin's edits of one class.
 pub struct ExplainedClass<'e> {
-    /// The class as it was.
+    /// The class before the edits.
     pub class: &'e ClassFile<'e>,
-    /// What was planned.
+    /// The plan.
     pub explanation: &'e Explanation,
-    /// What came of it.
+    /// The result of applying the plan.
     pub outcome: &'e Outcome,
-    /// Its new bytes; none if it stays as it is.
+    /// The new bytes; empty if the class is unchanged.
     pub bytes: &'e [u8],
-    /// The time that the plugin took.
+    /// The plugin's run time.
     pub time: Duration,
 }
 
 impl ExplainedClass<'_> {
-    /// A line of figures for each class.
+    /// Formats a line of figures for the class.
     #[must_use]
     pub fn figures(&self) -> String {
         let [edits, notes] = [self.edits().count(), self.notes().count()];
@@ -40,7 +40,7 @@ impl ExplainedClass<'_> {
         )
     }
 
-    /// Everything but the code, as one object.
+    /// Returns everything but the code as one object.
     #[must_use]
     pub fn json(&self, plugin: &str, origin: &str) -> Value {
         let remark = |it: &Explained| {
@@ -81,7 +81,7 @@ impl ExplainedClass<'_> {
         })
     }
 
-    /// Each note in a line: `com.acme.Store.find: NOTE`.
+    /// Formats each note in a line: `com.acme.Store.find: NOTE`.
     #[must_use]
     pub fn noted(&self) -> String {
         let class = self.class.this_class().to_str_lossless().replace('/', ".");

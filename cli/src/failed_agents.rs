@@ -1,7 +1,8 @@
 //! JVMs of a run in which the agent could not start, so that they recorded nothing.
 //!
-//! A JVM of another user may not be able to write to the folder for recordings, and on a full disk none is. Such an agent
-//! leaves a file in a folder that every user may write to; without it, a report would be incomplete and not say so.
+//! A JVM of another user may lack write access to the folder for recordings, and a full disk
+//! refuses every write. Such an agent leaves a file in a folder that every user may write to.
+//! Without it, a report would be silently incomplete.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
@@ -14,17 +15,17 @@ use crate::inputs::command_line::program_of;
 use crate::temporary;
 use crate::warnings::{Warning, Warnings};
 
-/// Bytes that are read of a file: a command line may be long.
+/// Maximum number of bytes read per file; a command line may be long.
 const LONGEST: u64 = 1 << 16;
 
-/// The folder in which agents that cannot start leave files; removed when dropped.
+/// The folder in which agents that cannot start leave files. Dropping the value removes it.
 #[derive(Debug)]
 pub struct FailedAgents {
     folder: TempDir,
 }
 
 impl FailedAgents {
-    /// Makes the folder, for every user to write to.
+    /// Creates the folder with write access for every user.
     ///
     /// # Errors
     /// Those of the system.
@@ -34,13 +35,13 @@ impl FailedAgents {
         Ok(Self { folder })
     }
 
-    /// The folder.
+    /// Returns the folder's path.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// One warning for each JVM whose agent could not start.
+    /// Returns one warning for each JVM whose agent could not start.
     #[must_use]
     pub fn warnings(&self) -> Warnings {
         let mut warnings = Warnings::default();
@@ -55,7 +56,7 @@ impl FailedAgents {
     }
 }
 
-/// The warning about a JVM, by the file that its agent left.
+/// Formats the warning about a JVM from the file that its agent left.
 fn warning(file: &Path) -> Warning {
     let pid = file.file_name().unwrap_or_default().to_string_lossy();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Plugins of a run that the program had to do without: what the JVMs' snapshots say of them.
+//! Plugins that failed in a run, from the summaries in the JVMs' snapshots.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,9 +11,10 @@ use crate::inputs::run_files::{self, Jvm, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
-/// Of the JVMs of a run that have ended: which plugins were switched off, or failed wherever they wanted something.
+/// Returns warnings for the ended JVMs of a run: plugins that were switched off, or failed on every
+/// class they selected.
 ///
-/// `since`: when the run began, since others may have had its id before.
+/// `since` is the start of the run: an earlier run may have had the same id.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -31,7 +32,7 @@ pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, P
         {
             continue;
         }
-        // Of a snapshot that is not whole, whoever reports on it says so.
+        // The report warns about an incomplete snapshot.
         let Ok(Some(summary)) = Summary::of_file(&path) else {
             continue;
         };
@@ -42,7 +43,7 @@ pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, P
     Ok(warnings)
 }
 
-/// The same of plugins that worked in this process.
+/// Returns the same warnings for plugins that ran in this process.
 #[must_use]
 pub fn of_pipeline(pipeline: &Pipeline) -> Warnings {
     let mut warnings = Warnings::default();
@@ -51,7 +52,7 @@ pub fn of_pipeline(pipeline: &Pipeline) -> Warnings {
     warnings
 }
 
-/// The warning about a plugin, unless it failed on some classes only.
+/// Formats the warning about a plugin, or nothing if it failed only on some classes.
 fn warning(failed: &FailedPlugin, pid: Option<u32>) -> Option<Warning> {
     let name = &failed.plugin;
     let what = match &failed.switched_off {

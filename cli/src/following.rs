@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 use crate::args::Settings;
 use crate::problem::Problem;
 
-/// The capability to change classes of the JDK, in which tasks are submitted and run.
+/// The grant for changes to classes of the JDK, in which tasks are submitted and run.
 const CAPABILITY: &str = "boot";
-/// The classes of the JDK in which they are, as selectors; the plugin chooses among them.
+/// Selectors for the JDK classes that submit and run tasks. The plugin chooses among them.
 const CLASSES: [&str; 3] = [
     "java.util.concurrent.*",
     "java.util.Timer*",
     "java.lang.*Thread",
 ];
 
-/// The option for tasks of other threads.
+/// The option that follows tasks to other threads.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Following {
     /// Show each task below the call that submitted it: executors, CompletableFuture, timers, new threads; needs --grant boot
@@ -24,10 +24,10 @@ pub struct Following {
 }
 
 impl Following {
-    /// The agent's settings for a trace that follows tasks.
+    /// Returns the agent's settings for a trace that follows tasks.
     ///
     /// # Errors
-    /// `H0639` if the plugin may not change classes of the JDK, or may not see them.
+    /// `H0639` if the plugin lacks the grant for classes of the JDK, or the selectors exclude them.
     pub fn added(self, mut settings: Settings) -> Result<Settings, Problem> {
         if !self.follow {
             return Ok(settings);
@@ -53,7 +53,7 @@ impl Following {
     }
 }
 
-/// The selectors with those of the JDK's classes, if they name classes at all.
+/// Adds the JDK's classes to the selectors, if these name classes at all.
 fn selected(given: &[String]) -> Result<Vec<String>, Problem> {
     let parts = given.iter().flat_map(|text| text.split(';'));
     let parts = parts.map(str::trim).filter(|part| !part.is_empty());

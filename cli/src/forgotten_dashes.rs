@@ -1,4 +1,4 @@
-//! A command that was typed without `--` in front of it, and none where one or a JVM is needed.
+//! Usage errors: a command without `--` in front of it, and a missing command or JVM.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,14 +10,15 @@ use crate::commands::Classhook;
 use crate::inputs::run_files;
 use crate::problem::Problem;
 
-/// What to type, if `words` were refused because they name a command to start without `--` in front of it, or neither a
-/// command nor a JVM.
+/// Returns a suggestion if clap refused `words` because of a command without `--`, or without a
+/// command or a JVM.
 #[must_use]
 pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     without_dashes(error, words).or_else(|| without_target(error, words))
 }
 
-/// Neither a JVM nor a command, as where a shell's variable with the PID is empty.
+/// Returns the problem for a missing JVM and command, for example an empty shell variable for the
+/// PID.
 fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     let missing = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) => missing,
@@ -90,7 +91,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     Some(Problem::user("H0674", message).with("help", help))
 }
 
-/// Where the first word stands that is neither an option nor an option's value.
+/// Returns the index of the first word that is neither an option nor an option's value.
 fn first_operand(command: &Command, words: &[&str]) -> Option<usize> {
     let mut words = words.iter().enumerate();
     while let Some((index, word)) = words.next() {
@@ -116,7 +117,7 @@ fn first_operand(command: &Command, words: &[&str]) -> Option<usize> {
     None
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:=,@%+-".contains(letter);
     match !word.is_empty() && word.chars().all(plain) {

@@ -1,10 +1,9 @@
-//! Independent readers of class files, kept where they can hurt nothing.
+//! Independent readers of class files, isolated in child processes.
 //!
-//! `cafebabe` and `ristretto_classfile` are not made for hostile bytes: they may
-//! panic, recurse without end, or ask for all memory. So they run in a child
-//! process of this very binary, under limits of memory and time that the child
-//! sets itself before it reads a byte ([`child`]). What kills the child is the
-//! answer for the class it was reading; the next class gets a new one.
+//! `cafebabe` and `ristretto_classfile` are not made for hostile bytes: they may panic, recurse
+//! without end, or request all memory. So they run in a child process of this same binary. The
+//! child limits its own memory and time before it reads a byte ([`child`]). If a class kills the
+//! child, the end of the child is the answer for that class, and the next class gets a new child.
 
 pub mod child;
 pub mod opinion;
@@ -18,13 +17,13 @@ use child_process::cause_of_end;
 use self::opinion::{MAX_ANSWER, Opinion};
 use crate::problem::Problem;
 
-/// The subcommand that [`child::serve`] is behind.
+/// The subcommand that runs [`child::serve`].
 pub const SUBCOMMAND: &str = "guarded-readers";
 
-/// The readers, in the order in which they are asked.
+/// The readers, in the order of their calls.
 pub const READERS: [&str; 2] = ["cafebabe", "ristretto_classfile"];
 
-/// What all readers say of one class, as [`READERS`].
+/// The results of all readers for one class, in the order of [`READERS`].
 pub type Opinions = [Opinion; 2];
 
 /// Child processes, kept for the next class.
@@ -32,7 +31,7 @@ pub type Opinions = [Opinion; 2];
 pub struct Guards(Mutex<Vec<Guard>>);
 
 impl Guards {
-    /// Asks every reader about one class. May be called by many threads at once.
+    /// Runs every reader on one class. Many threads may call it at once.
     ///
     /// # Errors
     /// If no child process can be started (`H0630`).
@@ -63,7 +62,7 @@ impl Guards {
 /// Runs the child's side until the end of its input.
 ///
 /// # Errors
-/// If it cannot limit itself (`H0630`): then it reads nothing.
+/// If the child cannot limit itself (`H0630`). It reads nothing then.
 pub fn serve() -> Result<u8, Problem> {
     child::serve().map_err(|error| {
         Problem::ours("H0630", "the independent readers cannot be limited")
@@ -104,7 +103,7 @@ impl Guard {
         }
     }
 
-    /// What one reader says; none if that was the end of the child.
+    /// Returns the result of one reader, or nothing if the child ended.
     fn ask(&mut self, reader: u8, class: &[u8]) -> Option<Opinion> {
         let length = u32::try_from(class.len()).ok()?;
         self.input.write_all(&[reader]).ok()?;
@@ -117,7 +116,7 @@ impl Guard {
         Opinion::from_line(line.strip_suffix('\n')?)
     }
 
-    /// Why the child is dead.
+    /// Returns the cause of the child's end.
     fn last_words(mut self) -> String {
         let _ = self.child.kill(); // it is, or has to be
         let cause = cause_of_end(&self.child.wait());

@@ -1,4 +1,4 @@
-//! The commands that are at work in a JVM, as they describe themselves to one another.
+//! The commands that use a JVM, as they describe themselves to one another.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,10 +7,10 @@ use control::message::{self, Holder};
 
 use crate::problem::Problem;
 
-/// Longest command line that is told, in characters.
+/// Length limit of a command line, in characters.
 const LONGEST: usize = 500;
 
-/// This command, since it first spoke to an agent.
+/// This command, with the time of its first request to an agent.
 static THIS: LazyLock<Holder> = LazyLock::new(|| {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     Holder {
@@ -22,19 +22,19 @@ static THIS: LazyLock<Holder> = LazyLock::new(|| {
     }
 });
 
-/// This command, for an agent that keeps a lease for it.
+/// Returns this command, for an agent that keeps a lease for it.
 #[must_use]
 pub fn this_command() -> Holder {
     THIS.clone()
 }
 
-/// The name under which this command records a JVM's own events.
+/// Returns the name under which this command records a JVM's own events.
 #[must_use]
 pub fn observation() -> String {
     message::observation(&format!("{}-{}", THIS.pid, THIS.since_ms))
 }
 
-/// The problem with the other commands that hold such a plugin.
+/// Adds the other commands that hold such a plugin to a problem.
 #[must_use]
 pub fn named(problem: Problem, holders: &[Holder], is_such: impl Fn(&str) -> bool) -> Problem {
     let is_other = |holder: &&Holder| {
@@ -50,7 +50,7 @@ pub fn named(problem: Problem, holders: &[Holder], is_such: impl Fn(&str) -> boo
     })
 }
 
-/// A command in words.
+/// Describes a command in words.
 #[must_use]
 pub fn described(holder: &Holder) -> String {
     let since = probes::date_and_time(holder.since_ms);
@@ -62,7 +62,7 @@ pub fn described(holder: &Holder) -> String {
     )
 }
 
-/// The command line, arguments with spaces in quotes.
+/// Returns the command line, arguments with spaces in quotes.
 fn command_line() -> String {
     let mut arguments = std::env::args_os();
     let name = arguments.next().map(std::path::PathBuf::from);

@@ -1,4 +1,4 @@
-//! What reports are made from: snapshots, class files and sources.
+//! Inputs of reports: run files, class files and sources.
 
 pub mod archive;
 pub mod class_files;

@@ -1,27 +1,28 @@
 //! The `classhook` command: a thin shell over the libraries.
 //!
-//! | subcommand | file | what does the work |
+//! | subcommand | file | modules that do the work |
 //! |---|---|---|
 //! | `run` | [`commands::run`] | [`launch`]: the agent in a JVM, or in every JVM of a build |
-//! | `coverage` | [`commands::coverage`] | the same, or a plugin [`attached`] to a running JVM; then a report |
-//! | `trace` | [`commands::trace`] | a run or a running JVM, shown meanwhile by [`live`]; then [`traces`] |
-//! | `top` | [`commands::top`] | the same, shown by [`top`] |
-//! | `watch` | [`commands::watch`] | the same, while [`watching`] shows calls as they end |
-//! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or what the JVM itself answers |
+//! | `coverage` | [`commands::coverage`] | as `run`, or a plugin [`attached`] to a running JVM; then a report |
+//! | `trace` | [`commands::trace`] | a run or a running JVM, displayed by [`live`]; then [`traces`] |
+//! | `top` | [`commands::top`] | as `trace`, displayed by [`top`] |
+//! | `watch` | [`commands::watch`] | as `trace`; [`watching`] prints calls as they end |
+//! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or an answer of the JVM itself |
 //! | `collect`, `--to` | [`commands::collect`], [`relay`] | the program `classhook-relay` |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
 //! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
-//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: templates and SDKs that the command carries, cargo and clang; [`plugin_store`]: plugins of others |
-//! | `doctor` | [`commands::doctor`] | [`doctor`]: this machine, or a running JVM, looked at |
+//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: embedded templates and SDKs, cargo and clang; [`plugin_store`]: published plugins |
+//! | `doctor` | [`commands::doctor`] | [`doctor`]: checks of this machine or of a running JVM |
 //! | `completions` | [`commands::completions`] | `clap_complete` |
-//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and progress meanwhile |
+//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and its progress |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
-//! The crate `class-description` is where the two halves meet: it turns what `rewriter` reads into what `coverage` analyses.
+//! The crate `class-description` joins the two halves: it turns classes that `rewriter` reads into
+//! the descriptions that `coverage` analyses.
 #![forbid(unsafe_code)]
 
 pub mod absent_classes;
@@ -108,7 +109,7 @@ use clap::Parser;
 
 use commands::Classhook;
 
-/// Parses the command line, does what it asks for, and says what went wrong.
+/// Parses the command line, runs the command, and reports its error.
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();

@@ -1,4 +1,4 @@
-//! The `classhook` command. Everything it does is in the library beside it.
+//! The `classhook` command. The library beside this file holds all of its code.
 
 use std::process::ExitCode;
 

@@ -2,7 +2,8 @@
 
 use coverage::class::ClassDescription;
 
-/// Marks in the names of classes that CGLIB, Mockito, Hibernate, Byte Buddy, Javassist and Weld generate.
+/// Substrings of the names of classes that CGLIB, Mockito, Hibernate, Byte Buddy, Javassist and
+/// Weld generate.
 const MARKS: [&str; 9] = [
     "CGLIB$$",
     "$$EnhancerBy",
@@ -16,7 +17,7 @@ const MARKS: [&str; 9] = [
 ];
 /// The name of proxies of the JDK, before their number.
 const PROXY: &str = "$Proxy";
-/// The source file that CGLIB names.
+/// Name of the source file in classes of CGLIB.
 const SOURCE: &str = "<generated>";
 
 /// Checks whether a library generated this class at run time, by its name and source file.

@@ -1,4 +1,4 @@
-//! Lines of inline functions that classes outside of the report execute, such as those of tests.
+//! Lines of inline functions that classes outside of the report execute, such as test classes.
 
 use class_description::{Arena, describe_as};
 use coverage::analysis::{analyze_as, has_inlined_lines};
@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 
-/// The recorded classes that execute lines of other classes. JaCoCo counts those of reported classes alone.
+/// Returns the recorded classes that execute lines of other classes. With JaCoCo's counting the
+/// list is empty.
 pub fn classes(recorded: &ExecutionDataStore, counting: Counting) -> Vec<ClassCoverage> {
     if counting == Counting::Jacoco {
         return Vec::new();
@@ -20,7 +21,7 @@ pub fn classes(recorded: &ExecutionDataStore, counting: Counting) -> Vec<ClassCo
     recorded.classes.par_iter().filter_map(analysed).collect()
 }
 
-/// Analyses a class with these hits, if it has lines of others.
+/// Analyses a class with these hits, if it holds lines of other classes.
 pub fn analysed(
     class: &MeasuredClass,
     probes: Option<&[bool]>,

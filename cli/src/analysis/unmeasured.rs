@@ -10,10 +10,10 @@ use probes::Failure;
 use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
 use crate::warnings::{Warning, Warnings};
 
-/// Failures of classes and methods without probes, and those that no counter holds.
+/// Failures of classes and methods without probes, and the ones that the counters leave out.
 #[derive(Debug, Default)]
 pub struct Unmeasured<'r> {
-    /// By the internal name of their class.
+    /// Failures of methods, by the internal name of their class.
     methods: HashMap<&'r str, Vec<&'r Failure>>,
     classes: HashMap<&'r str, &'r Failure>,
     left_out: HashSet<Failure>,
@@ -35,8 +35,9 @@ impl<'r> Unmeasured<'r> {
         found
     }
 
-    /// Removes the methods without probes from a class. Returns false if the whole class has none. Methods that another JVM
-    /// executed stay. `without_room` lists methods too long for probes, which no run needs to name.
+    /// Removes the methods without probes from a class. Returns false if the whole class has no
+    /// probes. Methods that another JVM executed stay. `without_room` lists methods too long for
+    /// probes, which no recording needs to name.
     pub fn leave_out(&mut self, class: &mut ClassCoverage, without_room: Vec<Failure>) -> bool {
         let is_executed = class.counters.instruction.covered > 0;
         let failure = self.classes.get(class.name.as_str());
@@ -66,7 +67,8 @@ impl<'r> Unmeasured<'r> {
     }
 }
 
-/// The methods in which probes cannot have had room: classes that were instrumented before do not name them.
+/// Returns the methods that are too long for probes. Classes that were instrumented offline do not
+/// list them.
 #[must_use]
 pub fn without_room(class: &ClassDescription<'_>) -> Vec<Failure> {
     let methods = coverage::analysis::without_room(class);
@@ -82,8 +84,9 @@ pub fn without_room(class: &ClassDescription<'_>) -> Vec<Failure> {
     failures.collect()
 }
 
-/// Warns of the classes and methods of a report that ran without probes; a sentence for each, which the report gets.
-/// `is_reported` says whether counters of a class are in the report, `is_wanted` whether it is about such a class.
+/// Warns of the classes and methods that ran without probes, and returns a sentence for each for
+/// the report. `is_reported` checks whether the report holds counters of a class, `is_wanted`
+/// whether the class belongs in the report.
 pub fn tell(
     recorded: &ExecutionDataStore,
     left_out: &HashSet<Failure>,

@@ -1,4 +1,4 @@
-//! Classes that ran in other versions than the one that is reported.
+//! Classes that ran in other versions than the reported one.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use trace::numbers::counted;
 
 use crate::inputs::execution_data::ExecutionDataStore;
 
-/// What is known of a class by other versions of it.
+/// Hits of a class, taken from other versions of it.
 pub(super) struct Carried {
-    /// Its probes.
+    /// The probes of the reported version.
     pub(super) probes: Vec<bool>,
-    /// Which of its lines were begun; none if that is not known.
+    /// Begun lines of the reported version; empty if unknown.
     pub(super) lines: Vec<bool>,
-    /// What was carried over.
+    /// Totals of the carried methods.
     pub(super) over: CarriedOver,
-    /// Whether it ran itself, too.
+    /// True if the reported version ran, too.
     pub(super) is_exact: bool,
     /// The ids of the other versions.
     pub(super) ran: Vec<u64>,
 }
 
-/// What the recorded versions of a class executed of its methods as they are now; none if no other version ran, or no
-/// class file of it is kept, as of `.exec` files.
+/// Carries the hits of the recorded versions of a class over to the methods of this version. `None`
+/// if no other version ran, or if the recording holds no class files, as with `.exec` files.
 pub(super) fn carry_over(
     class: &ClassDescription<'_>,
     recorded: &ExecutionDataStore,
@@ -82,7 +82,7 @@ fn unite(mine: &mut [bool], theirs: &[bool]) {
     all.for_each(|(mine, hit)| *mine |= hit);
 }
 
-/// What was carried over into all classes.
+/// Totals over all classes with carried hits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CarriedTotal {
     classes: usize,
@@ -96,7 +96,7 @@ impl CarriedTotal {
         self.over.methods += over.methods;
     }
 
-    /// Whether no class ran in another version.
+    /// Checks whether no class ran in another version.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.classes == 0

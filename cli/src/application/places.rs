@@ -1,4 +1,4 @@
-//! Sorts the places of a JVM's class path and module path into those of its application and those of libraries.
+//! Sorts the entries of a JVM's class path and module path into its application and libraries.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::jvm::Described;
 
-/// Packages of programs that start the application of somebody else.
+/// Packages of launchers, which start an application by another author.
 const LAUNCHERS: [&str; 9] = [
     "com.caucho.",
     "com.ibm.ws.",
@@ -22,7 +22,7 @@ const LAUNCHERS: [&str; 9] = [
     "org.jboss.",
     "org.springframework.boot.loader.",
 ];
-/// Folders of servers, by the system property that names the server's own.
+/// Folders of servers, by the system property that names the server's home.
 const SERVERS: [(&str, &[&str]); 8] = [
     ("catalina.home", &["bin", "lib"]),
     ("catalina.base", &["bin", "lib"]),
@@ -33,7 +33,7 @@ const SERVERS: [(&str, &[&str]); 8] = [
     ("tomcat.home", &["bin", "lib"]),
     ("resin.home", &["lib"]),
 ];
-/// Domains under which the third part of a package says whose it is.
+/// Domains under which the third part of a package names its owner.
 const HOSTS: [&str; 6] = [
     "com.github",
     "com.gitlab",
@@ -45,20 +45,20 @@ const HOSTS: [&str; 6] = [
 /// Caches of build tools, in which every archive is a library.
 const CACHES: [&str; 3] = ["/.m2/repository", "/.gradle/caches", "/.ivy2/cache"];
 
-/// The places of an application and its libraries.
+/// The class path entries of an application and of its libraries.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// Folders and archives of the application.
     pub own: Vec<String>,
-    /// Globs of the folders and archives that are not the application's.
+    /// Globs of the folders and archives that do not belong to the application.
     pub left_out: Vec<String>,
-    /// Prefix of the application's packages, where its archive holds those of libraries, too.
+    /// Prefix of the application's packages, if its archive also holds libraries.
     pub packages: Vec<String>,
     /// Prefix of the application's packages, if its main class has a package.
     pub organisation: Option<String>,
 }
 
-/// Sorts the places of a JVM; `in_root` turns its paths into ours.
+/// Sorts the entries of a JVM's paths; `in_root` turns its paths into ours.
 pub fn of(jvm: &Described, in_root: &dyn Fn(&str) -> PathBuf) -> Places {
     let mut all = jvm.paths("java.class.path");
     let started = Started::of(jvm, &all, in_root);
@@ -123,7 +123,8 @@ impl Places {
         }
     }
 
-    /// Leaves out `lib` beside the archive of `java -jar`, from which its own loader may load.
+    /// Leaves out `lib` beside the archive of `java -jar`, because the application's own loader may
+    /// load from it.
     fn leave_out_lib_beside(&mut self, started: &Started) {
         let parent = started
             .archive
@@ -141,10 +142,11 @@ impl Places {
     }
 }
 
-/// The way in which the program was started.
+/// The main class or archive that started the program.
 #[derive(Debug, Default)]
 struct Started {
-    /// Its main class: that of the application, where the archive says whom its launcher starts.
+    /// The main class: that of the application, if the archive's manifest names the class that its
+    /// launcher starts.
     main: Option<String>,
     /// The archive of `java -jar`.
     archive: Option<String>,
@@ -229,7 +231,7 @@ impl Archive {
         self.names().any(|name| name.starts_with(&folder))
     }
 
-    /// Checks whether most classes are of others: libraries were copied into the archive.
+    /// Checks whether most classes belong to others: libraries were copied into the archive.
     fn holds_mostly_others(&self, organisation: Option<&str>) -> bool {
         let Some(organisation) = organisation else {
             return false;
@@ -274,8 +276,8 @@ fn is_launcher(main: &str) -> bool {
     LAUNCHERS.iter().any(|package| main.starts_with(package))
 }
 
-/// Returns the prefix of the packages of a class's owner: `com.acme` of `com.acme.shop.Main`; none in the default
-/// package, or if the class starts the application of somebody else.
+/// Returns the package prefix of a class's owner: `com.acme` for `com.acme.shop.Main`. Returns nothing for
+/// the default package and for launchers.
 fn organisation(main: &str) -> Option<String> {
     if is_launcher(main) {
         return None;
@@ -288,7 +290,8 @@ fn organisation(main: &str) -> Option<String> {
     Some(parts.get(..count)?.join("."))
 }
 
-/// Returns globs for libraries: the folder where none of its archives is the application's.
+/// Returns globs for libraries: a folder's archives share a glob if none of them belongs to the
+/// application.
 fn grouped(libraries: &[String], own: &[String]) -> Vec<String> {
     let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for library in libraries.iter().filter(|library| is_plain(library)) {
@@ -318,7 +321,7 @@ fn grouped(libraries: &[String], own: &[String]) -> Vec<String> {
     globs
 }
 
-/// Checks whether a path means itself as a selector.
+/// Checks whether a path, as a selector, matches only itself.
 fn is_plain(path: &str) -> bool {
     !path.contains(['*', '?', ';'])
 }

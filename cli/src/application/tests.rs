@@ -50,7 +50,7 @@ impl Case {
         of(&jvm, &|path| path.into())
     }
 
-    /// Checks whether a class of this name in this place is the application's.
+    /// Checks whether a class of this name and location belongs to the application.
     fn covers(&self, class: &str, place: &str) -> bool {
         let text = self.selectors();
         let parts: Vec<&str> = text.split(';').collect();

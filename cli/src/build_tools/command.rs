@@ -1,4 +1,5 @@
-//! The build tool that a command starts: itself, behind other programs, in a shell or in a script.
+//! Finds the build tool that a command starts: directly, behind other programs, in a shell or in a
+//! script.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::tool::Tool;
 use crate::launch::find_program;
 
-/// Programs that start the command behind their own options: their options with a value, and how many words follow these.
+/// Programs that start another command behind their own options: the options with a value, and the
+/// number of words after the options.
 const WRAPPERS: [(&str, &[&str], usize); 9] = [
     ("env", &["-u", "--unset", "-C", "--chdir"], 0),
     ("time", &["-f", "--format", "-o", "--output"], 0),
@@ -36,9 +38,9 @@ const WRAPPERS: [(&str, &[&str], usize); 9] = [
     ),
 ];
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
-/// A longer script is no launcher of a build.
+/// Length limit for scripts, in bytes. A longer script is no launcher of a build.
 const LONGEST_SCRIPT: u64 = 256 << 10;
-/// Files by which a project is known, with the tool that builds it.
+/// Files that mark a project, and the tool that builds it.
 const MARKS: [(&str, Tool); 5] = [
     ("pom.xml", Tool::Maven),
     ("settings.gradle", Tool::Gradle),
@@ -51,16 +53,17 @@ const MARKS: [(&str, Tool); 5] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) tool: Tool,
-    /// The folder in which it is called, relative to that of the command.
+    /// The folder of the call, relative to that of the command.
     pub(super) folder: PathBuf,
     pub(super) program: OsString,
     pub(super) arguments: Vec<OsString>,
 }
 
 impl Call {
-    /// Finds the call in a command; of a program that is not known, the tool is that of the project in the folder.
+    /// Finds the call in a command. For an unknown program, the project in the folder determines
+    /// the tool.
     ///
-    /// Returns none of `java`, which builds nothing, and where there is no project.
+    /// Returns nothing for `java`, which builds nothing, and for a folder without a project.
     pub(super) fn of(command: &[OsString]) -> Option<Self> {
         let (command, folder) = unwrapped(command);
         let (program, arguments) = command.split_first()?;
@@ -80,7 +83,7 @@ impl Call {
         found.or_else(|| Self::by_project(folder))
     }
 
-    /// The first call in a script of a shell.
+    /// Returns the first call in a shell script.
     fn in_script(script: &str, start: &Path) -> Option<Self> {
         let mut folder = start.to_owned();
         let lines = script.lines().map(str::trim_start);
@@ -115,7 +118,7 @@ impl Call {
         None
     }
 
-    /// A call of the tool whose project lies in the folder.
+    /// Returns a call of the tool whose project is in the folder.
     fn by_project(folder: PathBuf) -> Option<Self> {
         let is_there = |(mark, _): &&(&str, Tool)| folder.join(mark).is_file();
         let (_, tool) = MARKS.iter().find(is_there)?;
@@ -128,10 +131,11 @@ impl Call {
     }
 }
 
-/// Words of a shell in front of a command.
+/// Shell words in front of a command.
 const KEYWORDS: [&str; 8] = ["if", "then", "else", "do", "while", "exec", "!", "command"];
 
-/// A command without the programs in front that only start it, and the folder to which they change.
+/// Strips the programs in front of a command that only start it. Returns the folder to which they
+/// change.
 fn unwrapped(command: &[OsString]) -> (&[OsString], PathBuf) {
     let (mut rest, mut folder) = (command, PathBuf::new());
     loop {
@@ -182,7 +186,8 @@ fn is_assignment(word: &OsStr) -> bool {
             .all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// The script that a command has a shell execute; of `-c` the word itself, else the content of a file with `#!`.
+/// Returns the script that a shell executes: the argument of `-c`, or else the content of a file
+/// with `#!`.
 fn script_of(program: &OsStr, arguments: &[OsString]) -> Option<String> {
     if !SHELLS.contains(&name(program)) {
         return content(&find_program(program)?, true);
@@ -212,7 +217,7 @@ fn unquoted(word: &str) -> OsString {
     word.trim_matches(['"', '\'']).into()
 }
 
-/// The name of a program without its folder.
+/// Returns the name of a program without its folder.
 fn name(program: &OsStr) -> &str {
     let name = Path::new(program).file_name();
     name.and_then(OsStr::to_str).unwrap_or_default()

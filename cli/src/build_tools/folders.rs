@@ -1,22 +1,22 @@
-//! Where builds leave the classes that they made of a project's main sources.
+//! The output folders of builds, which hold the classes of a project's main sources.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders below a project are looked through this deep.
+/// Depth limit of the search below a project.
 const DEPTH: usize = 12;
 /// Greatest depth of folders with generated sources.
 const GENERATED_DEPTH: usize = 5;
 
-/// The folders of this name in each of the modules, where they are.
+/// Returns the existing folders of this name in the modules.
 pub(super) fn below(modules: &[PathBuf], name: &str) -> Vec<PathBuf> {
     let folders = modules.iter().map(|module| module.join(name));
     folders.filter(|folder| folder.is_dir()).collect()
 }
 
-/// The folders of main sources of each of the modules: `src/main/java`, `src/main/kotlin` and so on, and those of later
-/// releases of Java, such as `src/main/java11`, behind them.
+/// Returns the folders of main sources of the modules: `src/main/java`, `src/main/kotlin` and so
+/// on. Folders for later releases of Java, such as `src/main/java11`, come last.
 pub(super) fn main_sources(modules: &[PathBuf]) -> Vec<PathBuf> {
     const LANGUAGES: [&str; 4] = ["java", "kotlin", "scala", "groovy"];
     let of_language = |language: &&str| below(modules, &format!("src/main/{language}"));
@@ -38,7 +38,8 @@ pub(super) fn main_sources(modules: &[PathBuf]) -> Vec<PathBuf> {
     sources
 }
 
-/// The folders in `target/generated-sources` of the modules: `annotations`, `protobuf` and so on.
+/// Returns the folders in `target/generated-sources` of the modules: `annotations`, `protobuf` and
+/// so on.
 pub(super) fn generated_by_maven(modules: &[PathBuf]) -> Vec<PathBuf> {
     let generated = below(modules, "target/generated-sources");
     generated
@@ -47,7 +48,8 @@ pub(super) fn generated_by_maven(modules: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Folders `main` with sources that Gradle's plugins generate: `build/generated/sources/annotationProcessor/java/main`.
+/// Returns folders `main` with sources that Gradle's plugins generate:
+/// `build/generated/sources/annotationProcessor/java/main`.
 pub(super) fn generated_by_gradle(projects: &[PathBuf]) -> Vec<PathBuf> {
     let mut sources = Vec::new();
     for name in ["build/generated", "build/generated-src"] {
@@ -62,7 +64,8 @@ pub(super) fn generated_by_gradle(projects: &[PathBuf]) -> Vec<PathBuf> {
     sources
 }
 
-/// The folder, and those of its modules, by the `<module>` elements of its `pom.xml`, also those of profiles.
+/// Returns the folder and those of its modules, from the `<module>` elements of its `pom.xml`,
+/// including profiles.
 pub(super) fn maven_modules(folder: &Path) -> Vec<PathBuf> {
     let mut modules = Vec::new();
     add_modules(folder, &mut modules, &mut BTreeSet::new());
@@ -90,7 +93,7 @@ fn add_modules(folder: &Path, modules: &mut Vec<PathBuf>, seen: &mut BTreeSet<Pa
     }
 }
 
-/// The texts of the elements `module` (Maven 4: `subproject`), without those in comments.
+/// Returns the texts of the `module` elements (Maven 4: `subproject`), without those in comments.
 fn modules_in(pom: &str) -> Vec<String> {
     let mut text = String::new();
     for (index, part) in pom.split("<!--").enumerate() {
@@ -109,7 +112,7 @@ fn modules_in(pom: &str) -> Vec<String> {
     [of("module"), of("subproject")].concat()
 }
 
-/// The projects of a Gradle build: folders with a build script or with what one has made.
+/// Returns the projects of a Gradle build: folders with a build script or its output.
 pub(super) fn gradle_projects(folder: &Path) -> Vec<PathBuf> {
     let mut projects = Vec::new();
     walk(
@@ -126,7 +129,7 @@ pub(super) fn gradle_projects(folder: &Path) -> Vec<PathBuf> {
     projects
 }
 
-/// `build/classes/LANGUAGE/main` of all projects.
+/// Returns `build/classes/LANGUAGE/main` of all projects.
 pub(super) fn gradle_classes(folder: &Path) -> Vec<PathBuf> {
     let languages = gradle_projects(folder)
         .into_iter()
@@ -134,14 +137,15 @@ pub(super) fn gradle_classes(folder: &Path) -> Vec<PathBuf> {
     below(&languages.collect::<Vec<_>>(), "main")
 }
 
-/// The first of the folders that Ant's manual and common templates compile into.
+/// Returns the first existing output folder of Ant's manual and common templates.
 pub(super) fn ant_classes(folder: &Path) -> Vec<PathBuf> {
     let usual = ["build/classes", "target/classes", "classes", "bin"];
     let folders = usual.iter().map(|name| folder.join(name));
     folders.filter(|folder| folder.is_dir()).take(1).collect()
 }
 
-/// The jars of `java_library` and `kt_jvm_library` in `bazel-bin`, without those of other repositories.
+/// Returns the jars of `java_library` and `kt_jvm_library` in `bazel-bin`, without those of other
+/// repositories.
 pub(super) fn bazel_libraries(folder: &Path) -> Vec<PathBuf> {
     let mut jars = Vec::new();
     walk(&folder.join("bazel-bin"), 0, &[], &mut |folder| {
@@ -171,7 +175,8 @@ fn is_library(path: &Path) -> bool {
     })
 }
 
-/// The folders that links to jars in the folders of a tool lead to: a distribution keeps jars elsewhere.
+/// Returns the target folders of the links to jars in a tool's folders: Linux distributions keep
+/// the jars elsewhere.
 pub(super) fn links(home: &Path) -> Vec<PathBuf> {
     let folders = [home.join("boot"), home.join("lib")];
     let entries = folders
@@ -185,7 +190,8 @@ pub(super) fn links(home: &Path) -> Vec<PathBuf> {
     folders.into_iter().collect()
 }
 
-/// Visits a folder and those below it, without links, hidden ones, and those of the names that are to be `skipped`.
+/// Visits a folder and the folders below it, without links, hidden folders and those with `skipped`
+/// names.
 fn walk(folder: &Path, depth: usize, skipped: &[&str], visit: &mut dyn FnMut(&Path)) {
     visit(folder);
     if depth < DEPTH {

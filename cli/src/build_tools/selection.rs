@@ -1,4 +1,4 @@
-//! The projects that a build is limited to, by its command line, and those that it has to do with all the same.
+//! The projects that a build's command line selects, and those that the build used as well.
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,7 +27,7 @@ const GRADLE_VALUES: [&str; 14] = [
     "--console",
 ];
 
-/// The folders of the projects that a command names; none if it builds all.
+/// Returns the folders of the projects that a command names, or nothing if it builds all.
 pub(super) fn selected(tool: Tool, folder: &Path, arguments: &[OsString]) -> Option<Vec<PathBuf>> {
     let words = arguments.iter().filter_map(|word| word.to_str());
     let words: Vec<&str> = words.collect();
@@ -39,7 +39,7 @@ pub(super) fn selected(tool: Tool, folder: &Path, arguments: &[OsString]) -> Opt
     }
 }
 
-/// The modules of `-pl one,:two,!three`, and the one at which `-rf` resumes.
+/// Returns the modules of `-pl one,:two,!three`, and the module at which `-rf` resumes.
 fn maven(folder: &Path, words: &[&str]) -> Option<Vec<PathBuf>> {
     let values = |short: &str, long: &str| -> Vec<String> {
         let mut found = Vec::new();
@@ -89,7 +89,7 @@ fn is_module(folder: &Path, module: &Path, name: &str) -> bool {
     real(&path).is_some_and(|path| real(module) == Some(path))
 }
 
-/// The `artifactId` of a module, which is not that of its parent.
+/// Returns the `artifactId` of a module, not that of its parent.
 fn artifact_of(module: &Path) -> Option<String> {
     let pom = fs::read_to_string(module.join("pom.xml")).ok()?;
     let (before, behind) = pom.split_once("<parent>").unwrap_or((&pom, ""));
@@ -102,7 +102,7 @@ fn artifact_of(module: &Path) -> Option<String> {
     Some(rest.split('<').next()?.trim().to_owned())
 }
 
-/// The projects of `:web:test`; none if a task is that of all projects.
+/// Returns the projects of tasks such as `:web:test`, or nothing if a task covers all projects.
 fn gradle(folder: &Path, words: &[&str]) -> Option<Vec<PathBuf>> {
     let mut words = words.iter();
     let mut projects = Vec::new();
@@ -118,7 +118,8 @@ fn gradle(folder: &Path, words: &[&str]) -> Option<Vec<PathBuf>> {
     (!projects.is_empty()).then_some(projects)
 }
 
-/// The packages of `//web:all` and `//web/...` in `bazel-bin`; none if all are meant.
+/// Returns the packages of `//web:all` and `//web/...` in `bazel-bin`, or nothing if a target covers
+/// all.
 fn bazel(folder: &Path, words: &[&str]) -> Option<Vec<PathBuf>> {
     let targets = words.iter().skip(1).filter(|word| !word.starts_with('-'));
     let mut packages = Vec::new();
@@ -137,7 +138,8 @@ fn bazel(folder: &Path, words: &[&str]) -> Option<Vec<PathBuf>> {
     (!packages.is_empty()).then_some(packages)
 }
 
-/// Checks whether a build has to do with a place of classes: it wrote one of its files, or a JVM loaded one of its classes.
+/// Checks whether a build used a class location: it wrote one of its files, or a JVM loaded one of
+/// its classes.
 pub(super) fn is_used(place: &Path, since: SystemTime, is_loaded: &dyn Fn(&str) -> bool) -> bool {
     let is_new = |path: &Path| {
         let changed = path.metadata().and_then(|found| found.modified());

@@ -17,7 +17,7 @@ pub(super) enum Tool {
 }
 
 impl Tool {
-    /// The tool that a program is, by its name.
+    /// Returns the tool with this program name.
     pub(super) fn of(command: &OsStr) -> Option<Self> {
         let name = Path::new(command).file_name()?.to_str()?;
         Some(match name {
@@ -69,8 +69,8 @@ impl Tool {
         }
     }
 
-    /// The variable that names the folder where the tool keeps what it downloads, that folder in the user's home, and
-    /// the parts of it that are the tool's own.
+    /// The variable with the folder for the tool's downloads, that folder's name in the user's
+    /// home, and its sub-folders with parts of the tool itself.
     pub(super) fn user_folder(
         self,
     ) -> Option<(&'static str, &'static str, &'static [&'static str])> {

@@ -1,4 +1,4 @@
-//! What git says is changed.
+//! Reads changes from git.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use super::lines::{ChangedLines, LineSet, is_source};
 use super::unified::{self, FileEdit};
 use crate::problem::Problem;
 
-/// How the difference is written, whatever the user's configuration says.
+/// Arguments of `git diff` that fix its format against the user's configuration.
 const DIFF: [&str; 14] = [
     "-c",
     "core.quotePath=false",
@@ -33,37 +33,37 @@ const DIFF: [&str; 14] = [
 /// The changes of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
-    /// The range as it was given.
+    /// The range as the user wrote it.
     pub range: String,
     /// The root of the repository, without links.
     pub root: PathBuf,
-    /// Its lines that were added or changed.
+    /// The added and changed lines.
     pub lines: ChangedLines,
-    /// Files of the working folder that are not as HEAD has them, if these are compared.
+    /// Files of the working folder that differ from HEAD, if the comparison includes them.
     pub uncommitted: BTreeSet<PathBuf>,
 }
 
-/// What is compared.
+/// The subjects of a comparison.
 enum Compared {
-    /// Two revisions, in git's own writing.
+    /// Two revisions, in git's own syntax.
     Revisions(String),
     /// A revision and the files of the working folder.
     WorkingFolder(String),
 }
 
-/// What was done to the files of a repository.
+/// Edits of the files of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edits {
-    /// The files that hold classes, by their paths before.
+    /// The source files with classes, by their paths before the change.
     pub before: Changes,
-    /// What was done to each.
+    /// The edits of each file.
     pub files: Vec<FileEdit>,
-    /// Changed files that hold none, new ones that git does not know yet left out.
+    /// Changed files without classes. Untracked files are left out.
     pub others: Vec<PathBuf>,
 }
 
 impl Edits {
-    /// Asks git as [`Changes::read`] does.
+    /// Runs git as [`Changes::read`] does.
     ///
     /// # Errors
     /// As [`Changes::read`].
@@ -104,13 +104,13 @@ impl Edits {
     }
 }
 
-/// What git says of a range.
+/// Git's answer for a range.
 struct Difference {
     root: PathBuf,
     diff: Vec<u8>,
-    /// The range in git's own writing.
+    /// The range in git's own syntax.
     revision: String,
-    /// Whether files that git does not know yet belong to it.
+    /// True if untracked files belong to it.
     with_unknown: bool,
 }
 
@@ -138,11 +138,12 @@ fn unread(line: String) -> Problem {
 }
 
 impl Changes {
-    /// Asks git: of `A..B` and `A...B` what git's own `diff` compares, of a revision alone what has changed since HEAD
-    /// and it had their last common ancestor, with what is not committed and files that git does not know yet.
+    /// Runs git. `A..B` and `A...B` compare as in git's own `diff`. A single revision stands for
+    /// the changes since its last common ancestor with HEAD, including uncommitted changes and
+    /// untracked files.
     ///
     /// # Errors
-    /// `H0678` if there is no git, no repository, no such revision or no common ancestor.
+    /// `H0678` without git, repository, such a revision or a common ancestor.
     pub fn read(range: &str) -> Result<Self, Problem> {
         let Difference {
             root,
@@ -167,8 +168,8 @@ impl Changes {
         })
     }
 
-    /// Whether a file was written since then and is not committed, so that what ran then may have had another text. A
-    /// file that is committed may have been written by git.
+    /// Checks whether a file was written after `then` and is not committed, so that the recorded
+    /// program may have had another text. Git itself may have written a committed file.
     #[must_use]
     pub fn is_newer(&self, path: &Path, then: SystemTime) -> bool {
         let written = std::fs::metadata(self.root.join(path)).and_then(|file| file.modified());
@@ -195,7 +196,7 @@ fn compared(range: &str) -> Result<Compared, Problem> {
     Ok(Compared::WorkingFolder(line(&base.stdout)))
 }
 
-/// Refuses what is no commit; nothing stands for HEAD.
+/// Refuses a text that is no commit. The empty text means HEAD.
 fn check(revision: &str, range: &str) -> Result<(), Problem> {
     let name = if revision.is_empty() {
         "HEAD"
@@ -226,10 +227,10 @@ fn check(revision: &str, range: &str) -> Result<(), Problem> {
     ))
 }
 
-/// Adds all lines of those of these files that are sources.
+/// Adds all lines of the source files in this list.
 fn add_files(root: &Path, files: &[PathBuf], lines: &mut ChangedLines) {
     for path in files.iter().filter(|path| is_source(path)) {
-        // A file that cannot be read has no lines that a class could have.
+        // A file that cannot be read has no lines for a class.
         let text = std::fs::read(root.join(path)).unwrap_or_default();
         let count = text.split(|byte| *byte == b'\n').count();
         let mut all = LineSet::default();
@@ -238,13 +239,13 @@ fn add_files(root: &Path, files: &[PathBuf], lines: &mut ChangedLines) {
     }
 }
 
-/// The files that git does not know and is not told to ignore.
+/// Returns the untracked files that git does not ignore.
 fn unknown_files(root: &Path) -> Result<Vec<PathBuf>, Problem> {
     let words = ["ls-files", "--others", "--exclude-standard", "-z"];
     Ok(names(&succeeded(&words, Some(root))?).collect())
 }
 
-/// Names of files as git lists them with `-z`.
+/// Splits the file names of git's `-z` lists.
 fn names(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
     let names = listed.split(|byte| *byte == 0);
     let names = names.filter(|name| !name.is_empty());
@@ -267,7 +268,7 @@ fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> 
 fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
     let mut command = Command::new("git");
     command.args(words).stdin(Stdio::null());
-    // It need not refresh its index for us.
+    // Git need not refresh its index for this command.
     command.env("GIT_OPTIONAL_LOCKS", "0");
     if let Some(folder) = folder {
         command.current_dir(folder);
@@ -283,7 +284,7 @@ fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
     })
 }
 
-/// What git wrote to standard error, or how it ended.
+/// Returns git's standard error, or its exit status.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     match text.trim() {
@@ -292,7 +293,7 @@ fn said(output: &Output) -> String {
     }
 }
 
-/// The first line.
+/// Returns the first line.
 fn line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines().next().unwrap_or_default().to_owned()

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The lines that were added or changed, by file; paths are relative to the root of the repository.
+/// The added or changed lines, by file. Paths are relative to the root of the repository.
 pub type ChangedLines = BTreeMap<PathBuf, LineSet>;
 
 /// Some lines of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineSet {
-    /// First and last of each range.
+    /// First and last line of each range.
     ranges: Vec<(u32, u32)>,
 }
 
@@ -22,21 +22,21 @@ impl LineSet {
         }
     }
 
-    /// Whether a line is one of them.
+    /// Checks whether the set holds a line.
     #[must_use]
     pub fn contains(&self, line: u32) -> bool {
         let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&line);
         self.ranges.iter().any(within)
     }
 
-    /// Whether there is no line.
+    /// Checks whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 }
 
-/// Whether a file holds classes in some language, by its name.
+/// Checks by its name whether a file holds classes in some language.
 #[must_use]
 pub fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());

@@ -1,4 +1,4 @@
-//! Which changed file is the source of which classes.
+//! Assigns changed files to the classes that were compiled from them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,19 +15,19 @@ pub struct SourceFiles<'c, 's> {
     by_name: BTreeMap<&'c OsStr, Vec<(&'c PathBuf, &'c LineSet)>>,
 }
 
-/// What is known of a source file.
+/// Search result for a source file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'c> {
-    /// It is this changed file, with these lines.
+    /// This changed file, with these lines.
     Changed(&'c PathBuf, &'c LineSet),
-    /// It is none of them.
+    /// No changed file.
     Unchanged,
-    /// It may be any of these.
+    /// One of these changed files.
     Unclear(Vec<&'c PathBuf>),
 }
 
 impl<'c, 's> SourceFiles<'c, 's> {
-    /// The changed files, and where sources are.
+    /// Indexes the changed files by name.
     #[must_use]
     pub fn new(changes: &'c Changes, sources: &'s Sources) -> Self {
         let mut by_name = BTreeMap::<&OsStr, Vec<(&PathBuf, &LineSet)>>::new();
@@ -43,8 +43,9 @@ impl<'c, 's> SourceFiles<'c, 's> {
         }
     }
 
-    /// The file of this name whose classes are in this package: the one in the folders of sources; else the changed one
-    /// whose path ends like that; else, as Kotlin and Scala allow, the one that says that it is of the package.
+    /// Finds the changed file of this name for classes of this package. The folders of sources
+    /// decide first, then the end of the path, and then the package declaration in the file, as
+    /// Kotlin and Scala allow.
     #[must_use]
     pub fn find(&self, package: &str, name: &str, copy: u16) -> Found<'c> {
         let Some(candidates) = self.by_name.get(OsStr::new(name)) else {
@@ -72,7 +73,7 @@ impl<'c, 's> SourceFiles<'c, 's> {
         }
     }
 
-    /// The path of the file in the folders of sources, if they lie in the repository.
+    /// Returns the path of the file in the folders of sources, if these belong to the repository.
     fn in_repository(&self, package: &str, name: &str, copy: u16) -> Option<PathBuf> {
         let path = self
             .sources

@@ -1,4 +1,4 @@
-//! The output of `git diff --unified=0`: which lines of which files are new, and which were there before.
+//! Parses the output of `git diff --unified=0`: the new and the old lines of files.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::lines::ChangedLines;
 
-/// The lines of a difference that are new, by file.
+/// Returns the new lines of a difference, by file.
 ///
 /// # Errors
 /// As [`edits`].
@@ -22,32 +22,32 @@ pub fn parse(diff: &[u8]) -> Result<ChangedLines, String> {
     Ok(changed)
 }
 
-/// What was done to a file.
+/// Edits of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileEdit {
-    /// Its path before; none of a file that is new.
+    /// The path before; absent for a new file.
     pub old: Option<PathBuf>,
-    /// Its path now; none of a file that was removed.
+    /// The path now; absent for a removed file.
     pub new: Option<PathBuf>,
-    /// Where lines were changed.
+    /// The changed lines.
     pub hunks: Vec<Hunk>,
 }
 
-/// Lines in the place of others.
+/// A range of lines that replaces another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hunk {
-    /// The first of the lines that were there, and how many; of none the line behind which the new ones are.
+    /// First old line and count. With count 0, the line before the new lines.
     pub old: (u32, u32),
-    /// The first of the new lines, and how many.
+    /// First new line and count.
     pub new: (u32, u32),
-    /// Whether any of them may hold more than blanks and a comment.
+    /// True if any line may hold more than blanks and a comment.
     pub is_code: bool,
 }
 
-/// Reads a difference whose old paths begin with `a/`, and the new ones with `b/`.
+/// Parses a difference whose old paths begin with `a/`, and the new ones with `b/`.
 ///
 /// # Errors
-/// The line that is none of such an output.
+/// The line that does not fit the format.
 pub fn edits(diff: &[u8]) -> Result<Vec<FileEdit>, String> {
     let mut edits: Vec<FileEdit> = Vec::new();
     let mut lines = diff.split(|byte| *byte == b'\n');
@@ -63,7 +63,7 @@ pub fn edits(diff: &[u8]) -> Result<Vec<FileEdit>, String> {
             edits.last_mut().ok_or_else(wrong)?.new = path;
         } else if line.starts_with(b"@@ ") {
             let mut hunk = hunk(line).ok_or_else(wrong)?;
-            // Their content may look like the head of another file.
+            // Content may look like the head of another file.
             let mut content = u64::from(hunk.old.1) + u64::from(hunk.new.1);
             while content > 0 {
                 let Some(line) = lines.next() else { break };
@@ -77,13 +77,13 @@ pub fn edits(diff: &[u8]) -> Result<Vec<FileEdit>, String> {
     Ok(edits)
 }
 
-/// Whether a removed or added line may hold more than blanks and a comment.
+/// Checks whether a removed or added line may hold more than blanks and a comment.
 fn is_code(line: &[u8]) -> bool {
     let text = line.get(1..).unwrap_or_default().trim_ascii();
     !line.starts_with(b"\\") && !text.is_empty() && !text.starts_with(b"//")
 }
 
-/// `@@ -1,2 +3,4 @@`.
+/// Parses `@@ -1,2 +3,4 @@`.
 fn hunk(line: &[u8]) -> Option<Hunk> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
@@ -94,13 +94,14 @@ fn hunk(line: &[u8]) -> Option<Hunk> {
     })
 }
 
-/// `3,4`, or `3` for `3,1`.
+/// Parses `3,4`, or `3` for `3,1`.
 fn range(text: &str) -> Option<(u32, u32)> {
     let (first, count) = text.split_once(',').unwrap_or((text, "1"));
     Some((first.parse().ok()?, count.parse().ok()?))
 }
 
-/// The path behind `--- ` or `+++ `: as it is, or in quotation marks with escapes; none of a file that is not there.
+/// Parses the path behind `--- ` or `+++ `, plain or quoted with escapes. `Some(None)` means
+/// `/dev/null`: no file.
 #[expect(
     clippy::option_option,
     reason = "no path is one thing, something else than a path another"
@@ -118,7 +119,7 @@ fn path(name: &[u8], prefix: &[u8]) -> Option<Option<PathBuf>> {
     Some(Some(PathBuf::from(OsString::from_vec(path))))
 }
 
-/// What git's escapes stand for, up to the closing quotation mark.
+/// Resolves git's escapes up to the closing quotation mark.
 fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
     let mut name = Vec::new();
     let mut bytes = text.iter().copied();

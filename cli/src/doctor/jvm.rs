@@ -1,4 +1,4 @@
-//! A running JVM: whether an agent can come into it, and what else is there.
+//! Checks a running JVM: whether an agent can be loaded, and which other agents it has.
 
 use std::io::{self, ErrorKind};
 
@@ -15,7 +15,7 @@ use crate::launch;
 use crate::problem::Problem;
 use crate::recording_folder;
 
-/// Arguments of a JVM that keep an agent out, and what they do.
+/// Arguments of a JVM that keep an agent out, with effect and remedy.
 const BARRIERS: [(&str, &str); 2] = [
     (
         "-XX:+DisableAttachMechanism",
@@ -27,22 +27,23 @@ const BARRIERS: [(&str, &str); 2] = [
     ),
 ];
 
-/// What an argument begins with that brings another agent.
+/// Prefixes of arguments that load another agent.
 const AGENTS: [&str; 4] = ["-javaagent:", "-agentpath:", "-agentlib:", "-Xrun"];
 
-/// File descriptors that an agent needs: attaching, its library, its recordings, its socket and connections to it.
+/// File descriptors that an agent needs: for attaching, its library, its recordings, its socket and
+/// connections to it.
 const DESCRIPTORS: u64 = 24;
 
 /// Advice if `/proc` hides something.
 const AS_ROOT: &str = "run this command as root to see it";
 
-/// Examines the JVM `pid`: speaks its attach protocol, and makes files where an agent would, which go again.
+/// Checks the JVM `pid`: runs its attach protocol, and creates the agent's files for a moment.
 ///
 /// # Errors
-/// If there is no such process, or it is no JVM (`H05xx`).
+/// If the process does not exist, or is no JVM (`H05xx`).
 pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
     let process = Process::read(pid).map_err(unreached)?;
-    // The mapped files of another user's process are hidden, so it may be a JVM.
+    // The mapped files of another user's process are hidden, so the process may be a JVM.
     let is_reached = process.check_permission().is_ok();
     if is_reached && !process.is_jvm() {
         return Err(unreached(AttachError::NotJvm(pid)));
@@ -50,7 +51,7 @@ pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
     let options = options(&process);
     let mut findings = vec![user(&process), attach(pid), descriptors(&process)];
     findings.push(c_library(&process));
-    // Nobody but its own user and root can try more.
+    // Only the JVM's user and root can try more.
     if process.check_permission().is_ok() && process.check_files().is_ok() {
         findings.extend([
             tmp(&process),
@@ -77,7 +78,7 @@ fn user(process: &Process) -> Finding {
     }
 }
 
-/// Tries the attach protocol: whether the JVM says its version.
+/// Tries the attach protocol: requests the JVM's version.
 fn attach(pid: i32) -> Finding {
     const WHAT: &str = "attach";
     let answer = Attachment::open(pid).and_then(|jvm| jvm.properties());
@@ -123,14 +124,14 @@ fn c_library(process: &Process) -> Finding {
     }
 }
 
-/// Writes a file to the JVM's `/tmp` as the JVM's user: the agent makes its socket there.
+/// Writes a file to the JVM's `/tmp` as the JVM's user, because the agent creates its socket there.
 fn tmp(process: &Process) -> Finding {
     let made =
         JvmTmp::open(process).and_then(|tmp| process.as_its_user(|| room::check(&tmp.path())));
     written("tmp", "/tmp", process, made)
 }
 
-/// Tries whether the JVM's user can read the library, or a copy can be made for it.
+/// Checks whether the JVM's user can read the library, or whether a copy can be made.
 fn library(process: &Process) -> Finding {
     const WHAT: &str = "library";
     let library = match launch::agent_library() {
@@ -150,7 +151,7 @@ fn library(process: &Process) -> Finding {
     }
 }
 
-/// Writes a file to the default folder for recordings as the user that will record.
+/// Writes a file to the default folder for recordings, as the recording user.
 fn output(process: &Process) -> Finding {
     const WHAT: &str = "output";
     let user = process.effective_uid();
@@ -200,14 +201,14 @@ fn agent(pid: i32) -> Finding {
     }
 }
 
-/// An option of the JVM, and the variable that it is from, if it is not on the command line.
+/// An option of the JVM, and its environment variable if it is not on the command line.
 struct JvmOption {
     text: String,
     variable: Option<&'static str>,
 }
 
 impl JvmOption {
-    /// The option, and where it is from.
+    /// Formats the option with its origin.
     fn found(&self) -> String {
         match self.variable {
             Some(variable) => format!("{} (in {variable})", self.text),
@@ -216,7 +217,7 @@ impl JvmOption {
     }
 }
 
-/// The options of a JVM in the order in which it takes them: the last one counts.
+/// Returns the options of a JVM in the order in which it reads them: the last one counts.
 fn options(process: &Process) -> Vec<JvmOption> {
     let of_variable = |variable: &'static str| {
         let value = process.variable(variable).unwrap_or_default();
@@ -239,7 +240,7 @@ fn options(process: &Process) -> Vec<JvmOption> {
         .collect()
 }
 
-/// The words of a variable with options, as HotSpot separates them: by blanks outside of quotes.
+/// Splits a variable with options as HotSpot does: at blanks outside of quotes.
 fn words(value: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for character in value.chars() {
@@ -267,7 +268,7 @@ fn barriers(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Other agents that it was started with.
+/// Returns the other agents on the JVM's command line.
 fn others(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
     let brings = |option: &&JvmOption| {
         let ours = option.text.contains(launch::AGENT_LIBRARY);

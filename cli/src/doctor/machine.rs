@@ -1,4 +1,4 @@
-//! This machine: what belongs to Classhook, a JVM with the agent, and what the environment says.
+//! Checks this machine: the programs of Classhook, a JVM with the agent, and the environment.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,10 +20,10 @@ use crate::relay::RELAY;
 use crate::temporary;
 use crate::warnings::Warnings;
 
-/// The variables that JVMs take options from.
+/// Environment variables with options for JVMs.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The programs beside this command, and what needs them.
+/// The programs beside this command, and their users.
 const PROGRAMS: [(&str, &str, &str); 4] = [
     ("compiler", COMPILER, "plugins that are not bundled need it"),
     (
@@ -39,7 +39,7 @@ const PROGRAMS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// What plugins are written with: language, program, and what to do where it is missing.
+/// Tools for plugins: language, program, and remedy if it is missing.
 const LANGUAGES: [(&str, &str, &str); 3] = [
     (
         "Rust",
@@ -58,7 +58,7 @@ const LANGUAGES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Looks at this machine; `java` is the launcher to try, as a shell would find it.
+/// Checks this machine. `java` is the launcher to try, as a shell would find it.
 #[must_use]
 pub fn of_machine(java: &OsString) -> Vec<Finding> {
     let mut findings = vec![agent(), java_with_agent(java)];
@@ -83,7 +83,7 @@ fn agent() -> Finding {
     }
 }
 
-/// Starts a JVM that does nothing but say its version, with the agent, and reads what was recorded.
+/// Runs `java -version` with the agent, and reads the recording.
 fn java_with_agent(java: &OsString) -> Finding {
     match started(java) {
         Ok(finding) => finding,
@@ -125,7 +125,7 @@ fn started(java: &OsString) -> Result<Finding, Problem> {
 const MEND_ITS_OPTIONS: &str =
     "mend the options that it has from the environment, which are below, or the JDK";
 
-/// What `java -version` says without the agent; none if it starts.
+/// Returns the first message of `java -version` without the agent, or nothing if it succeeds.
 fn fails_alone(java: &OsString) -> Option<String> {
     let ran = Command::new(java).arg("-version").output();
     let ran = ran.ok().filter(|ran| !ran.status.success())?;
@@ -138,7 +138,7 @@ fn fails_alone(java: &OsString) -> Option<String> {
 
 const START_IT_ALONE: &str = "start it once without classhook to see whether it works";
 
-/// Whether there is a snapshot that was written to its end.
+/// Checks whether the folder holds a complete snapshot.
 fn is_recorded(folder: &Path) -> Result<bool, Problem> {
     for path in run_files::in_folder(folder)? {
         let mut warnings = Warnings::default();
@@ -150,7 +150,7 @@ fn is_recorded(folder: &Path) -> Result<bool, Problem> {
     Ok(false)
 }
 
-/// The line in which a JVM says its version: `openjdk version "17.0.15" 2025-04-15`.
+/// Finds the line with the JVM's version: `openjdk version "17.0.15" 2025-04-15`.
 fn version(printed: &str) -> &str {
     let mut lines = printed.lines();
     lines
@@ -158,13 +158,13 @@ fn version(printed: &str) -> &str {
         .unwrap_or("without a version")
 }
 
-/// The first line that is about the agent.
+/// Finds the first line about the agent.
 fn complaint(printed: &str) -> Option<&str> {
     let about = |line: &&str| line.contains("classhook") || line.contains("agent");
     printed.lines().find(about).map(str::trim)
 }
 
-/// Tries a program that belongs beside this command: it says its version.
+/// Checks a program beside this command: its file and its version.
 fn beside(what: &'static str, program: &str, needed: &str) -> Finding {
     let path = companion::path(program);
     let shown = path.display();
@@ -190,7 +190,7 @@ fn cache() -> Finding {
     written("cache", cache.folder(), Some(ADVICE))
 }
 
-/// Tries to write where programs record that are started with the agent, if nobody says where.
+/// Tries to write to the default folder for recordings.
 fn output() -> Finding {
     let folder = Path::new(recording_folder::DEFAULT);
     match folder.exists() {
@@ -212,7 +212,8 @@ fn written(what: &'static str, folder: &Path, advice: Option<&str>) -> Finding {
     }
 }
 
-/// The agent times calls by the processor's counter where the kernel trusts it, too (`hook-agent/src/ffi/clock.rs`).
+/// Checks whether the kernel trusts the processor's counter. The agent then times calls by it, too
+/// (`hook-agent/src/ffi/clock.rs`).
 fn clock() -> Finding {
     let sources = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     let sources = fs::read_to_string(sources).unwrap_or_default();
@@ -223,7 +224,7 @@ fn clock() -> Finding {
     Finding::absent("clock", found, "times of calls cost some 20 ns more each")
 }
 
-/// A variable that JVMs take options from, where it is set.
+/// Returns a variable with options for JVMs, if it is set.
 fn variable(name: &'static str) -> Option<Finding> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
     let text = value.to_string_lossy();

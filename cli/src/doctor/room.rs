@@ -1,4 +1,4 @@
-//! Writes a file of some size to a folder: its disk may be full, or mounted read-only.
+//! Checks a folder by writing a file of some size: its disk may be full, or mounted read-only.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::temporary;
 /// Size of the file in bytes; a full disk may still hold smaller ones.
 const SIZE: usize = 1 << 20;
 
-/// Makes a file in the folder, which goes again.
+/// Creates a file in the folder, and deletes it again.
 ///
 /// # Errors
 /// Those of the system.
@@ -18,7 +18,7 @@ pub fn check(folder: &Path) -> io::Result<()> {
     file.as_file().sync_all() // some file systems allocate late
 }
 
-/// Advice for what [`check`] failed with.
+/// Advice for a failure of [`check`].
 #[must_use]
 pub fn advice(error: &io::Error) -> &'static str {
     match error.kind() {

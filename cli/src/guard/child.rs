@@ -1,4 +1,4 @@
-//! The child's side: limits, then readers, then what differs.
+//! The child's side: sets limits, runs the readers and compares their results.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
@@ -13,19 +13,19 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::opinion::Opinion;
 
-/// Memory that the readers may use, in bytes.
+/// Memory limit of the child, in bytes.
 const MEMORY: u64 = 2 << 30;
-/// CPU time that they may use for one class.
+/// CPU time limit for one class.
 const TIME: Duration = Duration::from_secs(20);
 
 thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Answers on standard output what is asked on standard input, until its end.
+/// Answers the requests on standard input, on standard output, until the end of the input.
 ///
 /// # Errors
-/// Those of setting limits; nothing has been read then.
+/// Those of setting limits, before any input is read.
 pub fn serve() -> io::Result<u8> {
     limit(Resource::As, MEMORY)?;
     limit(Resource::Core, 0)?;
@@ -47,7 +47,8 @@ pub fn serve() -> io::Result<u8> {
     Ok(0)
 }
 
-/// The limit of CPU time counts from the start of the process; the soft one moves on with each class.
+/// Moves the soft limit of CPU time for the next class. The limit counts from the start of the
+/// process.
 fn allow_time() -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs();
     let mut limit = getrlimit(Resource::Cpu);
@@ -70,7 +71,7 @@ fn ask(reader: u8, class: &[u8]) -> Opinion {
 fn by_ristretto(bytes: &[u8]) -> Opinion {
     use ristretto_classfile::Error::TryFromIntError;
     let refused = |error| match error {
-        // Its own 16 bits: for example a `goto_w` over more than 32,767 bytes.
+        // The reader's own limit of 16 bits: for example a `goto_w` over more than 32,767 bytes.
         TryFromIntError(error) => Opinion::Breaks(error.to_string()),
         error => Opinion::Refuses(error.to_string()),
     };
@@ -96,7 +97,7 @@ fn by_cafebabe(bytes: &[u8]) -> Opinion {
     }
 }
 
-/// Compares with what we read.
+/// Compares a reader's result with ours.
 fn by_us(bytes: &[u8], compare: impl FnOnce(&ClassFile<'_>) -> Result<(), String>) -> Opinion {
     match ClassFile::read(bytes) {
         Err(error) => Opinion::Differs(format!("it reads the class, and we do not: {error}")),

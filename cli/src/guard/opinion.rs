@@ -1,23 +1,23 @@
-//! What a reader says of a class, and the line by which the child process says it.
+//! Result of a reader for one class, and its line in the child's protocol.
 
 /// Longest line, in bytes.
 pub const MAX_ANSWER: u64 = 4_096;
 
-/// What one reader says of one class.
+/// Result of one reader for one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opinion {
-    /// It reads the same as we do.
+    /// The reader agrees with ours.
     Agrees,
-    /// It reads something else: a description of the difference.
+    /// The reader differs from ours, as described.
     Differs(String),
-    /// It does not accept the class, for this reason.
+    /// The reader does not accept the class, for this reason.
     Refuses(String),
-    /// It panicked, overflowed its stack, or went over a limit.
+    /// The reader panicked, overflowed its stack, or exceeded a limit.
     Breaks(String),
 }
 
 impl Opinion {
-    /// The opinion as one line, without its end.
+    /// Formats the result as one line, without its end.
     #[must_use]
     pub fn to_line(&self) -> String {
         let (kind, text) = match self {
@@ -29,7 +29,7 @@ impl Opinion {
         format!("{kind}{}", one_line(text))
     }
 
-    /// The opinion of such a line; nothing if the line is empty.
+    /// Parses such a line, or nothing if it is empty.
     #[must_use]
     pub fn from_line(line: &str) -> Option<Self> {
         let (kind, text) = line.split_at_checked(1)?;
@@ -43,7 +43,7 @@ impl Opinion {
     }
 }
 
-/// The first 800 characters on one line.
+/// Returns the first 800 characters on one line.
 fn one_line(text: &str) -> String {
     escape::line(text).chars().take(800).collect()
 }

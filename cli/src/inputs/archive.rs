@@ -7,13 +7,13 @@ use zip::ZipArchive;
 
 use crate::problem::Problem;
 
-/// The longest entry that is read: far above any class file or jar within a jar.
+/// Length limit of an entry, in bytes: far above any class file or jar within a jar.
 pub(crate) const MAX_ENTRY_LENGTH: u64 = 1 << 30;
 
-/// Jars within jars are opened to this depth: a jar in a war in an ear is 2.
+/// Depth limit for jars within jars: a jar in a war in an ear has depth 2.
 pub(crate) const MAX_DEPTH: usize = 4;
 
-/// Whether a file of this name is an archive of classes.
+/// Checks by its name whether a file is an archive of classes.
 pub(crate) fn has_archive_name(name: &str) -> bool {
     let extension = name
         .rsplit_once('.')
@@ -36,7 +36,7 @@ fn damaged(origin: &str, found: String) -> Problem {
         .with("help", "build or download it again, or leave it out")
 }
 
-/// The content of one entry.
+/// Reads the content of one entry.
 pub(crate) fn read_entry<R: Read + Seek>(
     origin: &str,
     archive: &mut ZipArchive<R>,
@@ -59,7 +59,7 @@ pub(crate) fn read_entry<R: Read + Seek>(
     Ok(bytes)
 }
 
-/// The text of an archive's manifest, empty if it has none.
+/// Returns the text of an archive's manifest, empty if it has none.
 pub(crate) fn manifest<R: Read + Seek>(
     origin: &str,
     archive: &mut ZipArchive<R>,
@@ -72,8 +72,8 @@ pub(crate) fn manifest<R: Read + Seek>(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A value of a manifest's main section; a line that begins with a blank goes on with the one before it
-/// (JAR file specification).
+/// Returns a value of a manifest's main section. A line that begins with a blank continues the line
+/// before it (JAR file specification).
 pub(crate) fn main_attribute(manifest: &str, key: &str) -> Option<String> {
     let unfolded = manifest.replace("\r\n", "\n").replace("\n ", "");
     let main = unfolded.lines().take_while(|line| !line.is_empty());

@@ -13,22 +13,22 @@ use super::jrt;
 use crate::problem::Problem;
 use crate::special_file::{is_special, what_is_there};
 
-/// Classes handed on at a time: enough for all processors, small enough for memory.
+/// Classes per batch: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;
 
-/// Bytes of a file that are read at once.
+/// Size of the first read of a file, in bytes.
 const START: usize = 64 * 1024;
 
-/// A class file that was found.
+/// A class file and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Where, for messages: `app.jar!/BOOT-INF/lib/a.jar!/com/acme/A.class`.
+    /// Origin for messages: `app.jar!/BOOT-INF/lib/a.jar!/com/acme/A.class`.
     pub origin: String,
     /// The class file.
     pub bytes: Vec<u8>,
 }
 
-/// Which JVM the classes would have been loaded by.
+/// The JVM that would have loaded the classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loader {
     /// Feature release (17, 21, …), which chooses among the versions in a multi-release jar; 0 for the base version.
@@ -38,7 +38,7 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// The newest JVM there could be.
+    /// Returns the newest possible JVM.
     #[must_use]
     pub fn newest() -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Loader {
         }
     }
 
-    /// No JVM in particular: every version in a multi-release jar is found.
+    /// Returns a placeholder for no particular JVM: every version in a multi-release jar is found.
     #[must_use]
     pub fn every_version() -> Self {
         Self {
@@ -57,28 +57,28 @@ impl Loader {
     }
 }
 
-/// Something within a place that cannot be read.
+/// An unreadable item within a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Which file, folder or entry of an archive.
+    /// File, folder or entry of an archive.
     pub origin: String,
-    /// Why.
+    /// The cause.
     pub problem: Problem,
 }
 
 /// Reads all classes of `place`, a folder, a jar, a class file or `jrt:MODULE`, in batches.
 ///
 /// # Errors
-/// If the place, or anything within it, cannot be read; the first error of `visit` is handed on.
+/// If the location, or anything within it, cannot be read, and the first error of `visit`.
 pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Problem> {
     let unreadable = read_intact(place, loader, visit)?.into_iter().next();
     unreadable.map_or(Ok(()), |first| Err(first.problem))
 }
 
-/// Reads what can be read of the classes of `place`, in batches; gives what lies within it and cannot be read.
+/// Reads the readable classes of `place`, in batches, and returns the unreadable items within it.
 ///
 /// # Errors
-/// If the place itself cannot be read; the first error of `visit` is handed on.
+/// If the location itself cannot be read, and the first error of `visit`.
 pub fn read_intact(
     place: &str,
     loader: &Loader,
@@ -101,10 +101,10 @@ pub fn read_intact(
     })
 }
 
-/// Checks that a place exists, or that a module may have such a name: its JDK is not known yet.
+/// Checks that a location exists, or that `jrt:` names a possible module. The JDK is not known yet.
 ///
 /// # Errors
-/// `H0612`; `H0614` of a name that no module can have.
+/// `H0612`; `H0614` for an impossible module name.
 pub fn check(place: &str) -> Result<(), Problem> {
     match jrt::module(place)? {
         Some(_) => Ok(()),
@@ -112,7 +112,8 @@ pub fn check(place: &str) -> Result<(), Problem> {
     }
 }
 
-/// The internal names of the classes in a folder or an archive, by the paths of their files; in a folder with the files.
+/// Returns the internal names of the classes in a folder or an archive, from the paths of their
+/// files. Those of a folder come with their files.
 ///
 /// Unreadable folders and archives have no names.
 #[must_use]
@@ -158,7 +159,7 @@ fn kind_of(place: &str) -> Result<Metadata, Problem> {
     })
 }
 
-/// Takes classes as they are found.
+/// Callback for batches of classes.
 pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
 
 /// A file that was opened.
@@ -171,7 +172,7 @@ enum Opened {
 /// An archive, and the names of its entries to read.
 type Archive<R> = (ZipArchive<R>, Vec<String>);
 
-/// Names in a folder, in order, with what they are.
+/// Sorted names in a folder, with their file types.
 type Names = Vec<(OsString, FileType)>;
 
 fn entries(folder: &Path) -> Result<Names, Problem> {
@@ -187,8 +188,8 @@ fn entries(folder: &Path) -> Result<Names, Problem> {
 
 struct Walk<'v> {
     loader: Loader,
-    /// How the file begins that is read: of nearly all class files this is all, for one call of the kernel and another
-    /// that finds the end.
+    /// Buffer for the start of a file. Nearly all class files fit: one read gets the content,
+    /// another finds the end.
     start: Vec<u8>,
     batch: Vec<Found>,
     unreadable: Vec<Unreadable>,
@@ -223,7 +224,7 @@ impl<'v> Walk<'v> {
         Ok(())
     }
 
-    /// What was read of something within the place; none if it cannot be read.
+    /// Returns a readable item, or nothing and an entry in `unreadable` otherwise.
     fn readable<T>(&mut self, origin: &str, read: Result<T, Problem>) -> Option<T> {
         read.map_err(|problem| {
             let origin = origin.to_owned();
@@ -232,7 +233,8 @@ impl<'v> Walk<'v> {
         .ok()
     }
 
-    /// All classes and archives below a folder, in order of their names. Links to folders are followed once.
+    /// Reads all classes and archives below a folder, in order of their names. Links to folders are
+    /// followed once.
     fn folder(&mut self, root: &Path, folder: &Path, names: Names) -> Result<(), Problem> {
         for (name, kind) in names {
             let path = folder.join(&name);
@@ -331,7 +333,8 @@ impl<'v> Walk<'v> {
         Ok(())
     }
 
-    /// The classes that the JVM would load from this jar, and the archives in it, in the order of the jar.
+    /// Returns the classes that the JVM would load from this jar, and the archives in it, in the
+    /// order of the jar.
     fn wanted_entries<R: Read + Seek>(
         &self,
         origin: &str,
@@ -379,7 +382,7 @@ fn is_class(name: &str) -> bool {
     name.ends_with(".class")
 }
 
-/// A link to a folder that holds it would be followed forever.
+/// Checks for a link to a folder that contains it: it would be followed forever.
 pub(crate) fn leads_back(root: &Path, path: &Path) -> bool {
     if !path.is_symlink() {
         return false;
@@ -393,7 +396,8 @@ pub(crate) fn leads_back(root: &Path, path: &Path) -> bool {
     }
 }
 
-/// `META-INF/versions/17/a/A.class` is version 17 of `a/A.class`; everything else is version 0 of itself.
+/// Splits a version off a name: `META-INF/versions/17/a/A.class` is version 17 of `a/A.class`,
+/// everything else version 0 of itself.
 fn split_version(name: &str) -> (u32, &str) {
     let split = || {
         let (version, base) = name.strip_prefix("META-INF/versions/")?.split_once('/')?;
@@ -402,7 +406,8 @@ fn split_version(name: &str) -> (u32, &str) {
     split().unwrap_or((0, name))
 }
 
-/// Whether the main section of the manifest says `Multi-Release: true` (JAR file specification).
+/// Checks whether the main section of the manifest holds `Multi-Release: true` (JAR file
+/// specification).
 fn is_multi_release<R: Read + Seek>(
     origin: &str,
     jar: &mut ZipArchive<R>,
@@ -429,7 +434,7 @@ mod tests {
         jar.finish().unwrap().into_inner()
     }
 
-    /// What is found in a folder with this one file, origins relative to it.
+    /// Returns the classes found in a folder with this one file. Origins are relative to it.
     fn found(name: &str, bytes: &[u8], java_feature: u32) -> Vec<(String, Vec<u8>)> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(name), bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What a JVM ran, by its command line.
+//! Parses the command lines of JVMs.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const WITH_VALUE: [&str; 14] = [
     "--source",
 ];
 
-/// The main class, module or jar; of a JVM within another program, the program.
+/// Returns the main class, module or jar. For a JVM within another program, returns the program.
 #[must_use]
 pub fn program_of(command: &str) -> Option<String> {
     let words = words(command);
@@ -49,7 +49,7 @@ fn file_name(path: &str) -> String {
     )
 }
 
-/// Splits a command line as the agent keeps it into words; those with spaces are in quotes.
+/// Splits a command line, as the agent stores it, into words. Words with spaces are in quotes.
 pub fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     for character in command.chars() {

@@ -1,4 +1,4 @@
-//! Files of runs that cannot be read: they are left out and named, or end the command.
+//! Unreadable run files: commands leave them out with a warning, or fail.
 
 use std::path::Path;
 
@@ -8,23 +8,23 @@ use super::run_files;
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
-/// What came of the files of runs that a command reads.
+/// Counts of the run files that a command reads.
 #[derive(Debug, Default)]
 pub struct DamagedFiles {
-    /// Whether the first one ends the command.
+    /// True if the first unreadable file ends the command.
     strict: bool,
-    /// Why the first one could not be read.
+    /// The cause for the first unreadable file.
     first: Option<Problem>,
-    /// Whether any could be read.
+    /// True if any file could be read.
     any_read: bool,
-    /// How many are left out, also because nothing is recorded in them.
+    /// Number of files left out, including files without records.
     left_out: usize,
-    /// That a file is left out, and why: what reports are to say.
+    /// Sentences about the files left out, for reports.
     missing: Vec<String>,
 }
 
 impl DamagedFiles {
-    /// None so far.
+    /// Returns an empty record.
     #[must_use]
     pub fn new(strict: bool) -> Self {
         Self {
@@ -33,10 +33,10 @@ impl DamagedFiles {
         }
     }
 
-    /// What was read of a file; none, and a warning, if it is left out.
+    /// Returns the content of a file, or nothing and a warning if it is left out.
     ///
     /// # Errors
-    /// If it cannot be read, and that ends the command.
+    /// If the file cannot be read, and that ends the command.
     pub fn unless_damaged<T>(
         &mut self,
         path: &Path,
@@ -62,27 +62,27 @@ impl DamagedFiles {
         Ok(None)
     }
 
-    /// Reports are to say this.
+    /// Adds a sentence for reports.
     fn note(&mut self, told: &str) {
         self.missing.push(escape::line(told).to_string());
     }
 
-    /// What is missing in reports: a sentence for each file that is left out, unless its JVM only just begins to write it.
+    /// Returns a sentence for each file left out, unless its JVM only just begins to write it.
     #[must_use]
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 
-    /// How many files are left out, also those in which nothing is recorded.
+    /// Returns the number of files left out, including files without records.
     #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// What was read of a file in which something is recorded; none if it was left out, with a warning.
+    /// Returns the content of a file with records, or nothing and a warning if it is left out.
     ///
     /// # Errors
-    /// If nothing is recorded in it yet, and that ends the command.
+    /// If the file has no record yet, and that ends the command.
     pub fn unless_empty<T>(&mut self, path: &Path, read: Option<T>) -> Result<Option<T>, Problem> {
         self.left_out += usize::from(read.is_none());
         match read {
@@ -103,7 +103,7 @@ impl DamagedFiles {
         }
     }
 
-    /// Refuses a report of files of which each is left out.
+    /// Refuses a report if every file is left out.
     ///
     /// # Errors
     /// `H0610` if no file of these `files` holds a record.
@@ -119,10 +119,10 @@ impl DamagedFiles {
             .with("help", help))
     }
 
-    /// Whether any file is left out.
+    /// Checks whether any file is left out.
     ///
     /// # Errors
-    /// If no file could be read: why not the first.
+    /// If no file could be read: the cause for the first.
     pub fn any(&self) -> Result<bool, Problem> {
         match &self.first {
             Some(problem) if !self.any_read => Err(problem.clone()),
@@ -131,7 +131,7 @@ impl DamagedFiles {
     }
 }
 
-/// What a report says that lacks a file, which most causes name themselves.
+/// Formats a report's sentence about a missing file. Most causes name the file themselves.
 #[must_use]
 pub fn left_out(file: &str, cause: &str) -> String {
     match cause.contains(file) {

@@ -6,15 +6,16 @@ use coverage::report::{ExecutionData, Session, exec};
 
 use crate::problem::Problem;
 
-/// Sessions and execution data of a file.
+/// Reads sessions and execution data of a file.
 ///
 /// # Errors
-/// If it cannot be read or is damaged (`H0611`).
+/// If the file cannot be read or is damaged (`H0611`).
 pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
     read_since(path, i64::MIN)
 }
 
-/// Sessions of a file that began at this time or later (milliseconds since 1970), and their execution data.
+/// Reads the sessions of a file that began at this time or later (milliseconds since 1970), and
+/// their execution data.
 ///
 /// # Errors
 /// As [`read`].

@@ -1,4 +1,4 @@
-//! Several files of runs merged: which probes of which class file were hit, in which sessions.
+//! Merges several run files: the hits of each class file, and the sessions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,10 @@ use crate::warnings::{Warning, Warnings};
 /// The plugin whose probes are coverage.
 pub const PLUGIN: &str = "coverage";
 
-/// The plugin whose probes stand where lines begin.
+/// The plugin with a probe at the start of each line.
 pub const LINES: &str = host::config::LINES;
 
-/// The plugin that counts how often lines begin.
+/// The plugin that counts the executions of lines.
 pub const COUNTS: &str = host::config::COUNTS;
 
 /// Checks whether a class file has the method that JaCoCo adds to each class that it instruments.
@@ -42,7 +42,7 @@ pub fn holds_jacoco(class: &[u8]) -> bool {
 /// The code of a method that had no probes.
 pub const LEFT_ALONE: &str = "H0411";
 
-/// How often a line began.
+/// Execution count of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineCount {
     /// The method's name.
@@ -51,13 +51,13 @@ pub struct LineCount {
     pub descriptor: String,
     /// The line.
     pub line: u32,
-    /// How often.
+    /// Number of executions.
     pub times: u64,
-    /// Whether the method begins there.
+    /// True if the method begins at this line.
     pub is_entry: bool,
 }
 
-/// A class that was loaded, and what was executed of it.
+/// A loaded class and its hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredClass {
     /// Internal name.
@@ -66,62 +66,63 @@ pub struct MeasuredClass {
     pub id: u64,
     /// Executed probes.
     pub probes: Vec<bool>,
-    /// The class file, if the file holds it.
+    /// The class file, if the snapshot holds it.
     pub bytes: Option<ClassBytes>,
 }
 
-/// Which lines of a class were begun.
+/// The begun lines of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunLines {
     /// Internal name of the class.
     pub name: String,
-    /// Its id.
+    /// The class's id.
     pub id: u64,
-    /// In the order of the code.
+    /// One entry per line, in the order of the code.
     pub lines: Vec<bool>,
 }
 
-/// What was executed of the classes of one loader.
+/// Hits of the classes of one loader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfLoader {
     /// The classes, each id once.
     pub classes: Vec<MeasuredClass>,
-    /// Which lines of them were begun.
+    /// Their begun lines.
     pub lines: Vec<BegunLines>,
 }
 
-/// Everything that was recorded.
+/// The merged content of run files.
 #[derive(Debug, Clone, Default)]
 pub struct ExecutionDataStore {
     /// One per JVM, or per session of an `.exec` file.
     pub sessions: Vec<Session>,
     /// The classes, each id once, in order of first appearance.
     pub classes: Vec<MeasuredClass>,
-    /// Which lines were begun, of classes of which that is known.
+    /// Begun lines of the classes with that information.
     pub lines: Vec<BegunLines>,
-    /// How often lines began, by the internal name of the class.
+    /// Execution counts of lines, by the internal name of the class.
     pub counts: HashMap<String, Vec<LineCount>>,
-    /// What tests executed, by the numbers of the classes.
+    /// Hits of each test, by class number.
     pub tests: Vec<TestHits>,
-    /// The same tests: which lines they began, as far as that is known.
+    /// Begun lines of the same tests, if recorded.
     pub test_lines: Vec<TestHits>,
-    /// Whether of some tests it is not known what they executed.
+    /// True if the hits of some tests are incomplete.
     pub tests_cut_off: bool,
-    /// Classes without probes of coverage after a failure.
+    /// Classes that a failure left without coverage probes.
     pub failures: Vec<probes::Failure>,
-    /// Whether a JVM was killed, or still ran.
+    /// True if a JVM was killed, or still ran.
     pub unfinished: bool,
-    /// Other plugins than `coverage` that have recorded something, which is in no report.
+    /// Plugins other than `coverage` with recorded data, which no report holds.
     pub other_plugins: BTreeSet<String>,
-    /// What was loaded where nothing was selected.
+    /// Loaded classes, if none was selected.
     pub unselected: Unselected,
     /// The JVM of the first snapshot.
     pub loader: Loader,
-    /// The same classes and lines by the name of their loader, of JVMs that kept loaders apart.
+    /// The same classes and lines by the name of their loader, from JVMs that recorded loaders
+    /// apart.
     by_loader: BTreeMap<String, OfLoader>,
-    /// Whether a JVM kept loaders apart.
+    /// True if a JVM recorded loaders apart.
     any_apart: bool,
-    /// A file or JVM in which loaders were not kept apart.
+    /// A file or JVM that did not record loaders apart.
     loaders_united_in: Option<String>,
     by_id: HashMap<u64, usize>,
     lines_by_id: HashMap<u64, usize>,
@@ -129,8 +130,8 @@ pub struct ExecutionDataStore {
 }
 
 impl ExecutionDataStore {
-    /// Reads and unites files of runs; those that are damaged, of a newer version or no files of a run are noted in
-    /// `damaged`.
+    /// Reads and merges run files. Files that are damaged, of a newer version or of another kind
+    /// are recorded in `damaged`.
     ///
     /// # Errors
     /// As [`DamagedFiles::unless_damaged`].
@@ -174,7 +175,7 @@ impl ExecutionDataStore {
         Ok(recorded)
     }
 
-    /// Reads and unites snapshots one after the other: the forks of a build have most classes in common.
+    /// Reads and merges snapshots one after the other: the forks of a build share most classes.
     fn add_snapshots(
         &mut self,
         paths: &[&PathBuf],
@@ -202,13 +203,14 @@ impl ExecutionDataStore {
         }
     }
 
-    /// Adds what JaCoCo's agent recorded in JVMs of this run, in place of what ours recorded of the classes that JaCoCo
-    /// had changed before; gives the files that are read.
+    /// Adds the recordings of JaCoCo's agent in JVMs of this run. They replace our hits of the
+    /// classes that JaCoCo had changed before. Returns the files that were read.
     pub fn add_jacoco(&mut self, agents: &JacocoAgents, warnings: &mut Warnings) -> Vec<PathBuf> {
         let mut read = Vec::new();
         for (file, start_ms) in &agents.files {
             let start_ms = i64::try_from(*start_ms).unwrap_or(i64::MAX);
-            // Earlier sessions in the file are of earlier runs: a JVM starts its agents in order, ours first.
+            // Earlier sessions in the file belong to earlier runs: a JVM starts its agents in
+            // order, ours first.
             let Ok((_, data)) = exec_files::read_since(file, start_ms) else {
                 continue;
             };
@@ -243,7 +245,8 @@ impl ExecutionDataStore {
         }
     }
 
-    /// Adds merged snapshots; a JVM in which no class was measured, as a build tool's own, is no session.
+    /// Adds merged snapshots. A JVM without measured classes, such as a build tool's own, is no
+    /// session.
     fn add_merged(&mut self, merged: Merged, noted: &Noted, warnings: &mut Warnings) {
         let Merged {
             sessions,
@@ -340,7 +343,8 @@ impl ExecutionDataStore {
         self.tests_cut_off |= tests_cut_off;
     }
 
-    /// Adds a class; one with the same id is united with it. Its number, unless it does not fit to that one.
+    /// Adds a class, or unites it with the class of the same id. Returns its number, or nothing if the
+    /// probes do not match.
     fn add(&mut self, class: MeasuredClass, warnings: &mut Warnings) -> Option<usize> {
         let number = *self.by_id.get(&class.id).unwrap_or(&self.classes.len());
         let Some(known) = self.classes.get_mut(number) else {
@@ -365,7 +369,7 @@ impl ExecutionDataStore {
         Some(number)
     }
 
-    /// Adds which lines of a class were begun; those that another loader's class began are united with them.
+    /// Adds the begun lines of a class, or unites them with those of another loader.
     fn add_lines(&mut self, begun: BegunLines) {
         let known = self.lines_by_id.get(&begun.id);
         let known = known.and_then(|number| self.lines.get_mut(*number));
@@ -381,11 +385,12 @@ impl ExecutionDataStore {
         self.by_loader.entry(binary(name)).or_default()
     }
 
-    /// What was recorded of the classes of each loader, with its name (`app`, `com.acme.Loader#2`), in order of their names
-    /// and numbers.
+    /// Returns the hits of each loader, with its name (`app`, `com.acme.Loader#2`), in order of
+    /// names and numbers.
     ///
     /// # Errors
-    /// `H0606` if some JVM did not keep loaders apart, or lines were counted, which is done for all loaders together.
+    /// `H0606` if a JVM did not record loaders apart, or lines were counted, which covers all
+    /// loaders together.
     pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Problem> {
         let mut refused = Problem::user("H0606", "results of single loaders cannot be reported");
         if !self.counts.is_empty() {
@@ -411,7 +416,7 @@ impl ExecutionDataStore {
                 failures: self.failures.clone(),
                 ..Self::default()
             };
-            // The conflicts among them are known from those of all loaders.
+            // The stores of all loaders have reported these conflicts already.
             let mut known = Warnings::default();
             for class in of.classes.iter().cloned() {
                 store.add(class, &mut known);
@@ -430,10 +435,11 @@ impl ExecutionDataStore {
         Ok(stores)
     }
 
-    /// The same as one file can hold it: by loader if each JVM kept loaders apart, and none if no JVM did.
+    /// Returns the hits by loader for one file if every JVM recorded loaders apart, or nothing if no
+    /// JVM did.
     ///
     /// # Errors
-    /// Why one file cannot hold them apart.
+    /// The reason why one file cannot hold them apart.
     pub fn loaders_apart(&self) -> Result<Option<&BTreeMap<String, OfLoader>>, String> {
         if !self.any_apart {
             return Ok(None);
@@ -449,7 +455,7 @@ impl ExecutionDataStore {
         }
     }
 
-    /// Adds how often lines began in a JVM; of one where lines were counted, also those that never did.
+    /// Adds the execution counts of a JVM. Counted lines that never began get 0.
     fn add_counts(&mut self, trace: &Trace) {
         let counters = || trace.spans.iter().filter(|(_, span)| span.plugin == COUNTS);
         let method = |span: &SpanInfo| {
@@ -477,7 +483,7 @@ impl ExecutionDataStore {
         }
     }
 
-    /// Which lines of the class with this id were begun; none if it is not known.
+    /// Returns the begun lines of the class with this id; empty if unknown.
     #[must_use]
     pub fn begun_lines(&self, id: u64) -> &[bool] {
         let found = self.lines_by_id.get(&id);
@@ -485,19 +491,19 @@ impl ExecutionDataStore {
         found.map_or(&[], |found| &found.lines)
     }
 
-    /// The class with this id.
+    /// Returns the class with this id.
     #[must_use]
     pub fn by_id(&self, id: u64) -> Option<&MeasuredClass> {
         self.classes.get(*self.by_id.get(&id)?)
     }
 
-    /// Ids of the classes with this name.
+    /// Returns the ids of the classes with this name.
     #[must_use]
     pub fn ids_of(&self, name: &str) -> &[u64] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// When the last of the runs began, if that is known.
+    /// Returns the start of the last run, if known.
     #[must_use]
     pub fn last_began(&self) -> Option<SystemTime> {
         let starts = self.sessions.iter().map(|session| session.start_ms);
@@ -507,16 +513,16 @@ impl ExecutionDataStore {
         UNIX_EPOCH.checked_add(Duration::from_millis(last))
     }
 
-    /// What could not be written, a sentence for each session of which something is missing.
+    /// Returns a sentence for each session with data that could not be written.
     pub fn unwritten(&self) -> impl Iterator<Item = &str> {
         let sessions = self.sessions.iter();
         sessions.filter_map(|session| session.incomplete.as_deref())
     }
 
-    /// Whether all was written that was recorded; what was not is in the reports.
+    /// Checks that all recorded data was written. Reports list the rest.
     ///
     /// # Errors
-    /// `H0651` if something is missing.
+    /// `H0651` if data is missing.
     pub fn is_complete(&self) -> Result<(), Problem> {
         let mut unwritten = self.unwritten().peekable();
         if unwritten.peek().is_none() {
@@ -530,7 +536,8 @@ impl ExecutionDataStore {
         ))
     }
 
-    /// What an `.exec` file holds: the classes in which JaCoCo has as many probes; a warning says which it has not.
+    /// Returns the content of an `.exec` file: the classes in which JaCoCo has as many probes. A
+    /// warning names the others.
     #[must_use]
     pub fn execution_data(&self, warnings: &mut Warnings) -> Vec<ExecutionData> {
         let fits: Vec<bool> = self.classes.par_iter().map(has_jacocos_probes).collect();
@@ -582,18 +589,18 @@ fn not_for_jacoco(left_out: &[&str]) -> Option<Warning> {
     Some(warning.with("help", help).of_missing())
 }
 
-/// Adds what was hit elsewhere.
+/// Adds the hits of another loader or JVM.
 fn unite(mine: &mut [bool], theirs: &[bool]) {
     let pairs = mine.iter_mut().zip(theirs);
     pairs.for_each(|(mine, theirs)| *mine |= theirs);
 }
 
-/// What snapshots say of their JVMs that is not in the merged one.
+/// Facts about the JVMs of snapshots that the merged snapshot lacks.
 #[derive(Default)]
 struct Noted {
-    /// JVMs in which no class was measured.
+    /// JVMs without measured classes.
     without_classes: HashSet<Jvm>,
-    /// What may be missing of JVMs that were killed.
+    /// Sentences about killed JVMs, whose data may be incomplete.
     killed: HashMap<Jvm, String>,
 }
 
@@ -609,7 +616,7 @@ impl Noted {
     }
 }
 
-/// The name and the number of a loader among those of its class: `#2` comes before `#10`.
+/// Returns a loader's name and its number among those of its class, so that `#2` precedes `#10`.
 fn numbered(loader: &str) -> (&str, u64) {
     let (name, number) = loader.rsplit_once('#').unwrap_or((loader, ""));
     match number.parse() {
@@ -618,7 +625,7 @@ fn numbered(loader: &str) -> (&str, u64) {
     }
 }
 
-/// What kind of file of a run this is; none if it is left out.
+/// Returns the kind of a run file, or nothing if it is left out.
 fn kind_of(
     path: &Path,
     damaged: &mut DamagedFiles,
@@ -655,7 +662,8 @@ fn loader(meta: &Meta) -> Loader {
     }
 }
 
-/// The main class or jar, and as JaCoCo has it the machine and a number that differs between JVMs.
+/// Returns the main class or jar, and, as in JaCoCo, the machine and a number that differs between
+/// JVMs.
 fn session_id(meta: &Meta) -> String {
     let jvm = meta.jvm_id();
     match (meta.session.as_str(), program_of(&meta.command)) {
@@ -676,7 +684,8 @@ fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
     }
 }
 
-/// What may be missing of a JVM that was killed: all that was executed before the arrays were last read is there.
+/// Describes the possible loss of a killed JVM: hits before the last read of the arrays are
+/// present.
 fn killed(meta: &Meta) -> String {
     format!(
         "what came later than {:.3} s after the start of the JVM {} may be missing: it was killed, or still runs elsewhere. Numbers of how often lines are executed lack up to a second more",
@@ -689,7 +698,7 @@ fn seconds_after_begin(meta: &Meta, time_ms: u64) -> f64 {
     time_ms.saturating_sub(meta.start_ms) as f64 / 1_000.0
 }
 
-/// What could not be written, since when and why.
+/// Describes the data that could not be written, with start and cause.
 fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
     let after = seconds_after_begin(meta, incomplete.since_ms);
     let count = |number: u64, one: &str, many: &str| match number {

@@ -1,7 +1,8 @@
 //! JaCoCo's agent beside ours in a JVM, and the file that it wrote.
 //!
-//! JaCoCo's agent changes each class before a retransforming agent sees it, so the class files that ours recorded are not
-//! those of the compiler. Both agents number probes alike, so JaCoCo's own file says what was executed.
+//! JaCoCo's agent changes each class before a retransforming agent sees it, so the class files that
+//! ours recorded differ from the compiler's. Both agents number probes alike, so JaCoCo's own file
+//! has the hits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use probes::Meta;
 
 use super::command_line::words;
 
-/// The file that JaCoCo's agent writes if its options name none.
+/// The default file of JaCoCo's agent.
 const DEFAULT: &str = "jacoco.exec";
 
 /// The files of JaCoCo's agents in the JVMs of a run.
@@ -18,12 +19,12 @@ const DEFAULT: &str = "jacoco.exec";
 pub struct JacocoAgents {
     /// The JVMs with such an agent.
     pub jvms: usize,
-    /// The start of the first of these JVMs that writes a file: milliseconds since 1970.
+    /// The files, each with the start of the first JVM that writes it: milliseconds since 1970.
     pub files: BTreeMap<PathBuf, u64>,
 }
 
 impl JacocoAgents {
-    /// Finds JaCoCo's agent in the command lines of JVMs, by their snapshots.
+    /// Finds JaCoCo's agent in the command lines that snapshots hold.
     #[must_use]
     pub fn of(snapshots: &[PathBuf]) -> Self {
         let (mut agents, mut seen) = (Self::default(), BTreeSet::new());
@@ -44,7 +45,7 @@ impl JacocoAgents {
     }
 }
 
-/// The options of JaCoCo's agent on a command line, if it is there.
+/// Returns the options of JaCoCo's agent on a command line, if present.
 fn options_of(command: &str) -> Option<String> {
     words(command).into_iter().find_map(|word| {
         let agent = word.strip_prefix("-javaagent:")?;
@@ -54,7 +55,8 @@ fn options_of(command: &str) -> Option<String> {
     })
 }
 
-/// The file that an agent with these options writes in a JVM in `folder`; none if it writes none.
+/// Returns the file that an agent with these options writes in a JVM in `folder`, or nothing for other
+/// outputs.
 fn file_of(options: &str, folder: &Path) -> Option<PathBuf> {
     let option = |key: &str| {
         let mut options = options

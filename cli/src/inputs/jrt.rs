@@ -1,4 +1,4 @@
-//! The JDK's own classes, `jrt:MODULE`, taken out of `lib/modules` by the JDK's `jimage`.
+//! Reads the JDK's own classes, `jrt:MODULE`, from `lib/modules` with the JDK's `jimage`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,12 +7,13 @@ use tempfile::TempDir;
 
 use crate::problem::Problem;
 
-/// Name of the module in `jrt:MODULE` or the URL `jrt:/MODULE`; empty for `jrt:`, which means all modules.
+/// Returns the module of `jrt:MODULE` or of the URL `jrt:/MODULE`. It is empty for `jrt:`, which
+/// means all modules.
 ///
-/// Returns none for places of other kinds.
+/// Returns nothing for other locations.
 ///
 /// # Errors
-/// `H0614` for a name that no module can have.
+/// `H0614` for an impossible module name.
 pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
     let Some(module) = place.strip_prefix("jrt:") else {
         return Ok(None);
@@ -35,8 +36,9 @@ pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
     }
 }
 
-/// A temporary folder with the classes of one module of the JDK at `java_home`, or of all modules if `module` is empty;
-/// of the JDK at `JAVA_HOME` where the former has no `jimage` or is not known.
+/// Extracts the classes of one module of the JDK at `java_home` to a temporary folder; an empty
+/// `module` means all modules. `JAVA_HOME` replaces an unknown `java_home`, or one without
+/// `jimage`.
 pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Problem> {
     let from_environment = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let homes: Vec<PathBuf> = java_home
@@ -95,7 +97,7 @@ fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// The regular expression for the folder of a module in an image.
+/// Returns the regular expression for the folder of a module in an image.
 fn pattern(module: &str) -> String {
     match module {
         "" => "[^/]+".to_owned(),

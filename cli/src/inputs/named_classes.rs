@@ -1,4 +1,4 @@
-//! Classes as they are named on the command line: a file, `JAR!com.acme.Foo`, or a name in `--in`.
+//! Finds classes that the command line names: a file, `JAR!com.acme.Foo`, or a name in `--in`.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use rewriter::ClassFile;
 use crate::inputs::class_files::{self, Found, Loader};
 use crate::problem::Problem;
 
-/// Finds the classes that are named, in the order of the names.
+/// Finds the named classes, in the order of the names.
 ///
 /// # Errors
-/// If a place cannot be read, or a name finds nothing (`H0631`).
+/// If a location cannot be read, or a name matches nothing (`H0631`).
 pub fn find(names: &[String], within: &[String]) -> Result<Vec<Found>, Problem> {
     let mut all = Vec::new();
     for name in names {
@@ -57,7 +57,8 @@ fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
     Ok(kept)
 }
 
-/// A class that cannot be read matches only the pattern for everything, so that it is reported.
+/// Matches a class. An unreadable class matches only the pattern for everything, so that it is
+/// reported.
 fn is(wanted: &Glob, found: &Found, class: &str) -> bool {
     match ClassFile::read(&found.bytes) {
         Ok(read) => wanted.matches(read.this_class().as_bytes()),

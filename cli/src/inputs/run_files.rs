@@ -1,4 +1,5 @@
-//! What runs leave: Classhook's snapshots and event files, and JaCoCo's `.exec` files, alone or in folders.
+//! Run files: Classhook's snapshots and event files, and JaCoCo's `.exec` files, alone or in
+//! folders.
 
 use std::fs;
 use std::io::Read;
@@ -16,26 +17,27 @@ use crate::problem::Problem;
 use crate::special_file::is_special;
 use crate::warnings::{Warning, Warnings};
 
-/// What a file of a run is, by its first bytes.
+/// The kind of a run file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Written by the agent.
+    /// The agent's snapshot.
     Snapshot,
-    /// The agent's event file: what was traced.
+    /// The agent's event file, with traced calls.
     Events,
-    /// What a plugin made of events of the JVM.
+    /// Tables that a plugin made of events of the JVM.
     Tables,
-    /// Written by JaCoCo.
+    /// JaCoCo's file.
     Exec,
 }
 
-/// What the names of these files end in.
+/// The extensions of these files.
 const EXTENSIONS: [&str; 4] = ["hook", "events", tables::EXTENSION, "exec"];
 
-/// The files that the user named: files as they are, of folders those that end in `.hook`, `.events`, `.tables` and `.exec`.
+/// Returns the files that the user named. A folder stands for its files with the extensions
+/// `.hook`, `.events`, `.tables` and `.exec`.
 ///
 /// # Errors
-/// If a path cannot be read, or a folder holds no file of a run (`H0610`).
+/// If a path cannot be read, or a folder holds no run file (`H0610`).
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     let mut all = Vec::new();
     for path in paths {
@@ -60,8 +62,8 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
     Ok(all)
 }
 
-/// The files of runs in a folder, and in folders in it that are called as one (`target/jacoco.exec` of the Maven plugin), in
-/// order of their names.
+/// Returns the run files in a folder, and in its sub-folders that are named like one
+/// (`target/jacoco.exec` of the Maven plugin), sorted by name.
 ///
 /// # Errors
 /// If a folder cannot be read.
@@ -74,7 +76,7 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
-/// What in a folder is called as a file of a run: folders and files.
+/// Returns the folders and files in a folder that are named like run files.
 fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
     let unreadable = |error| Problem::unreadable(folder, &error);
     let entries = fs::read_dir(folder).map_err(unreadable)?;
@@ -86,14 +88,15 @@ fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem
     Ok(paths.into_iter().partition(|path| path.is_dir()))
 }
 
-/// Whether a path is called as a file of a run.
+/// Checks whether a path is named like a run file.
 #[must_use]
 pub fn is_called_as_one(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
-/// The snapshots in a folder that JVMs of this run wrote, and their event files with counts; none if there is no such folder.
+/// Returns the snapshots in a folder that JVMs of this run wrote, and their event files with
+/// counts; empty without such a folder.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -112,7 +115,7 @@ pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(snapshots)
 }
 
-/// The event files of these in which the agent counted how often lines begin.
+/// Filters the event files with execution counts of lines.
 pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
     paths.into_iter().filter(|path| {
         let counts = |plugin: &String| plugin.split('@').next() == Some(COUNTS);
@@ -121,8 +124,8 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
     })
 }
 
-/// A pipe is read once, and these files are read several times; one that nobody writes to would be waited for.
-/// A file of a run that is a pipe or a device.
+/// Returns the error for a run file that is a pipe or a device. These files are read several times,
+/// a pipe only once, and a pipe without a writer would block.
 pub fn no_file(path: &Path) -> Problem {
     Problem::user("H0612", format!("cannot read {}", path.display()))
         .with("expected", "a file")
@@ -150,10 +153,10 @@ fn unknown(path: &Path, start: &[u8]) -> Problem {
     }
 }
 
-/// What kind of file of a run this is.
+/// Returns the kind of a run file.
 ///
 /// # Errors
-/// If it cannot be read, or is a pipe or a device (`H0612`), or is none of them (`H0611`).
+/// If the file cannot be read, is a pipe or a device (`H0612`), or is of no known kind (`H0611`).
 pub fn kind(path: &Path) -> Result<Kind, Problem> {
     if is_special(path) {
         return Err(no_file(path));
@@ -172,24 +175,24 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
     }
 }
 
-/// Reads a snapshot; one that holds nothing yet is left out with a warning.
+/// Reads a snapshot. An empty one is left out with a warning.
 ///
 /// # Errors
-/// If it is damaged or of a newer version (`H0611`).
+/// If the file is damaged or of a newer version (`H0611`).
 pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Problem> {
     let snapshot = unless_empty(path, Snapshot::read(path), warnings)?;
-    // One that says itself why it is incomplete is reported with what is made of it.
+    // A snapshot that names its own gap is reported with the report made of it.
     if let Some(read) = snapshot.as_ref().filter(|read| read.incomplete.is_none()) {
         warnings.extend(unfinished(path, read.complete, read.truncated));
     }
     Ok(snapshot)
 }
 
-/// Reads an event file, whose single calls are sorted in `scratch` when they are asked for; one that holds nothing yet is
-/// left out with a warning.
+/// Reads an event file. Its single calls are sorted in `scratch` on demand. An empty file is left
+/// out with a warning.
 ///
 /// # Errors
-/// If it is damaged or of a newer version (`H0611`).
+/// If the file is damaged or of a newer version (`H0611`).
 pub fn read_recording(
     path: &Path,
     scratch: &Scratch,
@@ -202,7 +205,7 @@ pub fn read_recording(
     Ok(recording)
 }
 
-/// Reads the sums of an event file; one that holds nothing yet is left out with a warning.
+/// Reads the sums of an event file. An empty file is left out with a warning.
 ///
 /// # Errors
 /// As [`read_recording`].
@@ -215,14 +218,15 @@ pub fn read_sums(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, 
     Ok(trace)
 }
 
-/// Warns of an event file without an end, unless it says itself why: then that is reported with what is made of it.
+/// Warns of an event file without an end. A file that names its own gap is reported with the output
+/// made of it.
 fn warn_of_end(path: &Path, trace: &Trace, warnings: &mut Warnings) {
     if trace.incomplete.is_none() {
         warnings.extend(unfinished(path, trace.complete, trace.truncated));
     }
 }
 
-/// What was read; none, and a warning, if nothing was written yet.
+/// Returns the content of a file, or nothing and a warning if it is still empty.
 fn unless_empty<T>(
     path: &Path,
     read: Result<T, SnapshotError>,
@@ -240,7 +244,7 @@ fn unless_empty<T>(
     }
 }
 
-/// Why a file of a run cannot be read.
+/// Returns the error for an unreadable run file.
 #[must_use]
 pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
     match error {
@@ -250,17 +254,17 @@ pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
     }
 }
 
-/// A JVM that left files.
+/// A JVM that wrote run files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Jvm {
-    /// Its process id, as it sees it.
+    /// Process id in the JVM's own namespace.
     pub pid: u32,
-    /// When its recording began: milliseconds since 1970.
+    /// Start of its recording: milliseconds since 1970.
     pub start_ms: u64,
 }
 
 impl Jvm {
-    /// The JVM of a snapshot or an event file.
+    /// Returns the JVM of a snapshot or an event file.
     #[must_use]
     pub fn of(meta: &Meta) -> Self {
         Self {
@@ -270,8 +274,8 @@ impl Jvm {
     }
 }
 
-/// The JVM that left a snapshot or an event file: by its name, `classhook-PID-START-…`, or by what is in it if it is
-/// called otherwise.
+/// Returns the JVM that wrote a snapshot or an event file, from the name `classhook-PID-START-…`,
+/// or else from the content.
 #[must_use]
 pub fn jvm_of(path: &Path) -> Option<Jvm> {
     jvm_by_name(path).or_else(|| {
@@ -289,15 +293,16 @@ fn jvm_by_name(path: &Path) -> Option<Jvm> {
     })
 }
 
-/// Whether the JVM of a snapshot has not ended in good order and does not write it any more, as far as can be seen from
-/// here; one that says itself why it is incomplete is another matter.
+/// Checks whether the JVM of a snapshot did not end in good order and no longer writes it, as far
+/// as this process can see. A snapshot that names its own gap does not count.
 #[must_use]
 pub fn was_killed(path: &Path, snapshot: &Snapshot) -> bool {
     let has_ended = snapshot.complete || snapshot.incomplete.is_some();
     !has_ended && (snapshot.truncated || !is_written(path))
 }
 
-/// The warning about a file whose JVM has not ended in good order; that something is missing unless it still runs.
+/// Returns the warning about a file whose JVM did not end in good order. Data is missing unless the
+/// JVM still runs.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
     if truncated {
@@ -324,7 +329,7 @@ fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     })
 }
 
-/// A warning that something is missing, unless the file's JVM may still write it.
+/// Marks a warning as a loss, unless the file's JVM may still write it.
 fn unless_running(path: &Path, warning: Warning) -> Warning {
     match is_written(path) {
         true => warning,
@@ -332,7 +337,7 @@ fn unless_running(path: &Path, warning: Warning) -> Warning {
     }
 }
 
-/// Whether the JVM that wrote the file runs, and has it open.
+/// Checks whether the JVM that wrote the file runs and has it open.
 #[must_use]
 pub fn is_written(path: &Path) -> bool {
     let pid = jvm_of(path).and_then(|jvm| i32::try_from(jvm.pid).ok());

@@ -11,7 +11,7 @@ use super::run_files::{self, Jvm};
 use crate::problem::Problem;
 use crate::show;
 
-/// The files to report on, and the lines that name their runs.
+/// The files to report, and notes about their runs.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The files, in order of folders and names.
@@ -20,9 +20,10 @@ pub struct Found {
     pub notes: Vec<String>,
 }
 
-/// Finds files of runs as [`run_files::find`], but of a folder with several runs only those of the last.
+/// Finds run files as [`run_files::find`], but only those of the last run in a folder with several.
 ///
-/// A file without the id of a run stays: JaCoCo's files, baselines, merged snapshots and JVMs whose agent got no `run`.
+/// A file without the id of a run stays: JaCoCo's files, baselines, merged snapshots and files of
+/// agents without `run`.
 ///
 /// # Errors
 /// As [`run_files::find`].
@@ -34,7 +35,8 @@ pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<Found, Problem> {
             found.files.extend(files);
             continue;
         }
-        // Whoever traces into the folder of an earlier measurement still has both to report on.
+        // Traces and measurements are separate: a trace in the folder of an earlier measurement
+        // hides nothing.
         let both = [true, false].map(|measured| Runs::of(&files, measured));
         let notes = both.iter().filter_map(|runs| runs.note(path, all_runs));
         found.notes.extend(notes);
@@ -61,7 +63,7 @@ struct Run {
 }
 
 impl Runs {
-    /// The runs in which coverage was measured, or those in which it was not.
+    /// Collects the runs with coverage (`measured`), or those without.
     fn of(files: &[PathBuf], measured: bool) -> Self {
         let mut runs = Self::default();
         for file in files {
@@ -87,7 +89,7 @@ impl Runs {
         runs
     }
 
-    /// The run that began last.
+    /// Returns the run that began last.
     fn last(&self) -> Option<(&String, &Run)> {
         self.by_id.iter().max_by_key(|(_, run)| run.start_ms)
     }
@@ -97,7 +99,7 @@ impl Runs {
         self.of_file.get(file).is_some_and(|run| Some(run) != last)
     }
 
-    /// The line about a folder with several runs.
+    /// Formats the note about a folder with several runs.
     fn note(&self, folder: &Path, all_runs: bool) -> Option<String> {
         let (id, last) = self.last()?;
         let count = self.by_id.len();
