@@ -1,6 +1,6 @@
-//! Embeds of the bundled plugins that `cargo xtask plugins` left in `target/bundled` code, compressed, and what names their
-//! components, and a digest of the sources by which plans are made and stored: other sources do not use what these have
-//! stored.
+//! Embeds the bundled plugins that `cargo xtask plugins` put into `target/bundled`: compressed
+//! code, and digest and size of the component. Also computes a digest of the sources that create
+//! and store plans. Plans stored by other sources are not used.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use lz4::block::{CompressionMode, compress};
 
 const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
-/// The highest level: a fifth smaller than the default one, and as quick to read.
+/// The highest level: its output is a fifth smaller than that of the default level, and as fast to
+/// read.
 const LEVEL: i32 = 12;
-/// Everything that has a part in what a plugin is shown, what it is granted, and how that is stored.
+/// All sources that affect a plugin's view of a class, its grants, or the stored form of plans.
 const SOURCES: [&str; 6] = [
     "jvms/src",
     "rewriter/src",
@@ -45,7 +46,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Adds a file, or the files of a folder in the order of their names.
+/// Adds a file, or the files of a folder sorted by name.
 fn digest_of(path: &Path, digest: &mut DefaultHasher) -> std::io::Result<()> {
     if !path.is_dir() {
         let text = std::fs::read(path)?;
@@ -62,7 +63,7 @@ fn digest_of(path: &Path, digest: &mut DefaultHasher) -> std::io::Result<()> {
     paths.iter().try_for_each(|path| digest_of(path, digest))
 }
 
-/// The Rust text of one plugin; empty if it was not built yet.
+/// The Rust source for one plugin; empty if the plugin was not built yet.
 fn entry(folder: &Path, name: &str, out: &Path) -> std::io::Result<String> {
     let code = folder.join(name).with_extension("cwasm");
     let component = folder.join(name).with_extension("digest");
@@ -80,7 +81,8 @@ fn entry(folder: &Path, name: &str, out: &Path) -> std::io::Result<String> {
     ))
 }
 
-/// The Rust text of a file's bytes, compressed with LZ4 behind their length (four bytes, little-endian).
+/// The Rust source that includes a file, compressed with LZ4 behind its length (four bytes,
+/// little-endian).
 fn included(file: &Path, out: &Path) -> std::io::Result<String> {
     let packed = out.join(file.file_name().unwrap_or_default());
     let best = CompressionMode::HIGHCOMPRESSION(LEVEL);

@@ -1,4 +1,5 @@
-//! Capability = import: what this agent offers, and what a grant covers.
+//! Capabilities are imports: checks a component's imports against the offered interfaces and the
+//! grants.
 
 use std::sync::OnceLock;
 
@@ -10,16 +11,17 @@ use crate::error::HostError;
 
 /// The version of `wit/plugin.wit`.
 const OFFERED: &str = "0.1.0";
-/// The interface that a plugin must export.
+/// The interface that each plugin must export.
 const EXPORTED: &str = "classhook:plugin/transformer";
-/// The interfaces that it may export besides.
+/// The interfaces that a plugin may export in addition.
 const REPORTER: &str = "classhook:plugin/reporter";
 const OBSERVER: &str = "classhook:plugin/observer";
 
-/// The interface whose functions set probes.
+/// The interface whose functions insert probes.
 const PROBES: &str = "classhook:plugin/probes";
 
-/// Functions of `jvm-events` that are capabilities of their own, with what each then is told.
+/// Functions of `jvm-events` with a grant of their own: function, grant, and the effect of the
+/// grant.
 const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     (
         "samples",
@@ -93,10 +95,10 @@ const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     ),
 ];
 
-/// Asks what the JVM tells only to agents that it was started with.
+/// The grant for requests that the JVM answers only to agents loaded at its start.
 const ASK_MONITORS: &str = "ask-monitors";
 
-/// The same of `jvm-requests`.
+/// The same for functions of `jvm-requests`.
 const REQUESTS: [(&str, &str, &str); 8] = [
     (
         "threads",
@@ -143,7 +145,8 @@ const REQUESTS: [(&str, &str, &str); 8] = [
 /// An interface that a plugin may import.
 struct Ability {
     interface: &'static str,
-    /// What must be granted for it; none for what every plugin may do.
+    /// The grant that the interface needs, with its effect. `None` for interfaces open to every
+    /// plugin.
     grant: Option<(&'static str, &'static str)>,
 }
 
@@ -222,11 +225,12 @@ const ABILITIES: [Ability; 15] = [
     },
 ];
 
-/// The interfaces whose functions are granted one by one.
+/// The interfaces whose functions need separate grants.
 const JVM_EVENTS: &str = "classhook:plugin/jvm-events";
 const JVM_REQUESTS: &str = "classhook:plugin/jvm-requests";
 
-/// The functions of an interface in `wit/plugin.wit`, as components name them.
+/// Iterates over the functions of an interface in `wit/plugin.wit`, with the names that components
+/// use.
 fn offered(interface: &str) -> impl Iterator<Item = &'static str> {
     let all = OFFERED_FUNCTIONS.get_or_init(|| functions_of(include_str!("../../wit/plugin.wit")));
     let of = all.iter().filter(move |(found, _)| found == interface);
@@ -235,7 +239,7 @@ fn offered(interface: &str) -> impl Iterator<Item = &'static str> {
 
 static OFFERED_FUNCTIONS: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
-/// The interfaces of a WIT package with one function a line, and their functions.
+/// Parses the interfaces and functions of a WIT package that has one function per line.
 fn functions_of(wit: &str) -> Vec<(String, String)> {
     let (mut interface, mut resource) = (String::new(), None);
     let mut functions = Vec::new();
@@ -263,7 +267,7 @@ fn functions_of(wit: &str) -> Vec<(String, String)> {
     functions
 }
 
-/// What must be granted for these functions of an import, and what the plugin then may do.
+/// Returns the grants that these functions of an import need, each with its effect.
 pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'static str)> {
     let interface = import.split_once('@').map_or(import, |(name, _)| name);
     let single: Option<&[(&str, &'static str, &'static str)]> = match interface {
@@ -282,7 +286,8 @@ pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'st
     found.and_then(|found| found.grant).into_iter().collect()
 }
 
-/// Compares what the component imports with what is offered and granted, and its exports with the role.
+/// Checks that the component's imports are offered and granted, and that it exports the required
+/// interfaces.
 pub fn check(
     plugin: &PluginConfig,
     component: &Component,
@@ -319,7 +324,8 @@ pub fn check(
     .with("help", "export a Transformer with classhook_sdk::export!"))
 }
 
-/// The name of the interface with which a component computes tables, as it exports it; none if it computes none.
+/// Returns the full name of the exported interface `reporter`, or `None` if the component does not
+/// export it.
 pub fn reporter(component: &Component, engine: &Engine) -> Option<String> {
     let world = component.component_type();
     let mut exports = world.exports(engine);
@@ -327,7 +333,8 @@ pub fn reporter(component: &Component, engine: &Engine) -> Option<String> {
     found.map(|(name, _)| name.to_owned())
 }
 
-/// The name of the interface with which a component observes the JVM, as it exports it; none if it does not.
+/// Returns the full name of the exported interface `observer`, or `None` if the component does not
+/// export it.
 pub fn observer(component: &Component, engine: &Engine) -> Option<String> {
     let world = component.component_type();
     let mut exports = world.exports(engine);
@@ -335,7 +342,7 @@ pub fn observer(component: &Component, engine: &Engine) -> Option<String> {
     found.map(|(name, _)| name.to_owned())
 }
 
-/// Whether a component imports what asks the JVM.
+/// Checks whether a component imports requests to the JVM.
 pub fn asks(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
@@ -354,7 +361,8 @@ pub fn records_spans(component: &Component, engine: &Engine) -> bool {
     })
 }
 
-/// Whether a component imports what the JVM answers only to agents that it was started with.
+/// Checks whether a component imports requests that the JVM answers only to agents loaded at its
+/// start.
 pub fn asks_for_owners(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
@@ -364,17 +372,17 @@ pub fn asks_for_owners(component: &Component, engine: &Engine) -> bool {
     })
 }
 
-/// Whether an exported interface is the one that observes the JVM.
+/// Checks whether a name is a compatible version of the interface `observer`.
 pub fn is_observer(name: &str) -> bool {
     compatible(name, OBSERVER)
 }
 
-/// Whether an exported interface is the one that computes tables.
+/// Checks whether a name is a compatible version of the interface `reporter`.
 pub fn is_reporter(name: &str) -> bool {
     compatible(name, REPORTER)
 }
 
-/// The functions of an imported interface.
+/// Returns the functions of an imported interface.
 pub fn functions(item: &ComponentItem, engine: &Engine) -> Vec<String> {
     let ComponentItem::ComponentInstance(interface) = item else {
         return Vec::new();
@@ -410,7 +418,7 @@ fn check_import(
     }
 }
 
-/// Whether `name` is `interface` in a version that this agent's can stand for.
+/// Checks whether `name` is `interface` in a version that this agent implements.
 fn compatible(name: &str, interface: &str) -> bool {
     match name
         .strip_prefix(interface)

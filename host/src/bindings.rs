@@ -1,7 +1,7 @@
-//! Generated from `wit/plugin.wit`; the host's side is in [`crate::imports`].
+//! Generated from `wit/plugin.wit`; [`crate::imports`] implements the host's side.
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
-/// What plugins import besides that observe the JVM.
+/// The bindings of plugins that observe the JVM.
 pub mod observing {
     wasmtime::component::bindgen!({
         path: "../wit/plugin.wit",

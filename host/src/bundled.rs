@@ -1,7 +1,8 @@
-//! The plugins inside this binary: code precompiled by the same engine, and what names the components that it is of. The
-//! components themselves are nowhere needed, and would take as much room again.
+//! The plugins inside this binary: machine code precompiled by the same engine, and the digest and
+//! size of each component. The components themselves are left out, because they would double the
+//! space.
 //!
-//! `cargo xtask plugins` makes them; `build.rs` compresses and embeds what it finds.
+//! `cargo xtask plugins` builds the plugins; `build.rs` compresses and embeds them.
 
 use lz4_flex::block::{decompress, uncompressed_size};
 
@@ -14,16 +15,16 @@ pub struct Bundled {
     pub digest: &'static str,
     /// Length of the component in bytes.
     pub size: usize,
-    /// Its code, compressed.
+    /// The compressed machine code.
     code: &'static [u8],
 }
 
 impl Bundled {
-    /// Its code; none if this binary is damaged.
+    /// Decompresses the machine code. Returns `None` if this binary is damaged.
     #[must_use]
     pub fn code(&self) -> Option<Vec<u8>> {
         let (length, block) = uncompressed_size(self.code).ok()?;
-        // A block that is cut between two of its parts is one, of less.
+        // A block that is cut between two sequences decompresses to fewer bytes.
         let code = decompress(block, length).ok();
         code.filter(|code| code.len() == length)
     }
@@ -31,7 +32,7 @@ impl Bundled {
 
 include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
 
-/// The plugin of this name; none if this binary was built without it.
+/// Finds the plugin with this name. Returns `None` if this binary was built without it.
 #[must_use]
 pub fn find(name: &str) -> Option<Bundled> {
     PLUGINS.iter().find(|plugin| plugin.name == name).copied()

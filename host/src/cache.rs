@@ -1,12 +1,13 @@
-//! Machine code: of the bundled plugins from inside the agent, of others from a private cache or fresh from the compiler.
-//! The same folder holds what plugins asked for in classes (`plan_store`).
+//! Loads the machine code of plugins: bundled code from the agent, other code from a private cache
+//! or a compiler. The same folder holds the stored plans of classes (`plan_store`).
 //!
-//! Loading code runs it as native code, so it is taken from three places only: the agent's own binary, a process of the
-//! command that this process started, and files that this user's processes wrote and sealed.
-//! The folder must belong to this user alone, and each file must carry the keyed digest of its contents; the key lies
-//! beside them, readable by this user alone. Anything else is compiled again.
+//! Loaded code runs natively, so it has only three sources: the agent's own binary, a compiler
+//! process that this process started, and files that processes of this user sealed. The folder must
+//! belong to this user and must be closed to others. Each file must carry a keyed digest of its
+//! content. The key is in the same folder and readable only by this user. A file that fails a check
+//! is compiled again.
 //!
-//! The folder is bounded: what was not used for longest makes room.
+//! The folder has a size limit; the least recently used files are removed first.
 #![allow(
     unsafe_code,
     reason = "deserializing precompiled code is unsafe by nature"
@@ -31,21 +32,21 @@ use plugin_code::sha256_hex;
 
 const KEY_BYTES: usize = 32;
 const SEAL_BYTES: usize = 32;
-/// Most bytes in a folder.
+/// Maximum number of bytes in a folder.
 pub const MAX_CACHE: u64 = 512 << 20;
-/// Most files in a folder: whoever writes looks at each of them.
+/// Maximum number of files in a folder, because each write scans them.
 const MAX_FILES: usize = 1_024;
-/// Age of a file that a process has begun and left behind.
+/// Age at which a temporary file counts as abandoned by its process.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// Ends the names of files of code.
+/// The extension of files with machine code.
 const EXTENSION: &str = "code";
-/// The same of the causes why plugins were not compiled.
+/// The extension of files with the reason why a plugin was not compiled.
 const REFUSED: &str = "refused";
-/// Most bytes of such a file.
+/// Maximum size of such a file in bytes.
 const MAX_REFUSAL: u64 = 1 << 16;
-/// The same of plans.
+/// The extension of files with plans.
 const PLANS: &str = "plans";
-/// Characters of the digest of the limits in its name.
+/// Number of hex digits of the limits' digest in the name of such a file.
 const LIMITS_DIGITS: usize = 16;
 
 /// A folder of sealed files.
@@ -53,32 +54,33 @@ const LIMITS_DIGITS: usize = 16;
 pub struct Cache {
     folder: PathBuf,
     key: [u8; KEY_BYTES],
-    /// Most bytes that are kept.
+    /// Maximum number of bytes to keep.
     limit: u64,
-    /// Most files that are kept.
+    /// Maximum number of files to keep.
     most_files: usize,
 }
 
-/// Loads the code of a bundled plugin; none if another engine made it.
+/// Loads the code of a bundled plugin. Returns `None` if another engine compiled it.
 pub fn load_bundled(engine: &Engine, plugin: &Bundled) -> Option<Component> {
     let code = plugin.code()?;
-    // SAFETY: the bytes are part of this very binary, written at build time by `precompile` with
-    // the same engine; wasmtime itself refuses other versions and settings.
+    // SAFETY: the bytes are part of this binary, compiled at build time by the same engine;
+    // wasmtime itself rejects other versions and settings.
     unsafe { Component::deserialize(engine, &code) }.ok()
 }
 
-/// Loads code that a compiler has just made.
+/// Loads code fresh from a compiler.
 ///
 /// # Errors
-/// If it was made for another engine.
+/// If another engine compiled the code.
 pub(crate) fn load_compiled(engine: &Engine, code: &Code) -> wasmtime::Result<Component> {
-    // SAFETY: the bytes come from the compiler in this process, or in a process of the command that this process
-    // started for them; wasmtime itself refuses other versions and settings.
+    // SAFETY: the bytes come from the compiler in this process, or in a compiler process that this
+    // process started; wasmtime itself rejects other versions and settings.
     unsafe { Component::deserialize(engine, code.bytes()) }
 }
 
 impl Cache {
-    /// The user's cache: `$XDG_CACHE_HOME/classhook`, or `~/.cache/classhook`; none where there is no such place.
+    /// Opens the user's cache: `$XDG_CACHE_HOME/classhook`, or `~/.cache/classhook`. Returns `None`
+    /// if neither is usable.
     pub fn of_user() -> Option<Self> {
         let absolute = |name| {
             std::env::var_os(name)
@@ -90,10 +92,11 @@ impl Cache {
         Self::open(&base.join("classhook")).ok()
     }
 
-    /// Opens or makes a private folder. One of this user that others may only read becomes private.
+    /// Opens or creates a private folder. Removes read permissions of others from an existing
+    /// folder of this user.
     ///
     /// # Errors
-    /// When it cannot be made, or belongs to anybody else, or others may write to it.
+    /// If the folder cannot be created, belongs to another user, or is writable by others.
     pub fn open(folder: &Path) -> io::Result<Self> {
         DirBuilder::new()
             .recursive(true)
@@ -104,10 +107,10 @@ impl Cache {
         Self::existing(folder)
     }
 
-    /// Opens a private folder that is there.
+    /// Opens an existing private folder.
     ///
     /// # Errors
-    /// If it is not, or belongs or is open to anybody else.
+    /// If the folder does not exist, belongs to another user, or is open to others.
     pub fn existing(folder: &Path) -> io::Result<Self> {
         private(&fs::symlink_metadata(folder)?, 0o700)?;
         let key = read_key(folder)?;
@@ -125,33 +128,35 @@ impl Cache {
         &self.folder
     }
 
-    /// The code of the component with this digest; none if it is not there, or anything is wrong with it.
+    /// Loads the code of the component with this digest. Returns `None` if the cache lacks it or
+    /// the file fails a check.
     pub(crate) fn find(&self, engine: &Engine, digest: &str) -> Option<Component> {
         self.read(engine, &self.file_of(digest))
     }
 
-    /// Keeps code of the component with this digest, and makes room for it.
+    /// Stores the code of the component with this digest, and makes room for it.
     pub(crate) fn keep(&self, digest: &str, code: &Code) -> io::Result<()> {
         self.write(&self.file_of(digest), code.bytes())
     }
 
-    /// The name holds this crate's version; code of another engine of this version is refused by wasmtime.
+    /// The file name contains this crate's version; wasmtime rejects code of another engine of the
+    /// same version.
     fn file_of(&self, digest: &str) -> PathBuf {
         let version = env!("CARGO_PKG_VERSION");
         self.folder.join(format!("{digest}-{version}.{EXTENSION}"))
     }
 
-    /// What was found and expected of a plugin that was beyond one of these limits.
+    /// Returns the found and the expected value for a plugin that exceeded one of these limits.
     pub(crate) fn refusal(&self, digest: &str, limits: &str) -> Option<(String, String)> {
         let file = self.refusal_file(digest, limits);
         let bytes = self.read_sealed(&file, MAX_REFUSAL).ok()??;
         serde_json::from_slice(bytes.get(SEAL_BYTES..)?).ok()
     }
 
-    /// Remembers the same.
+    /// Stores the found and the expected value for a plugin that exceeded one of these limits.
     ///
     /// # Errors
-    /// If the folder takes nothing.
+    /// If the folder is not writable.
     pub(crate) fn refuse(
         &self,
         digest: &str,
@@ -165,8 +170,8 @@ impl Cache {
     /// Opens a file of plans for reading, and returns its length in bytes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] if there is none; others if it is no regular file of at most `most` bytes, or not
-    /// private.
+    /// [`io::ErrorKind::NotFound`] if the file does not exist. Another kind if it is not private,
+    /// or no regular file of at most `most` bytes.
     pub(crate) fn plans(&self, name: &str, most: u64) -> io::Result<(File, u64)> {
         let (opened, metadata) = regular_file::open(&self.plans_file(name), most)?;
         private(&metadata, 0o600)?;
@@ -174,10 +179,10 @@ impl Cache {
         Ok((opened, metadata.len()))
     }
 
-    /// Writes a file of plans in the place of the one of this name.
+    /// Replaces the file of plans with this name.
     ///
     /// # Errors
-    /// Those of `write`, or if the folder takes nothing.
+    /// Those of `write`, or if the folder is not writable.
     pub(crate) fn replace_plans(
         &self,
         name: &str,
@@ -186,13 +191,13 @@ impl Cache {
         self.replace(&self.plans_file(name), write)
     }
 
-    /// Removes a file of plans, if it is there.
+    /// Removes a file of plans, if it exists.
     pub(crate) fn remove_plans(&self, name: &str) {
         let _ = fs::remove_file(self.plans_file(name)); // what stays is only searched once more
     }
 
-    /// Derives a secret of this cache for plans under this name: the same one in each process of this user, and known
-    /// to nobody else.
+    /// Derives a secret of this cache for plans under this name. All processes of this user derive
+    /// the same secret, and no one else can.
     pub(crate) fn secret(&self, name: &str, purpose: &str) -> [u8; SEAL_BYTES] {
         // The seal of a file that never exists.
         self.seal(Path::new(&format!("{name}.{purpose}")), b"")
@@ -210,7 +215,7 @@ impl Cache {
             .join(format!("{digest}-{version}-{limits}.{REFUSED}"))
     }
 
-    /// Seal and content of a file; none if they do not go together.
+    /// Reads the seal and content of a file. Returns `None` if the seal does not match the content.
     fn read_sealed(&self, file: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
         let most = most + SEAL_BYTES as u64;
         let (mut opened, metadata) = regular_file::open(file, most)?;
@@ -229,13 +234,13 @@ impl Cache {
     fn read(&self, engine: &Engine, file: &Path) -> Option<Component> {
         let bytes = self.read_sealed(file, MAX_CODE).ok()??;
         let code = bytes.get(SEAL_BYTES..)?;
-        // SAFETY: the seal says that a process of this user wrote these bytes under this name, which holds the
-        // plugin's digest; wasmtime itself refuses other versions and settings.
+        // SAFETY: the seal proves that a process of this user wrote these bytes under this name,
+        // which contains the plugin's digest; wasmtime itself rejects other versions and settings.
         unsafe { Component::deserialize(engine, code) }.ok()
     }
 
-    /// Removes what was not used for longest until the rest is within the limit, and what others left behind.
-    /// Whoever has removed a file first is no trouble.
+    /// Removes the least recently used files until the rest is within the limits, and removes
+    /// abandoned files. A file that another process removed first is no error.
     fn make_room(&self, kept: &Path) {
         let mut files = self.files();
         files.sort_unstable_by_key(|(used, _, _)| *used);
@@ -253,7 +258,7 @@ impl Cache {
         }
     }
 
-    /// Time of last use, length and path of each sealed file, finished or not.
+    /// Returns the time of last use, the length and the path of each sealed or temporary file.
     fn files(&self) -> Vec<(SystemTime, u64, PathBuf)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let ours = |path: &Path| {
@@ -268,7 +273,7 @@ impl Cache {
         files.filter_map(file).collect()
     }
 
-    /// Writes a sealed file in the place of what is there, and makes room for it.
+    /// Writes or replaces a sealed file, and makes room for it.
     fn write(&self, file: &Path, content: &[u8]) -> io::Result<()> {
         self.replace(file, |opened| {
             opened.write_all(&self.seal(file, content))?;
@@ -276,7 +281,7 @@ impl Cache {
         })
     }
 
-    /// Writes a file in the place of what is there, and makes room for it.
+    /// Writes or replaces a file, and makes room for it.
     fn replace(
         &self,
         file: &Path,
@@ -296,7 +301,7 @@ impl Cache {
         result
     }
 
-    /// A digest that only who has the key can make, over name and contents.
+    /// Computes the keyed digest of a file's name and content.
     fn seal(&self, file: &Path, content: &[u8]) -> [u8; SEAL_BYTES] {
         let name = file.file_name().unwrap_or_default().as_encoded_bytes();
         let inner = Sha256::new()
@@ -311,7 +316,8 @@ impl Cache {
     }
 }
 
-/// Checks that something belongs to this user and nobody else may touch it.
+/// Checks that a file or folder belongs to this user, and that others have no permissions beyond
+/// `allowed`.
 fn private(metadata: &fs::Metadata, allowed: u32) -> io::Result<()> {
     let ours = metadata.uid() == rustix::process::geteuid().as_raw();
     if ours && metadata.mode() & 0o777 & !allowed == 0 && !metadata.is_symlink() {
@@ -323,7 +329,7 @@ fn private(metadata: &fs::Metadata, allowed: u32) -> io::Result<()> {
     ))
 }
 
-/// Closes a folder to others, who could not have changed anything in it.
+/// Removes the permissions of others from a folder, if these did not include writing.
 fn make_private(folder: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(folder)?;
     if private(&metadata, 0o755).is_ok() && private(&metadata, 0o700).is_err() {
@@ -349,7 +355,7 @@ fn temporary(folder: &Path) -> PathBuf {
     folder.join(format!(".{}-{nanos:x}-{number}.tmp", std::process::id()))
 }
 
-/// Makes the folder's key with the first use, by whoever comes first.
+/// Creates the folder's key on first use. If several processes do, the first one wins.
 fn make_key(folder: &Path) -> io::Result<()> {
     let path = folder.join("key");
     if path.exists() {
@@ -383,7 +389,7 @@ mod tests {
     /// The digest of a component.
     const DIGEST: &str = "0123";
 
-    /// Code of some component.
+    /// The code of some component.
     fn code() -> Code {
         let plugin = crate::bundled::find("patch").expect("run `cargo xtask plugins` first");
         Code(plugin.code().unwrap())

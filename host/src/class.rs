@@ -11,37 +11,37 @@ use crate::class_key::{ClassKey, Seed};
 use crate::outcome::Loader;
 use crate::selector::SelectableClass;
 
-/// A class under transformation, parsed once and handed from plugin to plugin.
+/// A class under transformation, parsed once and passed from plugin to plugin.
 pub struct TransformedClass {
     class: CheckedClass,
     origin: Origin,
 }
 
-/// What is known of a class beside its bytes.
+/// Facts about a class that its bytes do not contain.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// The defining loader.
     pub loader: Loader,
-    /// Whether the bytes are those of the first load, and so their CRC-64 JaCoCo's class id.
+    /// `true` if the bytes are those of the first load, so that their CRC-64 is JaCoCo's class id.
     first_load: bool,
-    /// The class file of a class whose subroutines are inlined.
+    /// The original class file, if subroutines were inlined.
     file: Option<Arc<[u8]>>,
 }
 
-/// Everything that a plugin can learn of a class.
+/// All data about a class that a plugin can see.
 pub struct ClassIdentity<'c> {
     /// The class file.
     pub bytes: &'c [u8],
     /// The defining loader.
     pub loader: &'c Loader,
-    /// Whether the class is loaded already.
+    /// `true` if the class is already loaded.
     pub retransforming: bool,
-    /// Whether the bytes are those of the first load.
+    /// `true` if the bytes are those of the first load.
     pub first_load: bool,
 }
 
 impl ClassIdentity<'_> {
-    /// Stands for it among plans of this seed.
+    /// Computes the key of the class for plans stored under this seed.
     pub(crate) fn key(&self, seed: &Seed) -> ClassKey {
         let loader = self.loader.as_str().as_bytes();
         let flags = [self.retransforming, self.first_load].map(u8::from);
@@ -51,8 +51,8 @@ impl ClassIdentity<'_> {
 }
 
 impl TransformedClass {
-    /// Reads the structure of a class file, with the memory of an earlier one; `first_load` says that these are the bytes
-    /// of the first load. Subroutines are inlined.
+    /// Reads the structure of a class file into the memory of an earlier class, and inlines
+    /// subroutines. `first_load` means that these are the bytes of the first load.
     pub fn read(
         bytes: &[u8],
         loader: &Loader,
@@ -73,13 +73,14 @@ impl TransformedClass {
         Ok(Self { class, origin })
     }
 
-    /// Its class file; [`TransformedClass::class`] is that without subroutines.
+    /// The original class file; [`TransformedClass::class`] has no subroutines.
     pub(crate) fn file(&self) -> &[u8] {
         let file = self.origin.file.as_deref();
         file.unwrap_or_else(|| self.class().bytes())
     }
 
-    /// Other bytes of the class as the plugins' edits fit them: without subroutines, if it had any.
+    /// Converts other bytes of the class to the form that plugins' edits refer to: with inlined
+    /// subroutines, if the class had any.
     pub(crate) fn fitting<'b>(&self, bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
         let inlined = || inline_subroutines(&ClassFile::read(&bytes).ok()?);
         match self.origin.file {
@@ -88,12 +89,12 @@ impl TransformedClass {
         }
     }
 
-    /// Its memory, for the next class.
+    /// Takes the class's memory for the next class.
     pub(crate) fn into_memory(self) -> ClassMemory {
         self.class.into_memory()
     }
 
-    /// Computes the CRC-64 of its class file, which few classes need.
+    /// Computes the CRC-64 of the original class file, which few classes need.
     pub fn fingerprint(&self) -> u64 {
         rewriter::fingerprint(self.file())
     }
@@ -103,7 +104,7 @@ impl TransformedClass {
         &self.origin.loader
     }
 
-    /// What plans for the class are found by.
+    /// The data that identifies the class among stored plans.
     pub(crate) fn identity(&self) -> ClassIdentity<'_> {
         ClassIdentity {
             bytes: self.file(),
@@ -118,7 +119,7 @@ impl TransformedClass {
         self.class.class()
     }
 
-    /// Name and descriptor of a method, for display.
+    /// Returns the name and descriptor of a method, for display.
     pub fn method_name(&self, index: MethodIndex) -> Option<String> {
         self.class.method_name(index)
     }
@@ -126,14 +127,15 @@ impl TransformedClass {
 
 /// One call of a plugin's `transform`.
 pub struct Call {
-    /// What the plugin asked for so far.
+    /// The plugin's requests so far.
     pub transformation: Transformation,
-    /// What else is known of the class.
+    /// Facts about the class that its bytes do not contain.
     pub origin: Origin,
 }
 
 impl Call {
-    /// Nothing asked for yet; of the classes of an instance it has this number. `memory` is that of an earlier request.
+    /// Begins a call without requests; `number` counts the classes of a plugin instance. `memory`
+    /// is that of an earlier request.
     pub fn new(class: TransformedClass, number: u32, memory: PlanRequest) -> Self {
         Self {
             transformation: Transformation::with(class.class, number, memory),
@@ -141,14 +143,14 @@ impl Call {
         }
     }
 
-    /// JaCoCo's class id, where the bytes are those of the first load.
+    /// JaCoCo's class id, if the bytes are those of the first load.
     pub fn class_id(&self) -> Option<u64> {
         let file = self.origin.file.as_deref();
         let bytes = file.unwrap_or_else(|| self.transformation.class().bytes());
         self.origin.first_load.then(|| rewriter::fingerprint(bytes))
     }
 
-    /// The class, and what the plugin asked for.
+    /// Ends the call, and returns the class and the plugin's requests.
     pub fn finish(self) -> (TransformedClass, PlanRequest) {
         let Self {
             transformation,

@@ -1,6 +1,7 @@
-//! Classes that carry their probes themselves: instrumented before they run, outside of any JVM.
+//! Statically instrumented classes, which get their probe array without an agent.
 //!
-//! Such a class asks the class [`RUNTIME`] for its probe array, with a text that says all there is to know:
+//! Such a class requests its probe array from the class [`RUNTIME`]. The argument is a text with
+//! all data that the runtime needs:
 //!
 //! ```text
 //! 0123456789abcdef/2/7/coverage/1/count-calls/com/acme/A
@@ -8,8 +9,8 @@
 //!                  number of plugins
 //! ```
 //!
-//! The array holds the probes of the plugins one after the other.
-//! Neither numbers nor names of plugins have a slash, so the text can be taken apart from its front.
+//! The array holds the probes of the plugins one after the other. Numbers and plugin names contain
+//! no slash, so the text can be parsed from the front.
 
 use std::fmt::Write;
 
@@ -27,11 +28,11 @@ pub const PACKAGE: &str = "classhook/runtime/";
 pub struct ClassProbes {
     /// Name of the plugin.
     pub plugin: String,
-    /// How many.
+    /// Number of probes.
     pub count: u32,
 }
 
-/// Whether a class carries its probes itself already.
+/// Checks whether a class is statically instrumented already.
 #[must_use]
 pub fn is_instrumented(class: &ClassFile<'_>) -> bool {
     let pool = class.pool();
@@ -42,7 +43,8 @@ pub fn is_instrumented(class: &ClassFile<'_>) -> bool {
     pool.holds(RUNTIME.as_bytes()) && (1..pool.count()).any(asks)
 }
 
-/// What a class asks for its array with, in modified UTF-8; none if there are more probes than an array holds.
+/// Builds the argument for the runtime, in modified UTF-8. Returns `None` if the probes do not fit
+/// into one array.
 pub(crate) fn key(fingerprint: u64, probes: &[ClassProbes], name: Utf8<'_>) -> Option<Vec<u8>> {
     let total = probes
         .iter()

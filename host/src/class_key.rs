@@ -1,24 +1,25 @@
-//! Keys of the plan cache: keyed digests of everything that a plugin can see of a class.
+//! Keys of the plan cache: keyed digests of all data about a class that a plugin can see.
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
-/// The secret of a keyed digest: nobody who does not know it can make two classes with one key, or a MAC.
+/// The secret of a keyed digest. Without it, no one can construct two classes with the same key, or
+/// a MAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seed(pub(crate) [u8; SEED]);
 
-/// A keyed digest (HighwayHash) of everything that a plugin can see of a class.
+/// A keyed digest (HighwayHash) of all data about a class that a plugin can see.
 ///
-/// It takes a tenth of the time of SHA-256, so that finding a class takes less than asking about it.
+/// It takes a tenth of the time of SHA-256, so a look-up is faster than a call of the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ClassKey(pub(crate) [u8; KEY]);
 
 impl ClassKey {
-    /// Digests these parts, one after the other.
+    /// Computes the digest of the concatenated parts.
     pub(crate) fn of(seed: &Seed, parts: &[&[u8]]) -> Self {
         Self(keyed_digest(seed, parts))
     }
 
-    /// The number of this key's home among `blocks` blocks, in the order of the keys.
+    /// Returns the index of this key's home among `blocks` blocks, which are sorted by key.
     pub(crate) fn home(&self, blocks: u32) -> u32 {
         let first = self
             .0
@@ -29,12 +30,12 @@ impl ClassKey {
     }
 }
 
-/// Bytes of a seed.
+/// Size of a seed in bytes.
 pub(crate) const SEED: usize = 32;
-/// Bytes of a key, and of a MAC.
+/// Size of a key, and of a MAC, in bytes.
 pub(crate) const KEY: usize = 16;
 
-/// Returns the keyed digest of 128 bits of these parts, one after the other.
+/// Computes the keyed 128-bit digest of the concatenated parts.
 pub(crate) fn keyed_digest(seed: &Seed, parts: &[&[u8]]) -> [u8; KEY] {
     let (words, _) = seed.0.as_chunks();
     let mut key = Key([0; 4]);
@@ -52,7 +53,7 @@ pub(crate) fn keyed_digest(seed: &Seed, parts: &[&[u8]]) -> [u8; KEY] {
 mod tests {
     use super::*;
 
-    /// With the key and the value of the crate's documentation.
+    /// The key and the value are those of the crate's documentation.
     #[test]
     fn keys_are_the_same_on_every_machine() {
         let words = [1_u64, 2, 3, 4].map(u64::to_le_bytes);
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(ClassKey::of(&seed, &[&text]), ClassKey::of(&seed, &pieces));
     }
 
-    /// Any bit of the class, and any of the seed.
+    /// Changes each bit of the class and of the seed.
     #[test]
     fn every_bit_makes_another_key() {
         let class = vec![0xCA; 300];

@@ -1,18 +1,18 @@
-//! The clocks by which a plugin's calls are limited.
+//! Clocks that measure the time limits of plugins' calls.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Tells how long a plugin has been at work.
+/// Measures the running time of a plugin.
 ///
-/// The default is the machine's own clock, [`MachineClock`].
-/// Another one makes the limits independent of the speed of the machine, for tests.
+/// The default is the machine's own clock, [`MachineClock`]. Tests use another clock, which makes
+/// the limits independent of the speed of the machine.
 pub trait Clock: Debug + Send + Sync {
-    /// Time that has passed since a fixed moment.
+    /// Returns the time since a fixed moment.
     fn now(&self) -> Duration;
-    /// CPU time that the calling thread has used.
+    /// Returns the CPU time of the calling thread.
     fn thread_time(&self) -> Duration;
 }
 

@@ -1,29 +1,29 @@
-//! Where a class came from, and selectors over that.
+//! The code source of a class, and selectors on it.
 
 use std::path::{Path, PathBuf};
 
 use globs::Glob;
 
-/// Where a class came from, as far as it is known.
+/// The code source of a class (`java.security.CodeSource`), if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeLocation<'a> {
-    /// From no known folder or archive: its `CodeSource` has no location.
+    /// The class comes from no known folder or archive: its `CodeSource` has no location.
     None,
-    /// There is one, which has not been read: selectors over locations let the class through.
+    /// The location has not been read yet. Selectors on locations accept the class for now.
     Unread,
-    /// A folder or an archive, as [`path`] writes it.
+    /// A folder or an archive, in the form of [`path`].
     At(&'a str),
-    /// The same through symbolic links, and without them ([`resolved`]).
+    /// A folder or an archive whose path goes through symbolic links.
     Linked {
-        /// The path as the class loader has it.
+        /// The path that the class loader uses.
         through: &'a str,
-        /// The path without links.
+        /// The path with symbolic links resolved ([`resolved`]).
         to: &'a str,
     },
 }
 
 impl<'a> CodeLocation<'a> {
-    /// Returns the paths of the location, if it is known.
+    /// Returns the paths of the location, if known.
     pub(crate) fn paths(self) -> Option<[&'a str; 2]> {
         match self {
             Self::None | Self::Unread => None,
@@ -33,7 +33,8 @@ impl<'a> CodeLocation<'a> {
     }
 }
 
-/// Returns the path of a location without symbolic links, if it goes through some. Places within an archive are kept.
+/// Resolves symbolic links in the path of a location. Returns `None` if it has no links. Keeps the
+/// part within an archive.
 #[must_use]
 pub fn resolved(location: &str) -> Option<String> {
     if !location.starts_with('/') {
@@ -44,7 +45,7 @@ pub fn resolved(location: &str) -> Option<String> {
     (text != location).then(|| text.to_owned())
 }
 
-/// Resolves as much of a path as is there.
+/// Resolves the existing part of a path.
 fn without_links(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|there| {
         let found = there.canonicalize().ok()?;
@@ -57,8 +58,9 @@ fn without_links(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The path of a location as selectors see it: a URL without `file:`, `jar:` and escapes, the path of an archive within
-/// another behind that of the other, without `/` at the end. What has another scheme keeps it.
+/// Returns the path of a location in the form that selectors match. Removes `file:`, `jar:`,
+/// escapes and a trailing `/`; appends the path of a nested archive to that of the outer one.
+/// Another scheme is kept.
 #[must_use]
 pub fn path(location: &str) -> String {
     let mut rest = location;
@@ -86,7 +88,7 @@ pub fn path(location: &str) -> String {
     }
 }
 
-/// The text of a URL's path: `%20` is a space.
+/// Decodes the escapes in a URL's path, such as `%20`.
 fn unescaped(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -105,15 +107,15 @@ fn unescaped(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The glob of `location:GLOB`: it covers a folder or archive, and what lies in it.
+/// The glob of `location:GLOB`. It covers a folder or archive with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocationGlob {
     globs: Vec<Glob>,
 }
 
 impl LocationGlob {
-    /// Parses the glob. One that begins neither with `/` nor with a `**` may begin within any folder; one that goes
-    /// through symbolic links covers what they lead to, too.
+    /// Parses the glob. A glob that begins neither with `/` nor with `**` may match below any
+    /// folder. A glob with symbolic links also covers their targets.
     pub(crate) fn new(text: &str) -> Self {
         let path = path(text.strip_prefix("./").unwrap_or(text));
         let linked = linked(&path);
@@ -138,8 +140,8 @@ impl LocationGlob {
     }
 }
 
-/// Returns the same glob without symbolic links, if the folders in front of its first wildcard are there and go through
-/// some.
+/// Returns the glob with symbolic links resolved. Returns `None` if the folders in front of its
+/// first wildcard do not exist or have no links.
 fn linked(glob: &str) -> Option<String> {
     let literal = match glob.find(['*', '?']) {
         None => glob,

@@ -1,4 +1,4 @@
-//! Where the code of plugins comes from that are no part of this binary: caches, and a compiler for the rest.
+//! Provides the code of plugins outside this binary, from caches or a compiler.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 use plugin_code::limits::Limits;
 
-/// Caches, and a compiler for what is in none of them.
+/// Caches for the code of plugins, and a compiler for code that no cache holds.
 pub struct Compilation<'a> {
     caches: Arc<[Cache]>,
     compiler: &'a dyn Compiler,
-    /// Plugins that were beyond a limit before are tried again.
+    /// Compiles plugins again that exceeded a limit before.
     anew: bool,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Compilation<'_> {
 }
 
 impl<'a> Compilation<'a> {
-    /// With the user's cache, and another one in front of it if it is there and private.
+    /// Uses the user's cache. If the folder `cache` exists and is private, it is consulted first.
     #[must_use]
     pub fn new(cache: Option<&Path>, compiler: &'a dyn Compiler) -> Self {
         let first = cache.and_then(|folder| Cache::existing(folder).ok());
@@ -39,7 +39,7 @@ impl<'a> Compilation<'a> {
         }
     }
 
-    /// With this cache alone.
+    /// Uses only this cache.
     #[must_use]
     pub fn with(cache: Cache, compiler: &'a dyn Compiler) -> Self {
         Self {
@@ -49,18 +49,18 @@ impl<'a> Compilation<'a> {
         }
     }
 
-    /// The caches, that to be asked first in front.
+    /// The caches, in the order of look-up.
     pub(crate) fn caches(&self) -> Arc<[Cache]> {
         Arc::clone(&self.caches)
     }
 
-    /// The same, where plugins that were beyond a limit before are tried again.
+    /// Compiles plugins again that exceeded a limit before.
     #[must_use]
     pub fn anew(self) -> Self {
         Self { anew: true, ..self }
     }
 
-    /// Compiles a plugin, unless it is known to be beyond a limit.
+    /// Compiles a plugin, unless a cache records that it exceeds a limit.
     fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
         let limits = Limits::of(plugin.wasm.len()).all();
         let mut caches = self.caches.iter().filter(|_| !self.anew);
@@ -73,17 +73,17 @@ impl<'a> Compilation<'a> {
         }
         let outcome = self.compiler.compile(plugin);
         if let Some(cause) = outcome.as_ref().err().and_then(lasting) {
-            // A full disk costs only the next start another try.
+            // If the disk is full, the next start compiles again.
             let mut caches = self.caches.iter();
             caches.any(|cache| cache.refuse(&plugin.digest, &limits, &cause).is_ok());
         }
         outcome
     }
 
-    /// The component, from a cache if it is there, else compiled and put there.
+    /// Returns the component from a cache, or compiles and stores it.
     ///
     /// # Errors
-    /// As [`Compiler::compile`]; trouble with a cache is no error.
+    /// Those of [`Compiler::compile`]. An error of a cache is not reported.
     pub(crate) fn component(
         &self,
         engine: &Engine,
@@ -102,7 +102,7 @@ impl<'a> Compilation<'a> {
                 .with("found", format!("{error:#}"))
                 .with("help", help)
         })?;
-        // A full disk or a lost race costs only the next start its compilation.
+        // If the disk is full or a race is lost, the next start compiles again.
         let kept = self
             .caches
             .iter()
@@ -111,13 +111,13 @@ impl<'a> Compilation<'a> {
     }
 }
 
-/// Whether a cache holds a plugin's code.
+/// The place of a plugin's code in the caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// It held it before.
+    /// A cache held the code before.
     Before,
-    /// It holds it since now.
+    /// The code was stored now.
     Now,
-    /// There is no cache, or it takes nothing.
+    /// The code is in no cache, because none exists or is writable.
     Nowhere,
 }

@@ -1,4 +1,4 @@
-//! Plugins become machine code: in a process of a program of its own, under limits.
+//! Compiles plugins to machine code, in a separate process with limits.
 //!
 //! ```text
 //! CompilerProcess → `classhook-plugin-compiler` (the crate `plugin-compiler`) → plugin_code::Answer

@@ -1,4 +1,4 @@
-//! From a plugin's configuration to something that can be instantiated.
+//! Loads a configured plugin up to a component that can be instantiated.
 
 use std::path::Path;
 
@@ -19,11 +19,11 @@ use crate::{abilities, bundled, engine};
 pub struct Loaded {
     /// The component.
     pub component: Component,
-    /// What tells it from every other.
+    /// The digest that identifies the component.
     pub digest: String,
 }
 
-/// Reads, checks, compiles and links a plugin; gives what tells it from every other, too.
+/// Reads, checks, compiles and links a plugin. Also returns the digest that identifies it.
 pub fn load(
     plugin: &PluginConfig,
     engine: &Engine,
@@ -33,7 +33,7 @@ pub fn load(
     Ok((prepare(plugin, &component, engine)?, digest))
 }
 
-/// Reads and compiles a plugin; nothing is checked but that it is a component.
+/// Reads and compiles a plugin. Checks only that it is a component.
 pub fn read(
     plugin: &PluginConfig,
     engine: &Engine,
@@ -48,11 +48,12 @@ pub fn read(
     }
 }
 
-/// Compiles a plugin for those that will load it, unless a cache holds its code; says whether one does then. The code of
-/// bundled plugins is never compiled.
+/// Compiles a plugin in advance, unless a cache holds its code, and reports where the code is
+/// stored. Code of bundled plugins is never compiled.
 ///
 /// # Errors
-/// If its file cannot be read, is no component (`H0106`, `H0109`), or cannot be compiled (`H0117`, `H0116`).
+/// If its file cannot be read, is no component (`H0106`, `H0109`), or cannot be compiled (`H0117`,
+/// `H0116`).
 pub fn compile_ahead(
     plugin: &PluginConfig,
     compilation: &Compilation<'_>,
@@ -80,7 +81,7 @@ fn from_file(
     Ok((Loaded { component, digest }, kept))
 }
 
-/// Checks what a plugin imports and exports, and links it.
+/// Checks a plugin's imports and exports, and links it.
 pub fn prepare(
     plugin: &PluginConfig,
     component: &Component,
@@ -153,7 +154,7 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
     .with("help", help))
 }
 
-/// A component begins with `\0asm`, version 13, layer 1.
+/// Checks the header: a component begins with `\0asm`, version 13, layer 1.
 fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
     let (found, help) = match wasm {
         [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => return Ok(()),
@@ -189,7 +190,7 @@ fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
         .with("help", help))
 }
 
-/// The error with the plugin's file, if it is one.
+/// Adds the plugin's file to the error, unless the plugin is bundled.
 fn of_file(error: HostError, plugin: &PluginConfig) -> HostError {
     match &plugin.source {
         PluginSource::File(path) => error.with("file", path.display().to_string()),

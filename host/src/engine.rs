@@ -1,4 +1,4 @@
-//! The wasmtime engine that runs plugins, and the clock that ends calls.
+//! The wasmtime engine that runs plugins, and the clock that limits their calls.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,17 +9,17 @@ use wasmtime::Engine;
 use crate::error::HostError;
 use crate::stack::quiet_panics;
 
-/// How often the epoch advances while a plugin runs.
+/// Interval between two increments of the epoch while a plugin runs.
 const TICK: Duration = Duration::from_millis(10);
-/// Ticks without any call after which the clock stops.
+/// Number of ticks without a call after which the clock stops.
 const IDLE_TICKS: u32 = 100;
 
-/// An engine with the one set of settings that all plugins are compiled with.
+/// Creates an engine with the settings that all plugins are compiled with.
 pub fn new() -> wasmtime::Result<Engine> {
     Engine::new(&plugin_code::settings())
 }
 
-/// The engine that runs plugins, and its clock.
+/// Starts the engine that runs plugins, and its clock.
 pub fn start() -> Result<(Engine, Ticker), HostError> {
     quiet_panics();
     let engine = new().map_err(|error| broken(&format_args!("{error:#}")))?;
@@ -27,25 +27,25 @@ pub fn start() -> Result<(Engine, Ticker), HostError> {
     Ok((engine, ticker))
 }
 
-/// There is no engine, or no clock for it.
+/// The error for an engine or clock that cannot be started.
 pub fn broken(error: &dyn std::fmt::Display) -> HostError {
     let message = format!("the plugin engine cannot be started: {error}");
     HostError::new("H0305", message)
 }
 
-/// Advances the epoch of an engine while calls are going on.
+/// Advances the epoch of an engine while calls run.
 ///
-/// Its thread is started with the first call and parked a second after the last.
+/// The first call starts its thread, which parks a second after the last call.
 #[derive(Debug)]
 pub struct Ticker(Arc<Shared>);
 
 struct Shared {
     engine: Engine,
-    /// Calls going on.
+    /// Number of running calls.
     active: AtomicUsize,
     awake: AtomicBool,
     started: AtomicBool,
-    /// Set when nobody needs the clock any more.
+    /// Set when the clock is dropped.
     stop: Mutex<bool>,
     wake: Condvar,
 }
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// A call that is going on.
+/// A running call.
 pub struct Running<'a>(&'a Shared);
 
 impl Drop for Running<'_> {
@@ -69,7 +69,7 @@ impl Drop for Running<'_> {
 }
 
 impl Ticker {
-    /// Of an engine; no thread yet.
+    /// Creates the clock of an engine; the thread starts later.
     pub fn new(engine: &Engine) -> Self {
         Self(Arc::new(Shared {
             engine: engine.clone(),
@@ -81,10 +81,10 @@ impl Ticker {
         }))
     }
 
-    /// Keeps the clock going until the result is dropped.
+    /// Runs the clock until the result is dropped.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// If the thread cannot be started.
     pub fn run(&self) -> std::io::Result<Running<'_>> {
         let running = Running(&self.0);
         self.0.active.fetch_add(1, Ordering::SeqCst);
@@ -105,7 +105,7 @@ impl Ticker {
         Ok(running)
     }
 
-    /// Whether the clock is ticking.
+    /// Returns whether the clock is ticking.
     #[cfg(test)]
     pub fn is_awake(&self) -> bool {
         self.0.started.load(Ordering::SeqCst) && self.0.awake.load(Ordering::SeqCst)
@@ -113,7 +113,7 @@ impl Ticker {
 }
 
 impl Shared {
-    /// Ticks until told to stop.
+    /// Ticks until `stop` is set.
     fn tick(&self) {
         let mut idle = 0;
         loop {
@@ -133,7 +133,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the next call; true when there will be none.
+    /// Waits for the next call. Returns `true` if the clock was dropped.
     fn park(&self) -> bool {
         let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
         self.awake.store(false, Ordering::SeqCst);

@@ -1,12 +1,12 @@
-//! The one error type of this crate: a stable code and the four things a user needs.
+//! The error type of this crate: a stable code, a message and labelled notes.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why something was refused before any class was touched.
+/// An error that occurred before any class was changed.
 ///
-/// Codes are stable and listed in `docs/errors.md`: `H01xx` configuration and
-/// plugin files, `H02xx` grants, `H03xx` run time, `H04xx` snapshot and output.
+/// Codes are stable and listed in `docs/errors.md`: `H01xx` configuration and plugin files, `H02xx`
+/// grants, `H03xx` run time, `H04xx` snapshot and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostError(Box<Inner>);
 
@@ -19,7 +19,7 @@ struct Inner {
 }
 
 impl HostError {
-    /// An error with a stable code and a one-line message.
+    /// Creates an error with a stable code and a one-line message.
     #[cold]
     #[must_use]
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
@@ -30,7 +30,7 @@ impl HostError {
         }))
     }
 
-    /// The same with one more labelled line, such as `found` or `help`.
+    /// Adds a labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(mut self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         self.0.notes.push((label.into(), text.into()));
@@ -49,7 +49,7 @@ impl HostError {
         &self.0.message
     }
 
-    /// The labelled lines (`at`, `expected`, `found`, `help` …), in order.
+    /// Iterates over the labelled lines (`at`, `expected`, `found`, `help` …), in order.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .notes
@@ -60,7 +60,7 @@ impl HostError {
 
 impl std::error::Error for HostError {}
 
-/// `error[H0203]: message`, then one indented line per note.
+/// Formats `error[H0203]: message`, and one indented line per note.
 impl fmt::Display for HostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error[{}]: ", self.0.code)?;
@@ -69,7 +69,8 @@ impl fmt::Display for HostError {
     }
 }
 
-/// Writes a message; what follows its first line is indented, so that nothing in it looks like a message of its own.
+/// Writes a message. Indents all lines but the first, so that no line looks like a separate
+/// message.
 pub(crate) fn write_message(f: &mut fmt::Formatter<'_>, message: &str) -> fmt::Result {
     for (index, line) in message.lines().enumerate() {
         let start = if index == 0 { "" } else { "\n  " };
@@ -78,7 +79,7 @@ pub(crate) fn write_message(f: &mut fmt::Formatter<'_>, message: &str) -> fmt::R
     Ok(())
 }
 
-/// Writes labelled lines below a message, aligned, continuation lines indented.
+/// Writes labelled lines below a message, aligned and with indented continuation lines.
 pub(crate) fn write_notes<'a>(
     f: &mut fmt::Formatter<'_>,
     notes: impl Iterator<Item = (&'a str, &'a str)>,

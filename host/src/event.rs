@@ -1,4 +1,5 @@
-//! What code an event becomes: its values go where those of a span go, and `$Classhook.event(id)` ends it.
+//! Generates the code of events. It captures values like a span, and then calls
+//! `$Classhook.event(id)`.
 
 use std::collections::HashSet;
 
@@ -18,11 +19,11 @@ use crate::plugin::Plugin;
 use crate::span::{LeftAlone, NUMBER, OBJECT, Refused, about, is_of_spans, line_at, row_of};
 use crate::watched_event;
 
-/// Method of the helper: the place of an event is reached.
+/// The helper's method that records an event.
 const EVENT: (&str, &str) = ("event", "(I)V");
 
-/// Adds the events of one plugin to the plan of a class, each with its number of the JVM. Gives the methods in which one
-/// is left out, since the instruction that it stands around is changed by another plugin.
+/// Adds the events of one plugin to the plan of a class, each with its id in the JVM. Returns the
+/// methods in which an event is left out, because another plugin changes the same instruction.
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
@@ -89,7 +90,7 @@ pub(crate) fn add(
 
 type Changed = HashSet<(MethodIndex, Bci)>;
 
-/// The instructions in whose place something else stands.
+/// Returns the instructions that the plan replaces.
 fn changed_instructions(merged: &EditPlan) -> Changed {
     let edits = merged.edits().iter();
     let changes = edits.filter(|edit| matches!(edit.action, Action::Change(_)));
@@ -100,7 +101,7 @@ fn changed_instructions(merged: &EditPlan) -> Changed {
     changed.collect()
 }
 
-/// Takes an instruction, if the point is one; false if it is taken.
+/// Marks the instruction at the point as changed. Returns `false` if it already was.
 fn take(changed: &mut Changed, point: InsertionPoint) -> bool {
     match point.location {
         Location::At(bci) => changed.insert((point.method, bci)),
@@ -134,7 +135,7 @@ fn lower(
     added.map_err(|error| error.to_string())
 }
 
-/// Captures the value on the stack.
+/// Captures the value on top of the stack.
 fn keep(
     code: &mut Snippet,
     base: Option<BaseType>,

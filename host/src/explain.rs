@@ -1,4 +1,4 @@
-//! What the plugins want of a class, rather than what comes of it.
+//! Explains the edits that plugins request for a class.
 
 use plan_rules::{ProbeKind, Row, Tag};
 use probes::ProbeTable;
@@ -14,21 +14,20 @@ use crate::requests::{PlannedClass, PluginRequest};
 use crate::splicing::Spliced;
 use crate::storage::Storage;
 
-/// The plan for one class, as it was made on the way to its new bytes.
+/// The plan for one class, as computed on the way to its new bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// Names of the plugins that were asked, in order; empty if none wanted the class.
+    /// Names of the plugins that were called, in order; empty if no plugin selects the class.
     pub asked: Vec<String>,
     /// Edits of the class itself, with the names of the plugins.
     pub class_edits: Vec<(String, ClassEdit)>,
-    /// The plugin that gives the class another class file, and that file's bytes.
+    /// The plugin that replaces the class file, and the length of the new one in bytes.
     pub replaced: Option<(String, usize)>,
-    /// Helper classes, with the names of the plugins that bring them.
+    /// Helper classes, with the names of the plugins that define them.
     pub helpers: Vec<(String, HelperClass)>,
-    /// What else they asked for and noted, each plugin's in its own order; then what is worth knowing
-    /// about the result.
+    /// Other edits and notes, in each plugin's order; then remarks about the result.
     pub remarks: Vec<Explained>,
-    /// Methods that were left unchanged after all, and why.
+    /// Methods that were left unchanged, with the reason.
     pub skipped: Vec<(MethodIndex, String)>,
 }
 
@@ -39,24 +38,25 @@ pub enum Explained {
     Edit {
         /// Name of the plugin.
         plugin: String,
-        /// Where.
+        /// The insertion point.
         site: InsertionPoint,
-        /// What, with the code that is inserted in lines below: `hit 3`, `span 0 arguments 1 returned limit 80`.
+        /// The edit as text, with inserted code in the lines below: `hit 3`, `span 0 arguments 1
+        /// returned limit 80`.
         text: String,
     },
     /// A line for people.
     Note {
         /// Name of the plugin.
         plugin: String,
-        /// Where.
+        /// The point that the note is about.
         site: InsertionPoint,
-        /// What.
+        /// The text of the note.
         text: String,
     },
 }
 
 impl Explained {
-    /// As it is printed.
+    /// The printable form.
     #[must_use]
     pub fn remark(&self) -> Remark<'_> {
         let (by, site, what) = match self {
@@ -136,7 +136,7 @@ impl Observer for Explanation {
     }
 }
 
-/// `tag of hits 3 to 5: text`, with bytes that are no printable ASCII escaped.
+/// Formats `tag of hits 3 to 5: text`, and escapes bytes that are not printable ASCII.
 fn tag_text(tag: &Tag) -> String {
     let (first, last) = (tag.first, tag.first + tag.count.saturating_sub(1));
     let kind = match tag.kind {
@@ -153,10 +153,10 @@ fn tag_text(tag: &Tag) -> String {
 }
 
 impl Pipeline {
-    /// Does what [`Pipeline::transform`] does, on the same way, and says what was planned; it does not count among
-    /// what the pipeline has done.
+    /// Runs [`Pipeline::transform`] and returns the plan as well. The pipeline's counters ignore
+    /// this call.
     ///
-    /// The plan is there as far as the work came, whatever the outcome.
+    /// The plan is as complete as the work before the outcome.
     pub fn explain(
         &self,
         request: &ClassRequest<'_>,

@@ -1,4 +1,4 @@
-//! Calls of static methods in inserted code, those of the first helper class above all.
+//! Generates calls of static methods, mainly those of the helper class `$Classhook`.
 
 use jvms::descriptor::BaseType;
 use jvms::opcode;
@@ -6,7 +6,7 @@ use rewriter::{MemberName, Snippet, SnippetError};
 
 use crate::storage::HELPER;
 
-/// Makes the primitive value on the stack a `long` of its bits.
+/// Converts the primitive value on the stack to a `long` with its bits.
 pub(crate) fn to_bits(code: &mut Snippet, base: BaseType) -> Result<(), SnippetError> {
     match base {
         BaseType::Long => Ok(()),
@@ -19,7 +19,7 @@ pub(crate) fn to_bits(code: &mut Snippet, base: BaseType) -> Result<(), SnippetE
     }
 }
 
-/// Calls a method of the first helper class, by its name and descriptor.
+/// Calls a method of the helper class by name and descriptor.
 pub(crate) fn call(
     code: &mut Snippet,
     (name, descriptor): (&str, &str),

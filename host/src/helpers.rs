@@ -1,4 +1,5 @@
-//! Helper classes that plugins bring: who defines them, and what becomes of a plugin whose classes are not to be had.
+//! Helper classes of plugins: their definition, and the handling of helper classes that cannot be
+//! defined.
 
 use plan_rules::PlanRequest;
 use rewriter::{ClassFile, HelperClass};
@@ -8,14 +9,14 @@ use crate::trouble::Trouble;
 
 /// Defines the helper classes of a class before its edits name them.
 pub trait HelperLoader {
-    /// Defines a class by the loader of the class that is edited, unless that loader has it.
+    /// Defines a class in the loader of the edited class, unless that loader has the class.
     ///
     /// # Errors
-    /// Why it is not there.
+    /// The reason why the class is missing.
     fn define(&self, helper: &HelperClass) -> Result<(), String>;
 }
 
-/// The helper classes that the edits of a request may name; none if there are no edits.
+/// Returns the helper classes that the edits of a request may refer to; none without edits.
 pub(crate) fn needed(request: &PlanRequest) -> &[HelperClass] {
     match request.edits() {
         0 => &[],
@@ -24,22 +25,23 @@ pub(crate) fn needed(request: &PlanRequest) -> &[HelperClass] {
 }
 
 impl PlannedClass {
-    /// Whether a plugin brings helper classes.
+    /// Checks whether a plugin of this class needs helper classes.
     pub(crate) fn needs_helpers(&self) -> bool {
         let mut requests = self.requests.iter();
         requests.any(|asked| !needed(&asked.request).is_empty())
     }
 
-    /// The helper classes of all plugins.
+    /// Iterates over the helper classes of all plugins.
     pub(crate) fn helpers(&self) -> impl Iterator<Item = &HelperClass> {
         let requests = self.requests.iter();
         requests.flat_map(|asked| needed(&asked.request))
     }
 
-    /// Expects that the helper classes have what the code of the class, as it is made, uses of them.
+    /// Checks that the helper classes have all members that the edited class `made` uses.
     ///
     /// # Errors
-    /// If the JVM would not link the code; the plugin that brings the helper class is to blame.
+    /// If the JVM would fail to link the code. The error names the plugin that provides the helper
+    /// class.
     pub(crate) fn expect_helpers_have_what_is_used(&self, made: &[u8]) -> Result<(), Trouble> {
         if !self.needs_helpers() {
             return Ok(());
@@ -54,7 +56,8 @@ impl PlannedClass {
         })
     }
 
-    /// Has the helper classes defined; a plugin of which one is not there is left out, and added to the failed ones.
+    /// Defines the helper classes. A plugin with a missing helper class is left out and added to
+    /// the failures.
     pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) {
         for asked in std::mem::take(&mut self.requests) {
             let helpers = needed(&asked.request).iter();

@@ -1,4 +1,4 @@
-//! A plugin at work: one store, one instance, one class at a time.
+//! A running plugin: one store and one instance, which transforms one class at a time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,29 +12,29 @@ use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
 use crate::state::{MAX_HANDLES, State, StoreSettings};
 
-/// An instance is given up after so many classes …
+/// An instance is replaced after this number of classes …
 const MAX_CLASSES: u32 = 5_000;
-/// … or when its memory has grown by so many bytes.
+/// … or after its memory has grown by this number of bytes.
 const MAX_GROWTH: usize = 16 << 20;
 
-/// Most selectors of one plugin, and bytes of all together.
+/// Maximum number of selectors of one plugin, and their maximum total size in bytes.
 const MAX_SELECTORS: usize = 4_096;
 const MAX_SELECTOR_BYTES: usize = 256 << 10;
-/// Frames of a stack of which so many are told that it may be one of endless recursion.
+/// Minimum number of frames in a stack that is reported as endless recursion.
 const DEEP: usize = 20;
-/// Most bytes of one text that is told.
+/// Maximum size of a reported text in bytes.
 const MAX_CAUSE_BYTES: usize = 2 << 10;
 
-/// What a failed call is told as.
+/// The description of a failed call.
 #[derive(Debug, Clone)]
 pub struct Fault {
     /// Stable code, `H03xx`.
     pub code: &'static str,
-    /// In words.
+    /// The cause as text.
     pub cause: String,
-    /// What to do, where something is known.
+    /// Advice, if any.
     pub help: Option<String>,
-    /// Method and bci in question.
+    /// The method that the failure is about.
     pub method: Option<rewriter::MethodIndex>,
     /// The bci that the plugin's request was about.
     pub bci: Option<u16>,
@@ -51,7 +51,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Instantiates and configures; gives the plugin's selectors too.
+    /// Creates and configures an instance. Also returns the plugin's selectors.
     pub fn new(
         pre: &TransformPluginPre<State>,
         config: &str,
@@ -84,7 +84,7 @@ impl Instance {
         ))
     }
 
-    /// Runs one class through the plugin, whose request takes the memory of an earlier one.
+    /// Runs the plugin on one class; the new request reuses the memory of an earlier one.
     pub fn transform(
         &mut self,
         class: TransformedClass,
@@ -119,24 +119,25 @@ impl Instance {
         }
     }
 
-    /// CPU time that it has taken since this was asked last, its making included.
+    /// Returns the CPU time since the last call of this function, with the creation of the
+    /// instance.
     pub fn take_time(&mut self) -> Duration {
         std::mem::take(&mut self.time)
     }
 
-    /// Whether it has logged anything in its last call.
+    /// Returns whether the plugin logged anything in its last call.
     pub fn has_logged(&self) -> bool {
         self.store.data().has_logged()
     }
 
-    /// Whether the instance may see another class.
+    /// Returns whether the instance may get another class.
     pub fn is_good(&self) -> bool {
         let grown = self.store.data().memory().saturating_sub(self.first_memory);
         !self.trapped && self.classes < MAX_CLASSES && grown <= MAX_GROWTH
     }
 }
 
-/// A store within the limits of any plugin, whose first call can begin.
+/// Creates a store with the limits of plugins, ready for its first call.
 pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<State> {
     let state = State::new(settings.clone());
     let mut store = Store::new(engine, state);
@@ -148,12 +149,12 @@ pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<State> {
     store
 }
 
-/// What `configure` answered, if it accepts its configuration.
+/// Checks the result of `configure`: the plugin must accept its configuration.
 pub fn expect_configured(answer: Result<Vec<String>, String>) -> Result<Vec<String>, Fault> {
     expect_few(answer.map_err(|text| Fault::new("H0111", text))?)
 }
 
-/// Expects no more selectors than can be asked for each class that is loaded.
+/// Checks that the selectors are few enough to be matched against each loaded class.
 fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, Fault> {
     let (count, bytes) = (
         selectors.len(),
@@ -174,7 +175,7 @@ fn begin(store: &mut Store<State>, call: Option<Call>) {
 }
 
 impl Fault {
-    /// Without place and help.
+    /// Creates a failure without method, bci and help.
     pub fn new(code: &'static str, cause: String) -> Self {
         Self {
             code,
@@ -186,7 +187,8 @@ impl Fault {
     }
 }
 
-/// The plugin returned an error; if it gave up over a refusal, that is the cause.
+/// The failure of a plugin that returned an error. If the error quotes a rejected request, that
+/// request is the cause.
 fn gave_up(text: String, state: &State) -> Fault {
     let transformation = state.call.as_ref().map(|call| &call.transformation);
     let method = transformation.and_then(Transformation::last_method);
@@ -207,7 +209,7 @@ fn gave_up(text: String, state: &State) -> Fault {
     }
 }
 
-/// The function in which a call failed, if it has a name.
+/// Returns the function in which a call failed, if it has a name.
 fn place(error: &wasmtime::Error) -> String {
     let backtrace = error.downcast_ref::<WasmBacktrace>();
     let innermost = backtrace.and_then(|found| found.frames().first());
@@ -215,8 +217,8 @@ fn place(error: &wasmtime::Error) -> String {
     name.map_or_else(String::new, |name| format!(" in {name}"))
 }
 
-/// Whether a call failed in functions that call themselves, or each other: few functions fill the upper part of the
-/// stack that is told.
+/// Checks whether a call failed in endless recursion: a few functions fill the reported upper part
+/// of the stack.
 fn is_recursion(error: &wasmtime::Error) -> bool {
     let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else {
         return false;
@@ -226,7 +228,7 @@ fn is_recursion(error: &wasmtime::Error) -> bool {
     frames.len() >= DEEP && functions.len() * 2 <= frames.len()
 }
 
-/// A text of a plugin as far as it is told.
+/// Shortens a plugin's text to the maximum size.
 pub fn shortened(mut text: String) -> String {
     let length = text.len();
     if length > MAX_CAUSE_BYTES {
@@ -236,7 +238,7 @@ pub fn shortened(mut text: String) -> String {
     text
 }
 
-/// The limits that wasmtime watches over, by its words for them.
+/// Explains a limit that wasmtime enforces, recognized by its message.
 fn too_much(cause: &str) -> Option<String> {
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         let most = MAX_MEMORY >> 20;
@@ -246,7 +248,7 @@ fn too_much(cause: &str) -> Option<String> {
     handles.then(|| format!("it held more than {MAX_HANDLES} handles at once"))
 }
 
-/// Says what a trap means.
+/// Explains a trap.
 pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
     let panic = state.last_error.take();
     let trap = error.downcast_ref::<Trap>();

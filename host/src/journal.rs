@@ -1,4 +1,4 @@
-//! What a pipeline did so far, for the summary at exit.
+//! Counters and notes of a pipeline, for the summary at exit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,28 +14,28 @@ use crate::requests::PlannedClass;
 use crate::splicing::Spliced;
 use crate::trouble::Trouble;
 
-/// What happened so far, of any number of threads.
+/// Counters and notes of a pipeline, shared by all threads.
 #[derive(Default)]
 pub(crate) struct Journal {
     entries: Mutex<Entries>,
-    /// Whether an edit made a method longer than HotSpot compiles; asked for each class.
+    /// `true` once an edit made a method longer than HotSpot compiles; read for each class.
     has_huge_methods: AtomicBool,
 }
 
 #[derive(Default)]
 struct Entries {
     summary: Summary,
-    /// Classes that plugins failed on, so that each is counted once, and told once of each plugin.
+    /// Classes on which plugins failed. Each class is counted once, and reported once per plugin.
     failed: HashMap<String, Vec<String>>,
 }
 
 impl Journal {
-    /// What was done so far.
+    /// Returns the summary so far.
     pub(crate) fn summary(&self) -> Summary {
         self.entries().summary.clone()
     }
 
-    /// Whether an edit made a method longer than HotSpot compiles.
+    /// Returns whether an edit made a method longer than HotSpot compiles.
     pub(crate) fn has_huge_methods(&self) -> bool {
         self.has_huge_methods.load(Ordering::Relaxed)
     }
@@ -44,7 +44,7 @@ impl Journal {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A class that a plugin wanted is done; `failed` says what went wrong with the plugins whose edits it has not.
+    /// Counts a class that a plugin selected; `failed` lists the plugins whose edits it lacks.
     pub(crate) fn done(
         &self,
         request: &ClassRequest<'_>,
@@ -88,7 +88,7 @@ impl Journal {
         Outcome::Failed { changed, failures }
     }
 
-    /// Keeps the plugins' notes about a class.
+    /// Stores the plugins' notes about a class.
     pub(crate) fn keep_notes(&self, planned: &PlannedClass) {
         let PlannedClass {
             class, requests, ..
@@ -108,7 +108,7 @@ impl Journal {
         }
     }
 
-    /// Keeps what is worth saying about the methods of a class.
+    /// Stores the remarks about the methods of a class.
     pub(crate) fn keep(&self, class: &TransformedClass, spliced: Spliced) {
         let remark = |(method, text): (MethodIndex, String)| MethodRemark {
             class: class.class().this_class().to_str_lossless().into_owned(),
@@ -141,7 +141,7 @@ impl Journal {
     }
 }
 
-/// A name for display; the JVM gives none for some classes made at run time.
+/// Returns a name for display. The JVM passes no name for some classes generated at run time.
 fn class_name(name: &[u8]) -> String {
     match name {
         [] => "(a class without a name)".to_owned(),

@@ -1,26 +1,26 @@
-//! Memory that one class lends to the next, so that most classes cost hardly an allocation.
+//! Memory that is reused from class to class, so that most classes need hardly an allocation.
 
 use plan_rules::{ClassMemory, PlanRequest};
 use rewriter::EditPlan;
 
-/// Most requests whose memory is kept.
+/// Maximum number of requests whose memory is kept.
 const KEPT: usize = 4;
 
-/// What the work on one class leaves for the next; what is lost to a failure is made anew.
+/// The reusable memory of the work on one class. After a failure, lost memory is allocated again.
 #[derive(Default)]
 pub(crate) struct LentMemory {
-    /// Of the class that plugins are shown.
+    /// Memory of the class view.
     pub(crate) class: ClassMemory,
-    /// Of what single plugins ask for.
+    /// Memory of the plugins' requests.
     pub(crate) requests: Vec<PlanRequest>,
-    /// Of the plan of all plugins.
+    /// Memory of the merged plan.
     pub(crate) plan: EditPlan,
-    /// Of the name of the class that has the array of the probes.
+    /// Memory of the name of the class with the probe array.
     pub(crate) owner: String,
 }
 
 impl LentMemory {
-    /// Takes the memory of a request that is done with.
+    /// Takes the memory of a finished request.
     pub(crate) fn take_request(&mut self, mut request: PlanRequest) {
         if self.requests.len() < KEPT {
             request.clear();

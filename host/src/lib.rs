@@ -1,11 +1,11 @@
-//! The plugin host: WebAssembly plugins over class bytes, without a JVM.
+//! The plugin host: runs WebAssembly plugins on class files, without a JVM.
 //!
 //! ```text
 //! ClassRequest → selector → views → plugin.transform (wasmtime) → plan → splice → self-check → Outcome
 //! ```
 //!
-//! Start reading at [`pipeline`]; [`config`] says what it is built from.
-//! Both the agent inside a JVM and the command line drive a [`Pipeline`].
+//! Begin with [`pipeline`]; [`config`] describes its configuration. Both the agent inside a JVM and
+//! the command use a [`Pipeline`].
 
 mod abilities;
 mod bindings;

@@ -1,32 +1,32 @@
-//! How much of what a plugin says is written to standard error.
+//! Limits the log output of plugins on standard error.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Most lines of one plugin.
+/// Maximum number of lines of one plugin.
 const MAX_LINES: usize = 1_000;
-/// Most bytes of one plugin.
+/// Maximum number of bytes of one plugin.
 const MAX_BYTES: usize = 256 << 10;
 
-/// What a plugin has written so far, all its instances together.
+/// The log output of a plugin so far, summed over its instances.
 #[derive(Debug, Default)]
 pub(crate) struct LogBudget {
     lines: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-/// Whether a line is written.
+/// The decision about a log line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// It is.
+    /// The line is written.
     Yes,
-    /// It is not, and that is to be said.
+    /// The line is dropped, and the limit is reported.
     NoLonger,
-    /// It is not.
+    /// The line is dropped.
     No,
 }
 
 impl LogBudget {
-    /// Whether there is room for one more line.
+    /// Counts a line, and decides about it.
     pub(crate) fn take(&self, line: &str) -> Room {
         let before = self.bytes.fetch_add(line.len(), Ordering::Relaxed);
         if before + line.len() > MAX_BYTES {
@@ -40,7 +40,7 @@ impl LogBudget {
     }
 }
 
-/// What is said instead of the first line without room.
+/// The text that replaces the first dropped line.
 pub(crate) fn left_out() -> String {
     let kib = MAX_BYTES >> 10;
     format!("what follows is left out: a plugin writes at most {MAX_LINES} lines and {kib} KiB")

@@ -1,11 +1,13 @@
-//! Spans over native methods, which have no code: a method is put in front of each (JVM TI, Set Native Method Prefix).
+//! Spans over native methods, which have no code. A wrapper replaces each one (JVM TI,
+//! `SetNativeMethodPrefix`).
 //!
 //! ```text
 //! native int read()   becomes   int read() { return $$classhook$$_read(); }   native int $$classhook$$_read()
 //! ```
 //!
-//! That adds a method, so it can be done only while a class is loaded, and never be undone. The method in front does nothing
-//! by itself; the span lies in its code, as in that of any other method, and comes and goes with retransformations.
+//! A wrapper is an added method, so it can only be added at load time and never be removed. The
+//! wrapper itself has no effect. The span is in its code like in any other method, and
+//! retransformations add and remove it.
 
 use jvms::access_flags::ACC_NATIVE;
 use plan_rules::{PlanRequest, ProbeKind};
@@ -19,15 +21,17 @@ use crate::outcome::Loader;
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::span;
 
-/// What the name of a prefixed native method begins with.
+/// The prefix of renamed native methods.
 pub const PREFIX: &str = "$$classhook$$_";
 
-/// Packages of the JVM's own classes whose native methods it links itself, or finds on the stack by their place.
+/// Packages of JDK classes whose native methods the JVM links itself, or finds by their position on
+/// the stack.
 const INNER: [&[u8]; 3] = [b"java/lang/invoke/", b"java/lang/ref/", b"jdk/internal/"];
-/// The class by whose native methods the JVM looks for native methods, up to Java 14; later ones are in `jdk.internal`.
+/// The class whose native methods load other native methods, up to Java 14; later ones are in
+/// `jdk.internal`.
 const LIBRARY: &str = "java/lang/ClassLoader$NativeLibrary";
-/// Annotations of native methods of the JVM's own classes that it replaces by code of its own, that look at who calls
-/// them, or that take any arguments.
+/// Annotations of native JDK methods that are intrinsics, caller-sensitive or
+/// signature-polymorphic.
 const SPECIAL: [&[u8]; 6] = [
     b"Ljdk/internal/HotSpotIntrinsicCandidate;",
     b"Ljdk/internal/vm/annotation/IntrinsicCandidate;",
@@ -45,13 +49,13 @@ const INNER_ONE: &str = "the JVM links, replaces or looks for this native method
 
 const OF_SPANS: &str = "the code that records calls calls it itself";
 
-/// Whether it is native and none of those that a method in front calls.
+/// Checks whether a method is native, and not one that a wrapper calls.
 pub(crate) fn is_native(method: &Method<'_, '_>) -> bool {
     method.access_flags() & ACC_NATIVE != 0
         && !method.name().as_bytes().starts_with(PREFIX.as_bytes())
 }
 
-/// Why no method may stand in front of a native one.
+/// Returns the reason why a native method cannot get a wrapper, if any.
 fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
     if !matches!(loader, Loader::Boot | Loader::Platform) {
         return None;
@@ -71,7 +75,7 @@ fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
     inner.then_some(INNER_ONE)
 }
 
-/// The native methods that plugins want spans over.
+/// Iterates over the plugin's spans on native methods.
 fn wanted<'r>(
     class: &'r ClassFile<'_>,
     request: &'r PlanRequest,
@@ -84,7 +88,7 @@ fn wanted<'r>(
     request.spans.as_slice().iter().filter(native)
 }
 
-/// The native methods to be prefixed, as name and descriptor.
+/// Returns the native methods to wrap, as name and descriptor.
 pub(crate) fn to_prefix(planned: &PlannedClass) -> Vec<String> {
     let class = planned.class.class();
     let requests = planned.requests.iter();
@@ -100,14 +104,14 @@ pub(crate) fn to_prefix(planned: &PlannedClass) -> Vec<String> {
     names
 }
 
-/// Name and descriptor of a method.
+/// Formats the name and descriptor of a method.
 pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     let (name, descriptor) = (method.name(), method.descriptor());
     format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
 }
 
-/// Adds the spans over native methods to the plan of a class in which these are prefixed; gives those that are not, by
-/// their index in the class that the plugins saw, and why.
+/// Adds the spans on native methods to the plan of a class with wrappers. Returns native methods
+/// without a wrapper, by their index in the class that the plugins saw, with the reason.
 pub(crate) fn add(
     plan: &mut EditPlan,
     planned: &PlannedClass,

@@ -1,4 +1,4 @@
-//! A plugin that observes the JVM: one instance, which gets events in batches on one thread.
+//! A plugin that observes the JVM: one instance, which receives events in batches on one thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::instance::Fault;
 use crate::observing::{Live, Observing};
 use crate::pipeline::Pipeline;
 
-/// So many calls in a row that fail retire an observer.
+/// Number of consecutive failed calls after which an observer is switched off.
 const MOST_FAILURES: u32 = 3;
 
-/// A plugin that observes.
+/// An observing plugin.
 pub struct Observer {
     pipeline: Arc<Pipeline>,
     observing: Arc<Observing>,
@@ -23,17 +23,17 @@ pub struct Observer {
     failures: u32,
 }
 
-/// Why a call brought nothing.
+/// The failure of a call.
 #[derive(Debug, Clone)]
 pub struct Failed {
-    /// What happened.
+    /// The description of the failure.
     pub fault: Fault,
-    /// Whether the observer gets no more.
+    /// `true` if the observer is switched off.
     pub retired: bool,
 }
 
 impl Observer {
-    /// The plugins that observe, each anew; those that are switched off or were retired are left out.
+    /// Creates an observer for each observing plugin, except for disabled and switched-off ones.
     #[must_use]
     pub fn all(pipeline: &Arc<Pipeline>) -> Vec<Self> {
         let observer = |observing: &Arc<Observing>| Self {
@@ -45,46 +45,48 @@ impl Observer {
         pipeline.observing().map(observer).collect()
     }
 
-    /// The plugin.
+    /// The name of the plugin.
     #[must_use]
     pub fn plugin(&self) -> &str {
         self.observing.name()
     }
 
-    /// What it wants to be told.
+    /// The subscriptions of the plugin.
     #[must_use]
     pub fn wishes(&self) -> &[Wish] {
         self.observing.wishes()
     }
 
-    /// What distinguishes the plugin, as it was configured, from all others of the process.
+    /// A number that is unique in the process for each configuration of a plugin.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.observing.number()
     }
 
-    /// Whether it may ask the JVM something.
+    /// Returns whether the plugin may make requests to the JVM.
     #[must_use]
     pub fn may_ask(&self) -> bool {
         self.observing.may_ask()
     }
 
-    /// Whether it may ask for the owners of monitors, which a JVM tells only to agents that it was started with.
+    /// Returns whether the plugin may request owners of monitors, which a JVM reports only to
+    /// agents loaded at its start.
     #[must_use]
     pub fn asks_for_owners(&self) -> bool {
         self.observing.asks_for_owners()
     }
 
-    /// What it asked since the last time, and how many requests were refused.
+    /// Takes the requests since the last call, and the number of rejected ones.
     pub fn asked(&mut self) -> (Vec<Request>, u64) {
         let live = self.live.as_mut();
         live.map_or_else(Default::default, Live::asked)
     }
 
-    /// Hands it events, whose numbers `names` knows, and says how many were lost before; the CPU time that it took.
+    /// Passes events, whose numbers refer to `names`, and the number of lost events. Returns the
+    /// CPU time of the call.
     ///
     /// # Errors
-    /// If it fails; the events are lost then, and perhaps it gets no more.
+    /// If the plugin fails. The events are then lost, and the plugin may be switched off.
     pub fn on_events(
         &mut self,
         names: &mut Names,
@@ -94,10 +96,10 @@ impl Observer {
         self.call(|live| live.on_events(names, events, lost))
     }
 
-    /// The tables that it makes now; `is_end` says whether it is asked for the last time.
+    /// Requests the plugin's current tables; `is_end` marks the last call.
     ///
     /// # Errors
-    /// If it fails.
+    /// If the plugin fails.
     pub fn on_results(
         &mut self,
         names: &mut Names,
@@ -106,7 +108,7 @@ impl Observer {
         self.call(|live| live.on_results(names, is_end))
     }
 
-    /// Runs `body` with an instance, on a stack of the plugins'.
+    /// Runs `body` with an instance, on a stack for plugins.
     fn call<T>(
         &mut self,
         body: impl FnOnce(&mut Live) -> Result<T, Fault>,

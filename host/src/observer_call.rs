@@ -1,25 +1,25 @@
-//! What the store of an observer holds: what it is told, and wants to be.
+//! The part of an observer's store that its imported functions use.
 
 use observations::batch::Names;
 use observations::request::{Asked, Request};
 use observations::wish::Filter;
 use observations::{Group, Wish};
 
-/// What an observer is told, and wants to be.
+/// The data of an observer that its imported functions use.
 #[derive(Default)]
 pub struct ObserverCall {
-    /// What the numbers of events lead to.
+    /// The names to which the numbers of events refer.
     pub names: Names,
-    /// What it subscribed to.
+    /// The subscriptions.
     pub wishes: Vec<Wish>,
-    /// Whether it may subscribe now.
+    /// `true` during `configure`, when the plugin may subscribe.
     pub configures: bool,
-    /// What it asked.
+    /// The open requests to the JVM.
     pub asked: Asked,
 }
 
 impl ObserverCall {
-    /// The plugin asks; a trap in `configure`.
+    /// Adds a request to the JVM; traps in `configure`.
     pub fn ask(&mut self, request: Request) -> wasmtime::Result<Result<(), String>> {
         if self.configures {
             let name = request.name();
@@ -29,7 +29,7 @@ impl ObserverCall {
         Ok(self.asked.ask(request))
     }
 
-    /// The plugin subscribes; a trap at any other time than in `configure`.
+    /// Adds a subscription; traps outside `configure`.
     pub fn subscribe(
         &mut self,
         group: Group,

@@ -1,4 +1,5 @@
-//! How a plugin observes the JVM: its instances, each of which subscribes when it is made.
+//! The configuration of an observing plugin, and its instances. Each instance subscribes when it is
+//! created.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,29 +20,29 @@ use crate::observer_call::ObserverCall;
 use crate::recorded::{NothingRecorded, ReportCall};
 use crate::state::{State, StoreSettings};
 
-/// What a function of an observer gives.
+/// The result of an observer's function.
 type Outcome = (Result<(), String>,);
-/// An instance with the functions that are called later; else the text of its error.
+/// An instance with its functions `on-events` and `on-results`, or the text of the plugin's error.
 type Configured = Result<(Instance, [ComponentExportIndex; 2]), String>;
 
-/// How a plugin observes, for as many instances as there will be.
+/// The configuration of an observing plugin, shared by all its instances.
 pub(crate) struct Observing {
-    /// What distinguishes it from all others of the process.
+    /// A number that is unique in the process.
     number: u64,
     pre: TransformPluginPre<State>,
     interface: String,
     config: String,
     settings: StoreSettings,
     wishes: Vec<Wish>,
-    /// Whether it imports a function that asks, and that for the owners of monitors.
+    /// `true` if it imports requests to the JVM, and the request for owners of monitors.
     may_ask: bool,
     asks_for_owners: bool,
-    /// Why it observes no more.
+    /// The reason why the plugin was switched off, if it was.
     retired: Mutex<Option<String>>,
 }
 
 impl Observing {
-    /// Configures a first instance, so that what is wrong is told when the plugin is loaded.
+    /// Configures a first instance, so that errors are reported when the plugin is loaded.
     pub fn new(
         (pre, interface): (&TransformPluginPre<State>, String),
         config: &str,
@@ -64,45 +65,45 @@ impl Observing {
         Ok(observing)
     }
 
-    /// The plugin.
+    /// The name of the plugin.
     pub fn name(&self) -> &str {
         &self.settings.plugin
     }
 
-    /// What distinguishes it from all others of the process.
+    /// A number that is unique in the process.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// What it wants to be told.
+    /// The subscriptions of the plugin.
     pub fn wishes(&self) -> &[Wish] {
         &self.wishes
     }
 
-    /// Whether it imports a function that asks.
+    /// Returns whether the plugin imports requests to the JVM.
     pub fn may_ask(&self) -> bool {
         self.may_ask
     }
 
-    /// Whether it imports the function that asks for the owners of monitors.
+    /// Returns whether the plugin imports the request for owners of monitors.
     pub fn asks_for_owners(&self) -> bool {
         self.asks_for_owners
     }
 
-    /// Why it observes no more, if it was retired.
+    /// Returns the reason why the plugin was switched off, if it was.
     pub fn retired(&self) -> Option<String> {
         let retired = self.retired.lock();
         retired.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It observes no more.
+    /// Switches the plugin off.
     pub fn retire(&self, cause: String) {
         let retired = self.retired.lock();
         *retired.unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 }
 
-/// An instance at work.
+/// A running instance.
 pub(crate) struct Live {
     store: Store<State>,
     instance: Instance,
@@ -112,7 +113,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// A new instance, configured, with what it subscribed to.
+    /// Creates and configures an instance. Also returns its subscriptions.
     pub fn new(observing: &Observing) -> Result<(Self, Vec<Wish>), Fault> {
         let mut store = new_store(observing.pre.engine(), &observing.settings);
         store.data_mut().observer = Some(ObserverCall {
@@ -140,7 +141,8 @@ impl Live {
         Ok((live, wishes))
     }
 
-    /// A new instance, configured, with the functions that are called later; else the text of its error.
+    /// Creates and configures an instance, and finds its functions. Returns the text of the
+    /// plugin's error if it rejects its configuration.
     fn configured(store: &mut Store<State>, observing: &Observing) -> wasmtime::Result<Configured> {
         let instance = observing.pre.instance_pre().instantiate(&mut *store)?;
         let interface = &observing.interface;
@@ -157,23 +159,23 @@ impl Live {
         Ok(answer.map(|()| (instance, functions)))
     }
 
-    /// CPU time that the last call has taken.
+    /// Returns the CPU time of the last call.
     pub fn time(&self) -> Duration {
         self.store.data().time()
     }
 
-    /// Whether it cannot be called any more.
+    /// Returns whether the instance has trapped and cannot be called again.
     pub fn has_trapped(&self) -> bool {
         self.trapped
     }
 
-    /// What it asked since the last time, and how many requests were refused.
+    /// Takes the requests since the last call, and the number of rejected ones.
     pub fn asked(&mut self) -> (Vec<Request>, u64) {
         let observer = self.store.data_mut().observer.get_or_insert_default();
         observer.asked.take()
     }
 
-    /// Hands it events.
+    /// Passes events to the plugin.
     pub fn on_events(&mut self, names: &mut Names, events: &[u64], lost: u64) -> Result<(), Fault> {
         let generation = names.generation;
         self.call_with(names, |live| {
@@ -184,7 +186,7 @@ impl Live {
         })
     }
 
-    /// The tables that it makes now.
+    /// Requests the plugin's current tables.
     pub fn on_results(&mut self, names: &mut Names, is_end: bool) -> Result<Vec<Table>, Fault> {
         self.store.data_mut().report = Some(ReportCall {
             recorded: Arc::new(NothingRecorded),
@@ -207,7 +209,7 @@ impl Live {
         outcome.map(|()| made.into_iter().flatten().map(table).collect())
     }
 
-    /// A call within the limits of any, while the plugin may ask for `names`.
+    /// Runs a call within the limits. Meanwhile the plugin can look up `names`.
     fn call_with(
         &mut self,
         names: &mut Names,

@@ -1,17 +1,17 @@
-//! Events as a plugin gets them: numbers that lead to names.
+//! Events in the form that plugins receive: numbers that refer to names.
 
 use crate::recorder::Place;
 use crate::stacks::{Frame, Node};
 use std::collections::HashMap;
 
-/// Most events of one batch.
+/// Maximum number of events in one batch.
 pub const MOST_EVENTS: usize = 4096;
-/// Numbers of an event.
+/// Number of `u64` words per event.
 pub const WORDS: usize = 5;
-/// So many names, methods, places or nodes of stacks end a generation.
+/// Number of names, methods, frames or nodes of stacks that ends a generation.
 const MANY: usize = 1 << 17;
 
-/// What an event is, by its number in `wit/plugin.wit`.
+/// The kinds of events, numbered as in `wit/plugin.wit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {
@@ -29,65 +29,65 @@ pub enum Kind {
     Collection = 6,
     /// A thread has started.
     ThreadStarted = 7,
-    /// A thread ends.
+    /// A thread is about to end.
     ThreadEnded = 8,
-    /// A class is prepared.
+    /// A class was prepared.
     ClassPrepared = 9,
-    /// Machine code of a method is there.
+    /// Machine code of a method was installed.
     CodeMade = 10,
-    /// It is gone.
+    /// Machine code of a method was unloaded.
     CodeGone = 11,
-    /// A native method is bound.
+    /// A native method was bound.
     NativeBound = 12,
-    /// The JVM has no memory or thread to give.
+    /// The JVM ran out of memory or threads.
     Exhausted = 13,
-    /// Objects of a class are gone.
+    /// Objects of a class were freed.
     Freed = 14,
-    /// An exception is caught.
+    /// An exception was caught.
     Caught = 15,
-    /// Somebody asks to write what there is.
+    /// A dump of the data was requested (`DataDumpRequest` of JVM TI).
     DumpAsked = 16,
-    /// A class is unloaded.
+    /// A class was unloaded.
     ClassUnloaded = 17,
-    /// A thread, as it was at an instant: of an answer, as are the following.
+    /// The state of a thread at one moment. This kind and the following ones are parts of answers.
     Thread = 20,
     /// The CPU time of a thread.
     CpuTime = 21,
-    /// The objects of a class.
+    /// The number and size of the objects of a class.
     Objects = 22,
-    /// A property of the system.
+    /// A system property.
     Property = 23,
     /// The end of an answer.
     Answered = 24,
     /// A thread owns a monitor.
     Owns = 25,
-    /// It waits to enter one.
+    /// A thread waits to enter a monitor.
     Enters = 26,
-    /// It waits in `Object.wait` for one.
+    /// A thread waits in `Object.wait`.
     Waits = 27,
-    /// What holds instances of a class.
+    /// A reference path that holds instances of a class.
     Held = 28,
 }
 
-/// An event, by the ids of [`Names`].
+/// An event, whose ids refer to [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// What it is.
+    /// The kind of the event.
     pub kind: Kind,
-    /// The name of its thread, or 0.
+    /// The id of the thread's name, or 0.
     pub thread: u32,
-    /// Nanoseconds since the begin.
+    /// Nanoseconds since the start of the observation.
     pub nanos: u64,
-    /// The name of its class, or 0.
+    /// The id of the class name, or 0.
     pub class: u32,
-    /// Its stack, or 0.
+    /// The id of the stack, or 0.
     pub stack: u32,
-    /// Its numbers.
+    /// Two values, whose meaning depends on the kind.
     pub values: [u64; 2],
 }
 
 impl Event {
-    /// As the plugin gets it.
+    /// Packs the event into the words of the WIT interface.
     #[must_use]
     pub fn words(&self) -> [u64; WORDS] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
@@ -105,17 +105,17 @@ impl Event {
 /// A method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Method {
-    /// Its class, by its internal name; empty where it has been unloaded.
+    /// The internal name of the class; empty if the class has been unloaded.
     pub class: String,
     /// Its name.
     pub name: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// The source file, if the class says.
+    /// The source file, or an empty text if the class has no `SourceFile` attribute.
     pub file: String,
 }
 
-/// Values by their ids. These count from 1 and are never given twice: what is not of this generation is not found.
+/// Values by id. Ids count from 1 and are never reused. Ids of earlier generations are not found.
 #[derive(Debug)]
 struct Table<T> {
     first: u32,
@@ -147,16 +147,16 @@ impl<T> Table<T> {
     }
 }
 
-/// What the numbers of events lead to, of one generation.
+/// The names, methods and stacks of one generation, to which the numbers of events refer.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Counts the generations.
+    /// The number of this generation.
     pub generation: u32,
     texts: Table<String>,
     by_text: HashMap<String, u32>,
     methods: Table<Method>,
     by_method: HashMap<Method, u32>,
-    /// Frames: the method, and the line.
+    /// Frames: the id of the method in the lower half, the line in the upper half.
     places: Vec<u64>,
     by_place: HashMap<Place, u32>,
     nodes: Table<Node>,
@@ -164,7 +164,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The id of a text; 0 for none.
+    /// Returns the id of a text, or 0 for an empty text.
     pub fn text(&mut self, text: &str) -> u32 {
         if text.is_empty() {
             return 0;
@@ -177,7 +177,7 @@ impl Names {
         id
     }
 
-    /// The id of the method of a frame.
+    /// Returns the id of a frame's method.
     pub fn method(&mut self, frame: &Frame) -> u32 {
         let method = Method {
             class: frame.class.clone(),
@@ -193,7 +193,8 @@ impl Names {
         id
     }
 
-    /// The id of a stack, whose innermost place comes first; 0 for none. `resolve` is asked once for each place.
+    /// Returns the id of a stack, or 0 for an empty stack. The innermost frame comes first. Calls
+    /// `resolve` once for each new frame.
     pub fn stack(&mut self, places: &[Place], mut resolve: impl FnMut(Place) -> Frame) -> u32 {
         let mut caller = None;
         for place in places.iter().rev() {
@@ -220,20 +221,21 @@ impl Names {
         caller.unwrap_or(0)
     }
 
-    /// A text by its id.
+    /// Finds a text by its id.
     #[must_use]
     pub fn find_text(&self, id: u32) -> Option<&str> {
         self.texts.get(id).map(String::as_str)
     }
 
-    /// A method by its id.
+    /// Finds a method by its id.
     #[must_use]
     pub fn find_method(&self, id: u32) -> Option<&Method> {
         self.methods.get(id)
     }
 
-    /// The frames of a stack, the innermost first: ids of methods, and lines in the upper half; empty if it is not of
-    /// this generation.
+    /// Returns the frames of a stack, the innermost first. Each has the id of its method in the
+    /// lower half and its line in the upper half. The result is empty if the stack belongs to
+    /// another generation.
     #[must_use]
     pub fn find_frames(&self, stack: u32) -> Vec<u64> {
         let mut frames = Vec::new();
@@ -245,7 +247,7 @@ impl Names {
         frames
     }
 
-    /// Ends the generation if it holds many things.
+    /// Begins a new generation if this one has reached its size limit.
     pub fn renew(&mut self) {
         let sizes = [
             self.texts.values.len(),

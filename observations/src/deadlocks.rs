@@ -1,10 +1,11 @@
-//! Threads that wait for one another.
+//! Finds threads that wait for each other.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// The circles in which each waits for what the next has: `waits` says for whom. A thread is in one circle at most, as
-/// it waits for one other; those that wait for one of a circle are not of it.
+/// Returns the cycles in the graph `waits`, which maps each thread to the thread that it waits for.
+/// Each thread waits for at most one other, so it is in at most one cycle. Threads that wait for a
+/// member of a cycle do not belong to the cycle.
 #[must_use]
 pub fn circles<T: Copy + Eq + Hash + Ord>(waits: &HashMap<T, T>) -> Vec<Vec<T>> {
     let mut begins: Vec<T> = waits.keys().copied().collect();
@@ -18,7 +19,7 @@ pub fn circles<T: Copy + Eq + Hash + Ord>(waits: &HashMap<T, T>) -> Vec<Vec<T>> 
             path.push(one);
             next = waits.get(&one).copied();
         }
-        // Where a path leads back to itself, and not to one that was walked before.
+        // Only a path that returns to itself is a new cycle; a path may also reach an older one.
         let back = next.and_then(|next| path.iter().position(|one| *one == next));
         circles.extend(back.map(|at| path.split_off(at)));
     }

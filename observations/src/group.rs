@@ -1,6 +1,7 @@
-//! Kinds of events. A plugin subscribes to one with one function, which needs a grant; some are for recordings alone.
+//! Kinds of events. A plugin subscribes to each with one function, which needs a grant. Some kinds
+//! exist only in recordings.
 
-/// Events that belong together.
+/// A kind of event that is switched on as a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Threads that used CPU time.
@@ -9,7 +10,7 @@ pub enum Group {
     Allocations,
     /// Waits for monitors.
     Monitors,
-    /// What is thrown.
+    /// Exceptions that are thrown.
     Exceptions,
     /// Garbage collections.
     Collections,
@@ -21,24 +22,24 @@ pub enum Group {
     Compilations,
     /// Native methods that are bound.
     Natives,
-    /// Memory or threads that the JVM does not have.
+    /// Memory or threads that the JVM could not provide.
     Exhaustion,
     /// Exceptions that are caught.
     Catches,
     /// Classes that are unloaded.
     Unloads,
-    /// Objects that are gone.
+    /// Objects that were freed.
     Frees,
-    /// Requests to write what there is.
+    /// Requests for a dump of the data (`DataDumpRequest` of JVM TI).
     Dumps,
-    /// Global references of JNI; of recordings alone.
+    /// Global references of JNI; only in recordings.
     References,
-    /// Threads, whatever their state; of recordings alone.
+    /// Threads in any state, sampled by the wall clock; only in recordings.
     WallClock,
 }
 
 impl Group {
-    /// Those to which plugins can subscribe.
+    /// The kinds to which plugins can subscribe.
     pub const ALL: [Self; 14] = [
         Self::Samples,
         Self::Allocations,
@@ -56,7 +57,7 @@ impl Group {
         Self::Dumps,
     ];
 
-    /// The function that subscribes, in `wit/plugin.wit`, if plugins can.
+    /// The function in `wit/plugin.wit` that subscribes, if plugins can subscribe.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

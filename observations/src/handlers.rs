@@ -1,4 +1,4 @@
-//! Whether what catches an exception looks at it.
+//! Detects exception handlers that ignore their exception.
 
 use jvms::instruction::{length_at, switch_layout};
 use jvms::opcode::{
@@ -6,8 +6,9 @@ use jvms::opcode::{
     falls_through, general_form, is_conditional, is_switch,
 };
 
-/// Whether the handler at `handler` in a method's code drops its exception: pops it, or stores it where no code reads it
-/// that can follow. Where the code is not understood it does not.
+/// Checks whether the handler at `handler` drops its exception. Such a handler pops the exception,
+/// or stores it in a local variable that no reachable code reads. Returns `false` for code that
+/// cannot be decoded.
 #[must_use]
 pub fn swallows(code: &[u8], handler: usize) -> bool {
     match local(code, handler) {
@@ -19,7 +20,7 @@ pub fn swallows(code: &[u8], handler: usize) -> bool {
     }
 }
 
-/// An instruction of a local variable, without its short forms, and its slot.
+/// Returns the general opcode and the slot of an instruction that accesses a local variable.
 fn local(code: &[u8], at: usize) -> Option<(u8, usize)> {
     let opcode = *code.get(at)?;
     if opcode == WIDE {
@@ -31,7 +32,7 @@ fn local(code: &[u8], at: usize) -> Option<(u8, usize)> {
     }
     let general = general_form(opcode);
     if general != opcode {
-        // Four of each type, one after the other.
+        // The short forms come in groups of four for each type (JVMS 6.5).
         let first = (0..=opcode).find(|one| *one != general && general_form(*one) == general)?;
         return Some((general, usize::from(opcode.checked_sub(first)?)));
     }
@@ -48,7 +49,8 @@ fn is_load(opcode: u8) -> bool {
     (jvms::opcode::ILOAD..=ALOAD).contains(&opcode)
 }
 
-/// Whether some way from `begin` reads a slot before it writes another value there; none where that is not known.
+/// Checks whether some path from `begin` reads a slot before it overwrites the slot. Returns `None`
+/// for code that cannot be decoded.
 fn is_read(code: &[u8], begin: usize, slot: usize) -> Option<bool> {
     let mut seen = vec![false; code.len()];
     let mut ways = vec![begin];
@@ -88,7 +90,7 @@ fn is_read(code: &[u8], begin: usize, slot: usize) -> Option<bool> {
     Some(false)
 }
 
-/// Where a jump leads, whose distance of 2 or 4 bytes stands at `distance`.
+/// The target of a jump whose offset of 2 or 4 bytes is at `distance`.
 fn target(code: &[u8], at: usize, distance: usize, bytes: usize) -> Option<usize> {
     let distance = match bytes {
         2 => i16::from_be_bytes(*code.get(distance..)?.first_chunk()?).into(),
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
     use jvms::opcode::{ATHROW, IFNULL, ILOAD, INVOKEVIRTUAL, NOP, RETURN};
 
-    /// `astore_1`, `aload_1` and their like.
+    /// Opcodes of the short forms, such as `astore_1` and `aload_1`.
     const ASTORE_1: u8 = 76;
     const ALOAD_1: u8 = 43;
     const LSTORE_0: u8 = 63;
@@ -121,19 +123,19 @@ mod tests {
             (&[WIDE, ASTORE, 1, 4, ALOAD, 4, ATHROW], true),
             (&[INVOKEVIRTUAL, 0, 1, RETURN], false),
             (&[ATHROW], false),
-            // one way of two reads it
+            // one of two paths reads it
             (
                 &[ASTORE_1, ALOAD_2, IFNULL, 0, 5, ALOAD_1, ATHROW, RETURN],
                 false,
             ),
-            // it is overwritten first, by what takes two slots as well
+            // an instruction that takes two slots overwrites it first
             (&[ASTORE_1, ALOAD_2, ASTORE_1, ALOAD_1, ATHROW], true),
             (&[ASTORE_1, LSTORE_0, ALOAD_1, ATHROW], true),
-            // a circle without an end
+            // an infinite loop
             (&[ASTORE_1, GOTO, 0, 0], true),
-            // another type of the same slot is no look at it
+            // an instruction of another type does not read it
             (&[ASTORE_1, ILOAD, 1, RETURN], true),
-            // what is no code, or leads out of it
+            // invalid code, or a jump out of the code
             (&[ASTORE_1, GOTO, 0, 99], false),
             (&[ASTORE_1, NOP], false),
             (&[ASTORE], false),

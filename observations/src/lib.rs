@@ -1,26 +1,27 @@
-//! What a JVM says of itself while it runs: samples of its threads and allocations, contended monitors, exceptions,
-//! garbage collections.
+//! Data about a running JVM: samples of its threads and allocations, contended monitors,
+//! exceptions, garbage collections.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`subscription`] | what is observed, and how often |
-//! | [`recorded`] | what was observed: the content of a `.observed` file |
-//! | [`stacks`] | call stacks as a tree, each frame below the one that called it |
-//! | [`recorder`] | what comes in from the JVM, added up |
-//! | [`handlers`] | whether what catches an exception looks at it |
-//! | [`deadlocks`] | threads that wait for one another |
-//! | [`group`], [`wish`] | what a plugin may be told, and wants to be |
-//! | [`batch`] | events as plugins get them |
-//! | [`merged`] | what several JVMs did, as if it were one |
-//! | [`paths`] | why objects stay in the heap |
+//! | [`subscription`] | the kinds of events of a recording, and their rates |
+//! | [`recorded`] | the content of a `.observed` file |
+//! | [`stacks`] | call stacks as a tree, in which callees are below their callers |
+//! | [`recorder`] | sums of the events that the JVM reports |
+//! | [`handlers`] | exception handlers that ignore their exception |
+//! | [`deadlocks`] | threads that wait for each other |
+//! | [`group`], [`wish`] | the kinds of events for plugins, and the subscription of a plugin |
+//! | [`batch`] | events in the form that plugins receive |
+//! | [`merged`] | the sum of the recordings of several JVMs |
+//! | [`paths`] | reference paths that keep objects in the heap |
 //! | [`path_kinds`] | kinds of those paths |
-//! | [`request`] | what a plugin may ask |
-//! | [`system_threads`] | threads that run no Java code, by their names |
-//! | [`thread_state`] | states of threads, as samples by the wall clock show them |
-//! | [`tables`] | what a plugin made of them: the content of a `.tables` file |
-//! | [`selection`] | a part of what was recorded: of some threads, of some classes |
+//! | [`request`] | requests of plugins to the JVM |
+//! | [`system_threads`] | threads that run no Java code, by name |
+//! | [`thread_state`] | states of threads in samples by the wall clock |
+//! | [`tables`] | the content of a `.tables` file, which a plugin produced |
+//! | [`selection`] | a subset of a recording by threads and classes |
 //!
-//! The command subscribes, the agent records, `trace` makes reports of it; this crate knows no JVM.
+//! The command subscribes, the agent records, and `trace` makes reports. This crate has no access
+//! to a JVM.
 #![forbid(unsafe_code)]
 
 pub mod batch;

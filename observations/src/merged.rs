@@ -1,4 +1,4 @@
-//! What several JVMs did, as if it were one.
+//! Merges the recordings of several JVMs into one.
 
 use crate::recorded::{Collection, Deadlock, OtherReferences, Recorded, Stuck, VERSION, WallLooks};
 use crate::stacks::{StackBuilder, Stacks};
@@ -7,8 +7,8 @@ use crate::thread_state::ThreadState;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The sums of several recordings: threads, classes and stacks of the same names are the same. What is missing in each
-/// is not said of all.
+/// Adds up several recordings. Threads, classes and stacks with the same names are merged. Counts
+/// of lost data are not added up.
 #[must_use]
 pub fn merged(recordings: &[Recorded]) -> Recorded {
     let mut all = Recorded {
@@ -56,7 +56,7 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
     all
 }
 
-/// What any of them was told of.
+/// Extends the subscription of `all` by that of `one`.
 fn subscribe(all: &mut Recorded, one: &Recorded) {
     let (all, one) = (&mut all.subscription, &one.subscription);
     all.cpu = all.cpu.or(one.cpu);
@@ -87,7 +87,7 @@ fn add_others(all: &mut OtherReferences, one: &OtherReferences) {
     all.deleted_weak += one.deleted_weak;
 }
 
-/// The new numbers of names.
+/// Maps names to their numbers in the merged recording.
 fn numbers(
     known: &mut HashMap<String, u32>,
     names: &mut Vec<String>,
@@ -102,7 +102,8 @@ fn numbers(
     added.iter().map(number).collect()
 }
 
-/// The new numbers of frames, and of nodes; none of one that is damaged, or for which there is no room.
+/// Maps frames and nodes to their numbers in the merged recording. A node is `None` if it is
+/// damaged or the tree is full.
 fn graft(
     builder: &mut StackBuilder,
     to: &mut Stacks,
@@ -122,7 +123,7 @@ fn graft(
     (frames, nodes)
 }
 
-/// New numbers by the old ones.
+/// Maps old numbers to the new ones.
 struct Numbers {
     threads: Vec<u32>,
     classes: Vec<u32>,
@@ -136,7 +137,7 @@ impl Numbers {
     }
 }
 
-/// A name that a damaged file does not hold leads nowhere.
+/// The new number of a name, or `u32::MAX`, which has no name, if a damaged file lacks the name.
 fn new(numbers: &[u32], old: u32) -> u32 {
     numbers.get(old as usize).copied().unwrap_or(u32::MAX)
 }
@@ -144,10 +145,10 @@ fn new(numbers: &[u32], old: u32) -> u32 {
 /// Thread, class and stack of a row.
 type Key = (u32, u32, Option<u32>);
 
-/// A row with the thread that had the monitor, and where that was.
+/// A row's key with the owner of the monitor and the owner's stack.
 type OfOwner = (Key, Option<u32>, Option<u32>);
 
-/// The places of rows by what they are of.
+/// Indices of rows by their keys.
 #[derive(Default)]
 struct Rows {
     cpu: HashMap<(u32, Option<u32>), usize>,
@@ -264,7 +265,7 @@ fn rename(row: (&mut u32, &mut u32, &mut Option<u32>), numbers: &Numbers) -> Key
     (*thread, *class, *node)
 }
 
-/// Adds a row if there is none of its kind; else both.
+/// Adds a row if its key is new; otherwise returns the existing row and the new one.
 fn sum<'a, K: Eq + Hash, R>(
     known: &mut HashMap<K, usize>,
     rows: &'a mut Vec<R>,
@@ -289,7 +290,7 @@ mod tests {
     use crate::stacks::Frame;
     use crate::{Recorder, Subscription};
 
-    /// A JVM whose threads, classes and frames come in this order, each once.
+    /// A recording of a JVM that saw these threads, classes and frames in this order.
     fn recording(names: &[&str], nanos: u64) -> Recorded {
         let mut recorder = Recorder::new(Jvm::default(), Subscription::default(), 0);
         for name in names {

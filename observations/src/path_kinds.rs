@@ -1,35 +1,35 @@
-//! Kinds of paths: those that differ only in indices of arrays, and in how often they go through the same classes, are
-//! one kind.
+//! Groups paths by kind. Paths that differ only in array indices, or in the number of passes
+//! through the same classes, are of one kind.
 
 use std::collections::{BTreeSet, HashMap};
 
 /// A reference of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The class of the object that refers; for a static field the class that has it.
+    /// The class of the referring object, or the declaring class of a static field.
     pub holder: String,
     /// The reference without the index of an array: `java.util.HashMap$Node.next`, `java.lang.Object[…]`.
     pub kind: String,
-    /// The same with the index.
+    /// The reference with the index.
     pub text: String,
 }
 
-/// References of a path that lead through the same classes again and again, or a single one.
+/// A single reference, or a run of references that leads through the same classes repeatedly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Run {
-    /// Each reference once, in order of names.
+    /// The distinct references, sorted by name.
     kind: String,
     text: String,
-    /// Number of different references.
+    /// Number of distinct references.
     kinds: usize,
     references: usize,
 }
 
-/// Objects of one class on a path from which on it is said to repeat itself.
+/// Number of objects of one class that makes a path repetitive.
 const REPEATED: usize = 3;
 
-/// Folds a path to an instance of the class `end`: from the first object of a class to the last one of the same class, all
-/// references are one run. Two objects are no repetition, unless one refers to the other.
+/// Folds a path to an instance of the class `end`. All references from the first to the last object
+/// of the same class form one run. Two objects form a run only if one refers to the other.
 fn fold(steps: &[Step], end: &str) -> Vec<Run> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     let holders = steps.iter().map(|step| step.holder.as_str());
@@ -43,7 +43,7 @@ fn fold(steps: &[Step], end: &str) -> Vec<Run> {
     };
     let (mut runs, mut at) = (Vec::new(), 0);
     while let Some(step) = steps.get(at) {
-        // The run of a class ends later where a class within it comes again later.
+        // A run becomes longer if a class within it occurs again behind it.
         let (mut behind, mut next) = (last(step).max(at), at);
         while next < behind {
             behind = behind.max(steps.get(next).map_or(0, last));
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// The run with the fewest and the most references that it has in paths of its kind.
+    /// Formats the run with the minimum and maximum number of references in the paths of its kind.
     fn shown(&self, (least, most): (usize, usize)) -> String {
         let kind = &self.kind;
         let unit = match self.kinds {
@@ -93,16 +93,16 @@ struct Group {
     instances: u64,
     /// The runs of the first path.
     example: Vec<Run>,
-    /// Fewest and most references of each run.
+    /// Minimum and maximum number of references in each run.
     ranges: Vec<(usize, usize)>,
 }
 
-/// Paths by their kinds.
+/// The paths by kind.
 #[derive(Default)]
 pub struct PathKinds(HashMap<(Option<String>, Vec<String>, String), Group>);
 
 impl PathKinds {
-    /// Adds a path: the root, if it has a name, the references, and the class of the instance.
+    /// Adds a path from a root, if the root has a name, to an instance of class `end`.
     pub fn add(&mut self, root: Option<String>, steps: &[Step], end: &str) {
         let runs = fold(steps, end);
         let kinds = runs.iter().map(|run| run.kind.clone()).collect();
@@ -119,7 +119,7 @@ impl PathKinds {
         }
     }
 
-    /// Instances and steps of each kind, those of most instances first.
+    /// Returns the number of instances and the steps of each kind, sorted by descending number.
     #[must_use]
     pub fn into_sorted(self) -> Vec<(u64, Vec<String>)> {
         let kind = |((root, _, end), group): ((Option<String>, _, String), Group)| {
@@ -138,7 +138,7 @@ impl PathKinds {
 mod tests {
     use super::*;
 
-    /// A reference as `Class.field`; that of an array as `Class[index]`.
+    /// A reference as `Class.field`, or as `Class[index]` for an array.
     fn step(text: &str) -> Step {
         let (holder, kind) = match (text.split_once('['), text.split_once('.')) {
             (Some((class, _)), _) => (format!("{class}[]"), format!("{class}[…]")),
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// The kinds of paths, each of which is `Class.field … Class`.
+    /// The kinds of paths of the form `Class.field … Class`.
     fn kinds(paths: &[String]) -> Vec<(u64, String)> {
         let mut kinds = PathKinds::default();
         for path in paths {

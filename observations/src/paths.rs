@@ -1,77 +1,79 @@
-//! Why objects stay in the heap: paths from roots to them.
+//! Finds reference paths from roots to objects in the heap.
 //!
-//! The heap is gone through several times, and each time only those references count that lead to an object that is
-//! known: first to the instances that are asked for, then to what refers to them, and so on, until a root leads to each.
-//! So memory is needed for the surroundings of these objects alone, and the paths are short ones.
+//! The search makes several passes through the heap. Each pass keeps only references to known
+//! objects: first to the instances, then to their referrers, and so on, until each instance has a
+//! path from a root. So the search needs memory only for the surroundings of the instances, and the
+//! paths are short.
 
 use std::collections::{HashMap, VecDeque};
 
-/// An object, by the order in which it became known.
+/// An object, numbered in the order of discovery.
 pub type Node = u32;
 
-/// What the search may take.
+/// Limits of the search.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Objects that it knows.
+    /// Maximum number of known objects.
     pub nodes: usize,
-    /// References that it keeps.
+    /// Maximum number of references to keep.
     pub references: usize,
-    /// Instances that are looked at.
+    /// Maximum number of instances to search for.
     pub instances: usize,
 }
 
 /// A reference from an object to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference<K> {
-    /// The object that refers.
+    /// The referring object.
     pub from: Node,
-    /// The one that it refers to.
+    /// The object that the reference points to.
     pub to: Node,
-    /// How.
+    /// The kind of reference.
     pub kind: K,
 }
 
-/// What is known of a node.
+/// The state of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     is_target: bool,
-    /// What refers to it is asked for now.
+    /// The current pass looks for referrers of the node.
     is_asked: bool,
-    /// All that refers to it is known.
+    /// All referrers of the node are known.
     is_explored: bool,
 }
 
-/// A search for paths; `R` is what a root is, `K` what a reference is.
+/// A search for paths, with roots of type `R` and kinds of references of type `K`.
 #[derive(Debug)]
 pub struct Search<R, K> {
     limits: Limits,
     states: Vec<State>,
     targets: Vec<Node>,
-    /// References to instances that were met beyond the room for instances, and this room.
+    /// Number of references to instances found beyond the limit, and random numbers to choose among
+    /// them.
     met: u64,
     random: Random,
     references: Vec<Reference<K>>,
     roots: HashMap<Node, R>,
     is_first: bool,
-    /// There are more instances than have room, so those that are looked at were drawn at random.
+    /// There are more instances than the limit, so the search uses a random sample.
     pub more_instances: bool,
-    /// Whether objects or references had no room.
+    /// `true` if objects or references exceeded the limits.
     pub cut: bool,
 }
 
-/// How an object is held: by a root and the references from there on.
+/// A path from a root to an instance.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Path<R, K> {
     /// The root.
     pub root: R,
-    /// The first object, which the root holds.
+    /// The first object, which the root refers to.
     pub first: Node,
-    /// The references from there to the instance.
+    /// The references from the first object to the instance.
     pub references: Vec<Reference<K>>,
 }
 
 impl<R: Copy, K: Copy> Search<R, K> {
-    /// Nothing is known.
+    /// Creates a search without any known object.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -88,7 +90,7 @@ impl<R: Copy, K: Copy> Search<R, K> {
         }
     }
 
-    /// Makes an object known that may turn up; none if there is no room.
+    /// Adds an object that may occur again. Returns `None` if the limit is reached.
     pub fn add(&mut self) -> Option<Node> {
         if self.states.len() >= self.limits.nodes {
             self.cut = true;
@@ -98,9 +100,9 @@ impl<R: Copy, K: Copy> Search<R, K> {
         Some((self.states.len() - 1) as Node) // limited far below 2³²
     }
 
-    /// Takes note of an instance that was met in the first pass; returns its number if the search looks at it. An
-    /// instance beyond the limit may replace another one. Each reference to an instance has the same chance (reservoir
-    /// sampling), so instances that are met late are not missed.
+    /// Adds an instance found in the first pass. Returns its number if the search includes it. An
+    /// instance beyond the limit may replace another one. Each reference to an instance has the
+    /// same chance (reservoir sampling), so the sample includes instances found late.
     pub fn instance(&mut self, known: Option<Node>) -> Option<Node> {
         if known.is_some_and(|node| self.states[node as usize].is_target) {
             return known;
@@ -134,30 +136,31 @@ impl<R: Copy, K: Copy> Search<R, K> {
         Some(node)
     }
 
-    /// Whether this pass finds instances.
+    /// Returns whether this pass finds instances.
     #[must_use]
     pub fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Whether it is asked in this pass what refers to an object.
+    /// Returns whether this pass looks for referrers of an object.
     #[must_use]
     pub fn asks_for(&self, node: Node) -> bool {
         self.states[node as usize].is_asked
     }
 
-    /// A root holds an object.
+    /// Records that a root refers to an object.
     pub fn root(&mut self, node: Node, root: R) {
         self.roots.entry(node).or_insert(root);
     }
 
-    /// Whether a root was found that holds an object.
+    /// Returns whether a root is known that refers to an object.
     #[must_use]
     pub fn is_root(&self, node: Node) -> bool {
         self.roots.contains_key(&node)
     }
 
-    /// An object, which is made known if it is not, refers to one that is asked for: its number.
+    /// Records that the object `from`, or a new one, refers to the object `to`. Returns the number
+    /// of the referring object.
     pub fn reference(&mut self, from: Option<Node>, to: Node, kind: K) -> Option<Node> {
         if self.references.len() >= self.limits.references {
             self.cut = true;
@@ -168,11 +171,12 @@ impl<R: Copy, K: Copy> Search<R, K> {
         Some(from)
     }
 
-    /// A pass through the heap is over: whether another one finds more.
+    /// Ends a pass through the heap, and returns whether another pass can find more.
     pub fn pass_is_over(&mut self) -> bool {
         let was_first = std::mem::replace(&mut self.is_first, false);
         if was_first && self.more_instances && !self.cut {
-            // References to an instance are lost that were met before it was drawn: the next pass finds all.
+            // References to an instance that were met before it was drawn are lost; the next pass
+            // finds all of them.
             self.references.clear();
             return true;
         }
@@ -208,7 +212,7 @@ impl<R: Copy, K: Copy> Search<R, K> {
         any && !self.cut
     }
 
-    /// How each object is held, as far as known.
+    /// Computes for each object the known reference that holds it.
     fn held(&self) -> Vec<Held> {
         let out = Adjacent::new(self.states.len(), &self.references, |found| found.from);
         let mut held = vec![Held::Unknown; self.states.len()];
@@ -230,13 +234,13 @@ impl<R: Copy, K: Copy> Search<R, K> {
         held
     }
 
-    /// How many instances are looked at.
+    /// Returns the number of instances in the search.
     #[must_use]
     pub fn instances(&self) -> usize {
         self.targets.len()
     }
 
-    /// A path to each instance for which there is one.
+    /// Returns a path for each instance that has one.
     #[must_use]
     pub fn paths(&self) -> Vec<Path<R, K>> {
         let held = self.held();
@@ -263,12 +267,12 @@ impl<R: Copy, K: Copy> Search<R, K> {
     }
 }
 
-/// Numbers that look random and are the same in each search (SplitMix64).
+/// Pseudo-random numbers, the same in each search (SplitMix64).
 #[derive(Debug)]
 struct Random(u64);
 
 impl Random {
-    /// A number from 0 to `end`, which is left out.
+    /// Returns a number in `0..end`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -282,7 +286,7 @@ impl Random {
 enum Held {
     Unknown,
     ByRoot,
-    /// By the reference with this index.
+    /// A reference, by its index.
     ByReference(u32),
 }
 
@@ -292,7 +296,7 @@ impl Held {
     }
 }
 
-/// Indices of references by one of their ends.
+/// Indices of references grouped by one of their ends.
 struct Adjacent {
     begins: Vec<u32>,
     indices: Vec<u32>,
@@ -333,14 +337,14 @@ mod tests {
         instances: 100,
     };
 
-    /// A heap of objects with names, gone through as a JVM does.
+    /// A heap of named objects, iterated as a JVM does.
     struct Heap<'a> {
         roots: &'a [&'a str],
         references: &'a [(&'a str, &'a str)],
     }
 
     impl Heap<'_> {
-        /// The paths to instances whose names begin with `x`, and how many passes it took.
+        /// Returns the paths to instances whose names begin with `x`, and the number of passes.
         fn search(&self, limits: Limits) -> (Search<(), usize>, Vec<String>, usize) {
             let mut search = Search::new(limits);
             let mut tags: HashMap<&str, Node> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What was observed in one JVM: the content of a `.observed` file, which is one JSON document.
+//! The recording of one JVM: the content of a `.observed` file, which is one JSON document.
 
 use crate::stacks::Stacks;
 use crate::subscription::Subscription;
@@ -6,253 +6,263 @@ use crate::system_threads::Work;
 use crate::thread_state::ThreadState;
 use serde::{Deserialize, Serialize};
 
-/// The version of the file; a reader refuses others.
+/// The version of the format. A reader rejects other versions.
 pub const VERSION: u32 = 1;
-/// What such files are called behind the dot.
+/// The file name extension.
 pub const EXTENSION: &str = "observed";
 
-/// What was observed in one JVM.
+/// The recording of one JVM.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// [`VERSION`].
+    /// The version of the format, [`VERSION`].
     pub version: u32,
-    /// The JVM.
+    /// The observed JVM.
     pub jvm: Jvm,
-    /// What was subscribed to.
+    /// The kinds of events that were observed.
     pub subscription: Subscription,
-    /// When it began, in milliseconds since 1970.
+    /// The start of the recording, in milliseconds since 1970.
     pub start_ms: u64,
-    /// How long it lasted, in nanoseconds.
+    /// The duration of the recording, in nanoseconds.
     pub duration_ns: u64,
-    /// Whether it ended: the JVM of one that did not was killed, or still runs.
+    /// `true` if the recording has ended. `false` if the JVM still runs or was killed.
     pub complete: bool,
-    /// The stacks to which the numbers of nodes lead.
+    /// The stacks, to which node numbers refer.
     pub stacks: Stacks,
     /// Names of threads.
     pub threads: Vec<String>,
     /// Names of classes, with dots.
     pub classes: Vec<String>,
-    /// How often the threads were looked at.
+    /// Number of times that the threads were sampled.
     pub turns: u64,
-    /// Threads that used CPU time between two looks.
+    /// CPU time of threads by stack.
     pub cpu: Vec<Cpu>,
-    /// Threads by the wall clock, whatever their state.
+    /// Samples of threads by the wall clock, in any state.
     #[serde(default)]
     pub wall: Vec<Wall>,
-    /// The looks at threads by the wall clock, and the threads among them.
+    /// Counts of the samplings by the wall clock.
     #[serde(default)]
     pub wall_looks: WallLooks,
     /// Threads of the process that run no Java code, with [`Subscription::cpu`].
     #[serde(default)]
     pub system: Vec<System>,
-    /// The CPU time of the process during the recording, in nanoseconds; none if the system does not report it.
+    /// The CPU time of the process during the recording, in nanoseconds; `None` if the system does
+    /// not report it.
     #[serde(default)]
     pub process_cpu_ns: Option<u64>,
     /// Sampled allocations.
     pub allocations: Vec<Allocation>,
-    /// Threads that waited to enter monitors.
+    /// Waits to enter monitors.
     pub contended: Vec<Wait>,
-    /// Threads that waited in `Object.wait`.
+    /// Waits in `Object.wait`.
     pub waits: Vec<Wait>,
-    /// Threads that were parked: waits for locks of `java.util.concurrent`, for example.
+    /// Waits of parked threads, for example for locks of `java.util.concurrent`.
     #[serde(default)]
     pub locks: Vec<LockWait>,
-    /// What was thrown.
+    /// Exceptions that were thrown.
     pub exceptions: Vec<Exception>,
-    /// Garbage collections, by their begin.
+    /// Garbage collections, sorted by start.
     pub collections: Vec<Collection>,
-    /// Global references of JNI that were created, by their places.
+    /// Global JNI references that were created, by stack.
     #[serde(default)]
     pub references: Vec<Reference>,
-    /// Global references of JNI from before, with [`Subscription::references`].
+    /// Counts of global JNI references created before the recording, with
+    /// [`Subscription::references`].
     #[serde(default)]
     pub other_references: OtherReferences,
-    /// Threads that wait for one another at the end.
+    /// Threads that wait for each other at the end.
     #[serde(default)]
     pub deadlocks: Vec<Deadlock>,
-    /// Single events, with [`Subscription::times`] alone.
+    /// Single events, only with [`Subscription::times`].
     #[serde(default)]
     pub moments: Vec<Moment>,
-    /// What is missing.
+    /// Counts of lost data.
     pub lost: Lost,
 }
 
 /// The JVM that was observed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jvm {
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// Its name and version.
+    /// The JVM's name and version.
     pub version: String,
-    /// Its command line.
+    /// The command line.
     pub command: String,
-    /// The id of the run, if it was given one.
+    /// The id of the run, or an empty text.
     pub run: String,
 }
 
-/// A thread with a stack at which it was seen after it had used CPU time.
+/// CPU time of a thread at one stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// Its stack; none if it ran no Java code.
+    /// The stack; `None` if the thread ran no Java code.
     pub node: Option<u32>,
-    /// How often.
+    /// Number of samples.
     pub samples: u64,
-    /// The CPU time that it had used since its stack was last taken, in nanoseconds, and its part of [`Self::shared_ns`].
+    /// The thread's CPU time since its previous stack sample, in nanoseconds, with
+    /// [`Self::shared_ns`].
     pub cpu_ns: u64,
-    /// What of that the thread used after its stack was last taken, and which is shared among the stacks at which it was
-    /// seen; in nanoseconds.
+    /// The part of `cpu_ns` used after the last stack sample, in nanoseconds. It is divided among
+    /// the stacks of the thread.
     #[serde(default)]
     pub shared_ns: u64,
 }
 
-/// A thread with a stack at which it was, and its state.
+/// Samples of a thread by the wall clock, at one stack in one state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wall {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// Its stack; none if it ran no Java code.
+    /// The stack; `None` if the thread ran no Java code.
     pub node: Option<u32>,
-    /// Its state.
+    /// The state of the thread.
     pub state: ThreadState,
-    /// The number of samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The nanoseconds of threads' time that the samples stand for.
+    /// The thread time that the samples represent, in nanoseconds.
     pub nanos: u64,
 }
 
-/// Looks at threads by the wall clock.
+/// Counts of the samplings by the wall clock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallLooks {
-    /// The number of looks.
+    /// Number of samplings.
     pub count: u64,
-    /// The largest number of threads that there were.
+    /// Maximum number of threads in the JVM.
     pub threads: u64,
-    /// The largest number of threads of one look.
+    /// Maximum number of threads in one sampling.
     pub taken: u64,
-    /// True if a thread that may carry virtual ones was among them.
+    /// `true` if a sampled thread may carry virtual threads.
     pub carriers: bool,
 }
 
 /// The CPU time of a thread that runs no Java code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
-    /// The place of its name, as Linux keeps it, in [`Recorded::threads`].
+    /// The index in [`Recorded::threads`] of the thread's name as Linux keeps it.
     pub thread: u32,
-    /// Its work.
+    /// The work of the thread.
     pub work: Work,
-    /// In nanoseconds.
+    /// CPU time in nanoseconds.
     pub cpu_ns: u64,
 }
 
-/// A class that a stack allocates.
+/// Sampled allocations of a class at one stack.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Allocation {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of the class in [`Recorded::classes`].
+    /// The index of the class in [`Recorded::classes`].
     pub class: u32,
     /// The stack.
     pub node: Option<u32>,
-    /// Sampled objects.
+    /// Number of sampled objects.
     pub samples: u64,
-    /// How many objects that stands for.
+    /// Estimated number of allocated objects.
     pub objects: f64,
-    /// How many bytes that stands for.
+    /// Estimated number of allocated bytes.
     pub bytes: f64,
-    /// How many of the objects are alive at the end; counts with [`Subscription::live`] alone.
+    /// Estimated number of these objects that are alive at the end; only with
+    /// [`Subscription::live`].
     pub live_objects: f64,
-    /// Their bytes.
+    /// Estimated number of bytes of the live objects.
     pub live_bytes: f64,
 }
 
-/// Threads that waited for a monitor of a class at one stack.
+/// Waits for monitors of one class at one stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of the monitor's class in [`Recorded::classes`].
+    /// The index of the monitor's class in [`Recorded::classes`].
     pub class: u32,
     /// The stack.
     pub node: Option<u32>,
-    /// How often.
+    /// Number of waits.
     pub count: u64,
-    /// How long in all, in nanoseconds.
+    /// The sum of the waits, in nanoseconds.
     pub total_ns: u64,
-    /// How long at most, in nanoseconds.
+    /// The longest wait, in nanoseconds.
     pub longest_ns: u64,
-    /// How many of them went on when the recording ended; until then they are counted and timed as the others.
+    /// Number of waits that had not ended when the recording did. They count in the other fields up
+    /// to that moment.
     #[serde(default)]
     pub unfinished: u64,
-    /// The thread that had the monitor when they began to wait: its place in [`Recorded::threads`]. None if the JVM was not
-    /// asked, or nobody had it by then.
+    /// The index in [`Recorded::threads`] of the thread that owned the monitor when the waits
+    /// began. `None` if the owner was not looked up, or the monitor was already free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<u32>,
-    /// The innermost frame of that thread: a place in [`Stacks::frames`].
+    /// The innermost frame of the owner, as an index into [`Stacks::frames`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_at: Option<u32>,
 }
 
-/// Threads that were parked for an object of a class at one stack, while one thread had the lock.
+/// Waits of parked threads for objects of one class at one stack, during which the same thread held
+/// the lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockWait {
-    /// The wait. Its class is that of the object that the thread named as its blocker.
+    /// The wait. Its class is that of the blocker that the thread passed to `LockSupport.park`.
     #[serde(flatten)]
     pub wait: Wait,
-    /// The place of the name of the thread that had the lock in [`Recorded::threads`]; none where nobody has it alone.
+    /// The index in [`Recorded::threads`] of the thread that held the lock. `None` if no thread
+    /// held the lock exclusively.
     pub holder: Option<u32>,
 }
 
-/// What a stack threw.
+/// Exceptions thrown at one stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of its class in [`Recorded::classes`].
+    /// The index of the exception's class in [`Recorded::classes`].
     pub class: u32,
-    /// The stack that threw it.
+    /// The stack of the throw.
     pub node: Option<u32>,
-    /// The place in [`Stacks::frames`] where the JVM saw that it will be caught; none if by no Java code that it saw.
+    /// The frame of the catching handler, as an index into [`Stacks::frames`]. `None` if the JVM
+    /// knew of no Java handler when the exception was thrown.
     pub caught: Option<u32>,
-    /// How often.
+    /// Number of exceptions.
     pub count: u64,
-    /// Whether the handler that catches it never looks at it.
+    /// `true` if the handler ignores the exception.
     #[serde(default)]
     pub swallowed: bool,
 }
 
-/// Global references of JNI to objects of a class that a stack created.
+/// Global JNI references to objects of one class, created at one stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of the object's class in [`Recorded::classes`].
+    /// The index of the object's class in [`Recorded::classes`].
     pub class: u32,
-    /// The stack that created them.
+    /// The stack of the creation.
     pub node: Option<u32>,
-    /// True for weak references.
+    /// `true` for weak references.
     pub is_weak: bool,
-    /// The number of references that were created.
+    /// Number of created references.
     pub created: u64,
-    /// The number of these that were not deleted until the end.
+    /// Number of created references that were not deleted by the end.
     pub open: u64,
 }
 
-/// Global references of JNI that were not created during the recording.
+/// Counts of global JNI references that were created before the recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherReferences {
-    /// The number of strong references at the begin, with those of the JVM itself; none if the JVM does not report it.
+    /// Number of strong references at the start, with those of the JVM itself; `None` if the JVM
+    /// does not report it.
     pub before: Option<u64>,
-    /// The number of strong references at the end.
+    /// Number of strong references at the end.
     pub at_end: Option<u64>,
-    /// Strong ones that were deleted.
+    /// Number of strong references that were deleted.
     pub deleted: u64,
-    /// Weak ones that were deleted.
+    /// Number of weak references that were deleted.
     pub deleted_weak: u64,
 }
 
-/// Threads of which each waits to enter a monitor that the next owns, the last one that of the first.
+/// A cycle of threads. Each waits to enter a monitor that the next one owns, and the last waits for
+/// the first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// The threads.
@@ -262,41 +272,44 @@ pub struct Deadlock {
 /// A thread of a deadlock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of the class of the monitor for which it waits in [`Recorded::classes`].
+    /// The index in [`Recorded::classes`] of the class of the monitor that the thread waits for.
     pub class: u32,
-    /// Where it waits.
+    /// The stack of the wait.
     pub node: Option<u32>,
-    /// Whether it waits for a lock of `java.util.concurrent` instead of a monitor.
+    /// `true` for a lock of `java.util.concurrent`, `false` for a monitor.
     #[serde(default)]
     pub is_lock: bool,
 }
 
-/// What a single event was.
+/// The type of a single event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// A thread had used so many nanoseconds of CPU time.
+    /// A thread used CPU time; the amount is in nanoseconds.
     #[default]
     Cpu,
-    /// An object of so many bytes was sampled.
+    /// An allocation was sampled; the amount is the size of the object in bytes.
     Allocation,
-    /// A thread entered a monitor after so many nanoseconds.
+    /// A thread entered a monitor; the amount is the wait in nanoseconds.
     Contended,
-    /// `Object.wait` ended after so many nanoseconds.
+    /// `Object.wait` ended; the amount is the wait in nanoseconds.
     Wait,
-    /// A thread waited to enter a monitor when the recording ended, for so many nanoseconds until then.
+    /// A thread waited to enter a monitor when the recording ended; the amount is the wait until
+    /// then in nanoseconds.
     UnfinishedContended,
-    /// A thread was in `Object.wait` when the recording ended, for so many nanoseconds until then.
+    /// A thread was in `Object.wait` when the recording ended; the amount is the wait until then in
+    /// nanoseconds.
     UnfinishedWait,
-    /// A thread was parked for so many nanoseconds.
+    /// A thread was parked; the amount is the time in nanoseconds.
     Lock,
-    /// A thread was parked when the recording ended, for so many nanoseconds until then.
+    /// A thread was parked when the recording ended; the amount is the time until then in
+    /// nanoseconds.
     UnfinishedLock,
-    /// Something was thrown.
+    /// An exception was thrown.
     Exception,
-    /// A thread was in this state; the sample stands for so many nanoseconds.
+    /// A sample of a thread in this state; the amount is the time it represents in nanoseconds.
     Wall(ThreadState),
 }
 
@@ -304,21 +317,21 @@ pub enum What {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Moment {
-    /// What it was.
+    /// The type of the event.
     pub what: What,
-    /// When, in nanoseconds since the begin of the recording.
+    /// The time of the event, in nanoseconds since the start of the recording.
     pub at_ns: u64,
-    /// Nanoseconds or bytes.
+    /// Nanoseconds or bytes, depending on the type.
     pub amount: u64,
-    /// The thread's place in [`Recorded::threads`].
+    /// The index of the thread in [`Recorded::threads`].
     pub thread: u32,
-    /// The place of the class in [`Recorded::classes`].
+    /// The index of the class in [`Recorded::classes`].
     pub class: u32,
     /// The stack.
     pub node: Option<u32>,
 }
 
-/// A moment in a file: there may be many.
+/// A moment as an array in the file, which is shorter than an object.
 type Row = (What, u64, u64, u32, u32, Option<u32>);
 
 impl From<Row> for Moment {
@@ -351,40 +364,42 @@ impl From<Moment> for Row {
 /// A garbage collection that stopped the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
-    /// When it began, in nanoseconds since the begin of the recording.
+    /// The start of the collection, in nanoseconds since the start of the recording.
     pub start_ns: u64,
-    /// How long it lasted, in nanoseconds.
+    /// The duration of the collection, in nanoseconds.
     pub duration_ns: u64,
-    /// Bytes in use when that was looked at afterwards; none if another collection came first.
+    /// Bytes of the heap in use after the collection; `None` if another collection began before
+    /// they were measured.
     pub used_after: Option<u64>,
-    /// Bytes that the heap had then.
+    /// The size of the heap in bytes at the same moment.
     pub heap_after: Option<u64>,
 }
 
-/// What is missing, and why.
+/// Counts of lost data by cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
-    /// Events for which the queue had no room, as they came faster than they were read.
+    /// Number of events lost because they arrived faster than the queue was emptied.
     pub events: u64,
-    /// Kinds of stacks for which the tables had no room.
+    /// Number of rows lost because a table was full.
     pub rows: u64,
-    /// Looks at the threads that came too late and were left out.
+    /// Number of samplings that were skipped because they were late.
     pub turns: u64,
-    /// Sampled objects that could not be followed to the end.
+    /// Number of sampled objects whose lifetime could not be tracked to the end.
     pub untracked: u64,
-    /// Global references of JNI that were not followed, as too many were open or they came too fast.
+    /// Number of global JNI references that were not tracked, because too many were open or they
+    /// arrived too fast.
     #[serde(default)]
     pub references: u64,
-    /// Single events that are in the sums and not on the time line, which is full.
+    /// Number of single events that the sums contain but not the time line, because it was full.
     #[serde(default)]
     pub moments: u64,
 }
 
 impl Recorded {
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message that describes the fault in the file.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let recorded: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if recorded.version != VERSION {
@@ -396,7 +411,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Whether nothing was seen.
+    /// Returns whether the recording has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cpu.is_empty()
@@ -412,13 +427,13 @@ impl Recorded {
             && self.deadlocks.is_empty()
     }
 
-    /// The name of a thread; empty if the file does not hold it.
+    /// Returns the name of a thread, or an empty text if a damaged file lacks it.
     #[must_use]
     pub fn thread(&self, place: u32) -> &str {
         self.threads.get(place as usize).map_or("", String::as_str)
     }
 
-    /// The name of a class; empty if the file does not hold it.
+    /// Returns the name of a class, or an empty text if a damaged file lacks it.
     #[must_use]
     pub fn class(&self, place: u32) -> &str {
         self.classes.get(place as usize).map_or("", String::as_str)

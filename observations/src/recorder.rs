@@ -1,4 +1,4 @@
-//! What comes in from the JVM, added up: one row for each kind of event, thread, class and stack.
+//! Adds up the events of a JVM: one row for each kind of event, thread, class and stack.
 
 use crate::recorded::{
     Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, OtherReferences,
@@ -12,55 +12,57 @@ use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Most rows of one kind of event.
+/// Maximum number of rows per kind of event.
 const MOST_ROWS: usize = 1 << 18;
-/// Most single events that are kept with their times.
+/// Maximum number of single events that are kept with their times.
 const MOST_MOMENTS: usize = 1 << 17;
-/// Most collections that are kept one by one.
+/// Maximum number of garbage collections that are kept singly.
 const MOST_COLLECTIONS: usize = 1 << 16;
-/// Threads whose last stack is remembered; of more, some share the memory for one.
+/// Number of threads whose last stack is cached; more threads share the entries.
 const MOST_LAST: usize = 1 << 10;
 
-/// Most places that are known below others; those of more are found by their frames.
+/// Maximum number of cached nodes by caller and place. Other nodes are found by their frames.
 const MOST_PLACES: usize = 1 << 20;
 
-/// The places of rows, by what they are of.
+/// Indices of rows by key.
 type Rows<K> = HashMap<K, usize, FxBuildHasher>;
 
-/// A frame as the JVM tells it: a method and a bytecode index.
+/// A frame as the JVM reports it: a method and a bytecode index.
 pub type Place = (u64, i64);
 
-/// A thread that has a monitor.
+/// The owner of a monitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Owner {
-    /// Its place among the threads.
+    /// The number of the thread.
     pub thread: u32,
-    /// The place of its innermost frame.
+    /// The index of its innermost frame.
     pub at: Option<u32>,
 }
 
-/// What an event is of: thread, class and stack.
+/// The thread, class and stack of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Of [`Recorder::thread`].
+    /// The number from [`Recorder::thread`].
     pub thread: u32,
-    /// Of [`Recorder::class`].
+    /// The number from [`Recorder::class`].
     pub class: u32,
-    /// Of [`Recorder::stack`].
+    /// The node from [`Recorder::stack`].
     pub node: Option<u32>,
 }
 
-/// The stack that a thread had last: the next one mostly has the same outer part, whose nodes are known.
+/// The last stack of a thread. The next stack mostly has the same outer frames, whose nodes are
+/// then known.
 #[derive(Debug, Default)]
 struct LastStack {
-    /// The outermost place first.
+    /// The places, outermost first.
     places: Vec<Place>,
-    /// The node of each place, and of fewer where the tree was full.
+    /// The node of each place; fewer if the tree was full.
     nodes: Vec<u32>,
 }
 
 impl LastStack {
-    /// Keeps of it what a stack, whose innermost place comes first, has as well, and takes over the rest.
+    /// Replaces the stack by `places`, innermost first, and keeps the nodes of the common outer
+    /// part.
     fn become_stack(&mut self, places: &[Place]) {
         let pairs = self.places.iter().zip(places.iter().rev());
         let common = pairs.take_while(|(old, new)| old == new).count();
@@ -71,22 +73,23 @@ impl LastStack {
     }
 }
 
-/// Adds up what is observed in one JVM.
+/// Adds up the events of one JVM.
 #[derive(Debug, Default)]
 pub struct Recorder {
     recorded: Recorded,
     stacks: StackBuilder,
     frames: HashMap<Place, u32, FxBuildHasher>,
-    /// The nodes of places below those of their callers. Asked for each frame that is not of a thread's last stack.
+    /// Nodes by caller and place. Consulted for each frame that the thread's last stack does not
+    /// have.
     nodes: HashMap<(Option<u32>, Place), u32, FxBuildHasher>,
-    /// Of threads, by their numbers.
+    /// The last stacks of threads, by thread number modulo the length.
     last: Vec<LastStack>,
     threads: HashMap<String, u32>,
     classes: HashMap<String, u32>,
     cpu: Rows<(u32, Option<u32>)>,
     wall: Rows<(u32, Option<u32>, ThreadState)>,
     system: Rows<(u32, Work)>,
-    /// CPU time in nanoseconds that threads used after they were last seen, by their numbers.
+    /// CPU time in nanoseconds that threads used after their last sample, by thread number.
     unseen: HashMap<u32, u64>,
     allocations: Rows<Origin>,
     contended: Rows<(Origin, Option<Owner>)>,
@@ -97,7 +100,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing so far.
+    /// Creates a recorder without events.
     #[must_use]
     pub fn new(jvm: Jvm, subscription: Subscription, start_ms: u64) -> Self {
         Self {
@@ -112,17 +115,17 @@ impl Recorder {
         }
     }
 
-    /// The number of a thread.
+    /// Returns the number of a thread.
     pub fn thread(&mut self, name: &str) -> u32 {
         number(&mut self.threads, &mut self.recorded.threads, name)
     }
 
-    /// The number of a class, by its name with dots.
+    /// Returns the number of a class, whose name has dots.
     pub fn class(&mut self, name: &str) -> u32 {
         number(&mut self.classes, &mut self.recorded.classes, name)
     }
 
-    /// The number of a place; `resolve` is asked once for each.
+    /// Returns the index of the frame at a place. Calls `resolve` once for each new place.
     pub fn frame(&mut self, place: Place, resolve: impl FnOnce() -> Frame) -> u32 {
         let (builder, stacks) = (&mut self.stacks, &mut self.recorded.stacks);
         *self
@@ -131,7 +134,7 @@ impl Recorder {
             .or_insert_with(|| builder.frame(stacks, resolve()))
     }
 
-    /// The node of a stack of a thread, whose innermost place comes first.
+    /// Returns the node of a thread's stack, whose innermost place comes first.
     pub fn stack(
         &mut self,
         thread: u32,
@@ -156,7 +159,7 @@ impl Recorder {
         node
     }
 
-    /// The node of a place below that of its caller; none if there is no room.
+    /// Returns the node of a place below its caller's node, or `None` if the tree is full.
     fn node(
         &mut self,
         caller: Option<u32>,
@@ -176,13 +179,13 @@ impl Recorder {
         Some(node)
     }
 
-    /// The threads were looked at; so many looks before were left out, as it was too late for them.
+    /// Counts a sampling of the threads, and the `late` ones before it that were skipped.
     pub fn turn(&mut self, late: u64) {
         self.recorded.turns += 1;
         self.recorded.lost.turns += late;
     }
 
-    /// A thread was seen that had used CPU time.
+    /// Adds a sample of a thread that used CPU time.
     pub fn cpu(&mut self, thread: u32, node: Option<u32>, cpu_ns: u64) {
         let new = || Cpu {
             thread,
@@ -198,7 +201,8 @@ impl Recorder {
         rows[at].cpu_ns += cpu_ns;
     }
 
-    /// A thread used CPU time, and was not seen running; [`Recorder::share_unseen`] says where that was.
+    /// Adds CPU time of a thread that no sample saw running; [`Recorder::share_unseen`] assigns it
+    /// to stacks.
     pub fn unseen(&mut self, thread: u32, cpu_ns: u64) {
         self.cpu(thread, None, cpu_ns);
         if let Some(at) = self.cpu.get(&(thread, None)) {
@@ -207,7 +211,8 @@ impl Recorder {
         }
     }
 
-    /// Counts a look by the wall clock, at `taken` of all threads; `carriers` if one may carry virtual threads.
+    /// Counts a sampling of `taken` of all threads by the wall clock; `carriers` if one may carry
+    /// virtual threads.
     pub fn wall_look(&mut self, taken: usize, threads: usize, carriers: bool) {
         let looks = &mut self.recorded.wall_looks;
         looks.count += 1;
@@ -216,7 +221,7 @@ impl Recorder {
         looks.carriers |= carriers;
     }
 
-    /// Adds a sample by the wall clock, which stands for so many nanoseconds.
+    /// Adds a sample by the wall clock that represents `nanos` nanoseconds.
     pub fn wall(&mut self, thread: u32, node: Option<u32>, state: ThreadState, nanos: u64) {
         let new = || Wall {
             thread,
@@ -234,8 +239,9 @@ impl Recorder {
         }
     }
 
-    /// What threads used without being seen is shared, as the recording ends, among the stacks at which threads of the same
-    /// name were seen, in proportion to what they used there; what one used that never was stays without a stack.
+    /// Divides unsampled CPU time among the stacks of threads with the same name, in proportion to
+    /// their CPU time. Called at the end of the recording. The time of a thread that was never
+    /// sampled stays without a stack.
     pub fn share_unseen(&mut self) {
         let rows = &mut self.recorded.cpu;
         let mut totals: HashMap<u32, u64> = HashMap::new();
@@ -268,7 +274,7 @@ impl Recorder {
             .collect();
     }
 
-    /// A thread that runs no Java code used CPU time; its name is as Linux keeps it.
+    /// Adds CPU time of a thread that runs no Java code, by its name as Linux keeps it.
     pub fn system(&mut self, name: &str, work: Work, cpu_ns: u64) {
         let thread = self.thread(name);
         let new = || System {
@@ -283,12 +289,13 @@ impl Recorder {
         }
     }
 
-    /// The process has used so much CPU time since the begin of the recording.
+    /// Sets the CPU time that the process used since the start of the recording.
     pub fn process(&mut self, cpu_ns: u64) {
         self.recorded.process_cpu_ns = Some(cpu_ns);
     }
 
-    /// The CPU time of the process that is in no row gets one, as the recording ends.
+    /// Adds a row for CPU time of the process that no other row has. Called at the end of the
+    /// recording.
     pub fn add_rest_of_process(&mut self) {
         let java = self.recorded.cpu.iter().map(|row| row.cpu_ns);
         let system = self.recorded.system.iter().map(|row| row.cpu_ns);
@@ -299,7 +306,8 @@ impl Recorder {
         }
     }
 
-    /// An object of so many bytes was sampled; the number of its row, by which [`Recorder::live`] knows it.
+    /// Adds a sampled object of `size` bytes, and returns the number of its row for
+    /// [`Recorder::live`].
     pub fn allocation(&mut self, origin: Origin, size: u64) -> Option<u32> {
         let share = self.share(size);
         let new = || Allocation {
@@ -319,7 +327,7 @@ impl Recorder {
         u32::try_from(at).ok()
     }
 
-    /// A sampled object of so many bytes, of this row, is alive.
+    /// Adds a sampled object of `size` bytes in this row that is still alive.
     pub fn live(&mut self, row: u32, size: u64) {
         let share = self.share(size);
         if let Some(row) = self.recorded.allocations.get_mut(row as usize) {
@@ -332,12 +340,12 @@ impl Recorder {
         share(self.recorded.subscription.allocations.unwrap_or(0), size)
     }
 
-    /// A thread waited to enter a monitor, which the owner had when the wait began.
+    /// Adds a wait to enter a monitor, with the owner at the start of the wait.
     pub fn contended(&mut self, origin: Origin, owner: Option<Owner>, nanos: u64) {
         self.add_contended(origin, owner, (nanos, 0));
     }
 
-    /// A thread waits to enter a monitor, so long so far, as the recording ends.
+    /// Adds a wait to enter a monitor that has not ended when the recording does.
     pub fn unfinished_contended(&mut self, origin: Origin, owner: Option<Owner>, nanos: u64) {
         self.add_contended(origin, owner, (nanos, 1));
     }
@@ -348,12 +356,12 @@ impl Recorder {
         self.recorded.lost.rows += u64::from(!has_room);
     }
 
-    /// A thread waited in `Object.wait`.
+    /// Adds a wait in `Object.wait`.
     pub fn waited(&mut self, origin: Origin, nanos: u64) {
         self.add_wait(origin, nanos, 0);
     }
 
-    /// A thread waits in `Object.wait`, so long so far, as the recording ends.
+    /// Adds a wait in `Object.wait` that has not ended when the recording does.
     pub fn unfinished_wait(&mut self, origin: Origin, nanos: u64) {
         self.add_wait(origin, nanos, 1);
     }
@@ -365,8 +373,9 @@ impl Recorder {
         self.recorded.lost.rows += u64::from(!has_room);
     }
 
-    /// A thread was parked while `holder` had the lock. A wait that several threads had the lock for comes in parts, of
-    /// which one counts; one that goes on as the recording ends counts as `unfinished`, too.
+    /// Adds a wait of a parked thread while `holder` held the lock. A wait during which several
+    /// threads held the lock comes in parts, only one of which counts. A wait that has not ended
+    /// when the recording does also counts as `unfinished`.
     pub fn parked(
         &mut self,
         origin: Origin,
@@ -395,7 +404,7 @@ impl Recorder {
         wait.unfinished += unfinished;
     }
 
-    /// Something was thrown, which the frame `caught` catches, and perhaps never looks at.
+    /// Adds an exception, with the frame that catches it, if known.
     pub fn exception(&mut self, origin: Origin, caught: Option<u32>, swallowed: bool) {
         let new = || Exception {
             thread: origin.thread,
@@ -413,7 +422,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a global reference of JNI, and returns the number of its row for [`Recorder::open_references`].
+    /// Adds a global JNI reference, and returns the number of its row for
+    /// [`Recorder::open_references`].
     pub fn reference(&mut self, origin: Origin, is_weak: bool) -> Option<u32> {
         let new = || Reference {
             thread: origin.thread,
@@ -431,8 +441,8 @@ impl Recorder {
         u32::try_from(at).ok()
     }
 
-    /// Sets the number of open references of each row, 0 for rows that `open` lacks. `other` counts references from
-    /// before, `lost` those that were not followed.
+    /// Sets the number of open references of each row, 0 for rows that `open` lacks. `other` counts
+    /// references from before, `lost` those that were not tracked.
     pub fn open_references(&mut self, open: &HashMap<u32, u64>, other: OtherReferences, lost: u64) {
         for (number, row) in (0..).zip(&mut self.recorded.references) {
             row.open = open.get(&number).copied().unwrap_or(0);
@@ -441,7 +451,8 @@ impl Recorder {
         self.recorded.lost.references = lost;
     }
 
-    /// A single event, which is in the sums, too; `at_ns` is since the begin of the recording.
+    /// Adds a single event, which the sums include too; `at_ns` counts from the start of the
+    /// recording.
     pub fn moment(&mut self, what: What, at_ns: u64, amount: u64, origin: Origin) {
         if !self.recorded.subscription.times {
             return;
@@ -459,12 +470,12 @@ impl Recorder {
         }
     }
 
-    /// Threads wait for one another.
+    /// Adds a deadlock.
     pub fn deadlock(&mut self, deadlock: Deadlock) {
         self.recorded.deadlocks.push(deadlock);
     }
 
-    /// A collection has ended.
+    /// Adds a garbage collection that has ended.
     pub fn collection(&mut self, collection: Collection) {
         match self.recorded.collections.len() {
             ..MOST_COLLECTIONS => self.recorded.collections.push(collection),
@@ -472,20 +483,20 @@ impl Recorder {
         }
     }
 
-    /// So many bytes of the heap are in use after the last collection.
+    /// Sets the bytes in use and the size of the heap after the last collection.
     pub fn heap_after(&mut self, used: u64, heap: u64) {
         if let Some(last) = self.recorded.collections.last_mut() {
             (last.used_after, last.heap_after) = (Some(used), Some(heap));
         }
     }
 
-    /// So many events were lost since the last time.
+    /// Adds to the counts of lost events and untracked objects.
     pub fn lose(&mut self, events: u64, untracked: u64) {
         self.recorded.lost.events += events;
         self.recorded.lost.untracked += untracked;
     }
 
-    /// What was recorded so far.
+    /// Returns the recording up to now.
     #[must_use]
     pub fn recorded(&mut self, duration_ns: u64, complete: bool) -> &Recorded {
         self.recorded.duration_ns = duration_ns;
@@ -494,9 +505,9 @@ impl Recorder {
     }
 }
 
-/// How many of the objects of a size are sampled, if a thread allocates so many bytes between two samples on average: the
-/// JVM looks, for each thread, at the object with which a number of bytes is reached that is drawn from an exponential
-/// distribution (JVM TI, SampledObjectAlloc).
+/// Returns the probability that an object of this size is sampled, where `interval` is the average
+/// number of bytes between two samples. The JVM draws the number of bytes to the next sample of
+/// each thread from an exponential distribution (JVM TI, `SampledObjectAlloc`).
 #[must_use]
 pub fn share(interval: u32, size: u64) -> f64 {
     match interval {
@@ -506,13 +517,13 @@ pub fn share(interval: u32, size: u64) -> f64 {
     .max(f64::MIN_POSITIVE)
 }
 
-/// So much of something as `share` is of `whole`, which is more than 0.
+/// Returns the part of `of` that corresponds to `share` of `whole`, which is more than 0.
 fn part(of: u64, share: u64, whole: u64) -> u64 {
     let part = u128::from(of) * u128::from(share) / u128::from(whole);
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
-/// The number of a name, which is added if it is new.
+/// Returns the number of a name, and adds the name if it is new.
 fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
     if let Some(known) = numbers.get(name) {
         return *known;
@@ -523,7 +534,7 @@ fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &st
     new
 }
 
-/// The place of the row with this key; a new one if there is room.
+/// Returns the index of the row with this key, or of a new one if the limit allows.
 fn place<K: Hash + Eq, R>(
     places: &mut Rows<K>,
     rows: &mut Vec<R>,
@@ -541,7 +552,8 @@ fn place<K: Hash + Eq, R>(
     Some(rows.len() - 1)
 }
 
-/// Adds a time of waiting, and 1 if it has not ended; false if there is no room.
+/// Adds the duration of a wait, and 1 to `unfinished` if it has not ended. Returns `false` if the
+/// row limit is reached.
 fn wait(
     places: &mut Rows<(Origin, Option<Owner>)>,
     rows: &mut Vec<Wait>,

@@ -1,52 +1,52 @@
-//! What a plugin may ask the JVM while it observes.
+//! Requests of an observing plugin to the JVM.
 
 use crate::subscription::DEEPEST;
 
-/// Most classes of a histogram.
+/// Maximum number of classes in a histogram.
 pub const MOST_CLASSES: u32 = 1 << 16;
 
-/// What is asked.
+/// A request to the JVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// All threads at one instant, with states and so many innermost frames.
+    /// All threads at one moment, with their states and innermost frames.
     Threads {
-        /// Most frames.
+        /// Maximum number of frames.
         frames: u32,
     },
     /// The CPU time of all threads.
     CpuTimes,
-    /// Objects and bytes of each class.
+    /// The number of objects and bytes of each class.
     Histogram {
-        /// Those alone that can be reached.
+        /// Counts only reachable objects.
         live: bool,
-        /// The classes that are told, those of most bytes.
+        /// Maximum number of classes, those with the most bytes first.
         most: u32,
     },
-    /// The properties of the system.
+    /// The system properties.
     Properties,
-    /// The threads of a name, with states and so many innermost frames.
+    /// The threads with this name, with their states and innermost frames.
     Stack {
-        /// The name.
+        /// The name of the threads.
         thread: String,
-        /// Most frames.
+        /// Maximum number of frames.
         frames: u32,
     },
-    /// Which threads own monitors, and which wait for them.
+    /// The monitors that each thread owns or waits for.
     Monitors,
-    /// Who owns and waits for the monitors of the instances of a class.
+    /// The owners and waiters of the monitors of a class's instances.
     MonitorUsage {
-        /// Its name as in Java.
+        /// The class name as in Java.
         class: String,
     },
-    /// What holds the instances of a class.
+    /// The reference paths to the instances of a class.
     Paths {
-        /// Its name as in Java.
+        /// The class name as in Java.
         class: String,
     },
 }
 
 impl Request {
-    /// The functions that ask, in `wit/plugin.wit`.
+    /// The functions of `wit/plugin.wit` that make requests.
     pub const NAMES: [&str; 8] = [
         "threads",
         "cpu-times",
@@ -58,7 +58,7 @@ impl Request {
         "monitor-usage",
     ];
 
-    /// The function that asks.
+    /// Returns the name of the function that makes this request.
     #[must_use]
     pub fn name(&self) -> &'static str {
         let [
@@ -83,10 +83,10 @@ impl Request {
         }
     }
 
-    /// Checks the numbers.
+    /// Checks the values of the request.
     ///
     /// # Errors
-    /// What was expected, and what was found.
+    /// A message with the expected and the found value.
     pub fn checked(self) -> Result<Self, String> {
         match self {
             Self::Threads { frames } | Self::Stack { frames, .. } if frames as usize > DEEPEST => {
@@ -100,7 +100,7 @@ impl Request {
     }
 }
 
-/// What was asked since it was last answered: of each kind once.
+/// The unanswered requests, at most one of each kind.
 #[derive(Debug, Default)]
 pub struct Asked {
     waiting: Vec<Request>,
@@ -108,10 +108,10 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Something is asked.
+    /// Adds a request.
     ///
     /// # Errors
-    /// If its numbers make no sense, or the same was asked and not answered yet.
+    /// A message if a value is invalid, or a request of the same kind is unanswered.
     pub fn ask(&mut self, request: Request) -> Result<(), String> {
         let checked = request.checked().and_then(|request| {
             let name = request.name();
@@ -132,7 +132,7 @@ impl Asked {
         }
     }
 
-    /// What is to be answered now, and how many requests were refused since the last time.
+    /// Takes the unanswered requests, and the number of rejected requests since the last call.
     pub fn take(&mut self) -> (Vec<Request>, u64) {
         (
             std::mem::take(&mut self.waiting),

@@ -1,20 +1,20 @@
-//! A part of what was recorded.
+//! A subset of a recording.
 
 use crate::recorded::{LockWait, Recorded};
 use crate::stacks::Stacks;
 
-/// Which rows are kept: those of threads that `thread` takes, with a frame of a class that `class` takes, whose name
-/// has dots.
+/// Selects the rows of threads that `thread` accepts and whose stack has a frame of a class that
+/// `class` accepts. Class names have dots.
 #[derive(Clone, Copy)]
 pub struct Selection<'a> {
-    /// Names of threads.
+    /// Accepts names of threads.
     pub thread: &'a dyn Fn(&str) -> bool,
-    /// Names of classes.
+    /// Accepts names of classes.
     pub class: &'a dyn Fn(&str) -> bool,
 }
 
 impl Selection<'_> {
-    /// Leaves out everything else; collections are of no thread and stay.
+    /// Removes all other rows. Garbage collections stay, because they belong to no thread.
     pub fn apply(&self, recorded: &mut Recorded) {
         let threads: Vec<bool> = recorded
             .threads
@@ -46,7 +46,7 @@ impl Selection<'_> {
         recorded.moments.retain(|row| keeps(row.thread, row.node));
     }
 
-    /// Whether each node's stack has a frame of a chosen class.
+    /// Computes for each node of the tree whether its stack has a frame of a selected class.
     fn nodes(&self, stacks: &Stacks) -> Vec<bool> {
         let frames = stacks.frames.iter();
         let frames = frames.map(|frame| (self.class)(&jvms::names::binary(&frame.class)));

@@ -1,22 +1,22 @@
-//! Call stacks as a tree: each frame below the one that called it, so that stacks share what they have in common.
+//! Call stacks as a tree. Stacks share the nodes of their common callers.
 
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Most nodes of a tree; a stack that would need more ends where the room does.
+/// Maximum number of nodes in a tree; a stack that needs more is cut.
 const MOST_NODES: usize = 1 << 20;
 
-/// A place in a method.
+/// A frame: a line of a method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Frame {
-    /// The class, by its internal name; empty where it has been unloaded.
+    /// The internal name of the class; empty if the class has been unloaded.
     pub class: String,
     /// The method.
     pub method: String,
     /// Its descriptor (JVMS 4.3.3).
     pub descriptor: String,
-    /// The source file; empty if the class does not say.
+    /// The source file, or an empty text if the class has no `SourceFile` attribute.
     pub file: String,
     /// The line, or [`NATIVE`] or [`UNKNOWN`].
     pub line: i32,
@@ -27,36 +27,37 @@ pub const NATIVE: i32 = -2;
 /// The line of a frame whose class has no line numbers.
 pub const UNKNOWN: i32 = -1;
 
-/// A frame of stacks, with the one that called it.
+/// A frame of a stack with its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Node {
-    /// The node of the caller; none for the outermost frame that is known.
+    /// The node of the caller, or `None` for the outermost known frame.
     pub caller: Option<u32>,
-    /// The place of the frame in [`Stacks::frames`].
+    /// The index of the frame in [`Stacks::frames`].
     pub frame: u32,
 }
 
-/// Stacks that were seen.
+/// The stacks of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stacks {
-    /// The frames that occur.
+    /// The distinct frames.
     pub frames: Vec<Frame>,
-    /// The tree: a caller's node comes before those that it calls.
+    /// The tree. A caller's node has a lower index than its callees.
     pub nodes: Vec<Node>,
-    /// Stacks that were cut because the tree is full.
+    /// Number of stacks that were cut because the tree was full.
     pub cut: u64,
 }
 
-/// Adds stacks to a tree, always to the same one.
+/// Adds stacks to one tree.
 #[derive(Debug, Default)]
 pub struct StackBuilder {
     frames: HashMap<Frame, u32>,
-    /// By caller and frame: several places of a method are one frame where they are of one line.
+    /// Nodes by caller and frame. Bytecode indices of the same line share a frame.
     nodes: HashMap<Node, u32, FxBuildHasher>,
 }
 
 impl StackBuilder {
-    /// The place of a frame, which is added if it is new: two bytecode indices of one line are one frame.
+    /// Returns the index of a frame, and adds the frame if it is new. Bytecode indices of the same
+    /// line share a frame.
     pub fn frame(&mut self, stacks: &mut Stacks, frame: Frame) -> u32 {
         let frames = &mut stacks.frames;
         *self.frames.entry(frame).or_insert_with_key(|frame| {
@@ -65,7 +66,7 @@ impl StackBuilder {
         })
     }
 
-    /// The node of a frame below that of its caller; none if there is no room.
+    /// Returns the node of a frame below its caller's node, or `None` if the tree is full.
     pub fn below(&mut self, stacks: &mut Stacks, caller: Option<u32>, frame: u32) -> Option<u32> {
         let node = Node { caller, frame };
         let known = self.nodes.get(&node).copied();
@@ -84,23 +85,24 @@ impl StackBuilder {
 }
 
 impl Stacks {
-    /// The frames of a stack from the innermost outwards; none where a file names what it does not hold.
+    /// Iterates over the frames of a stack, the innermost first. The iteration ends at a node that
+    /// a damaged file does not hold.
     pub fn path(&self, node: Option<u32>) -> impl Iterator<Item = &Frame> {
         self.nodes_of(node)
             .filter_map(|node| self.frames.get(self.nodes[node as usize].frame as usize))
     }
 
-    /// The nodes of a stack from the innermost outwards.
+    /// Iterates over the nodes of a stack, the innermost first.
     pub fn nodes_of(&self, node: Option<u32>) -> impl Iterator<Item = u32> {
         let there = |node: &u32| (*node as usize) < self.nodes.len();
         std::iter::successors(node.filter(there), move |node| {
-            // A caller comes before: a damaged file leads into no circle.
+            // A caller has a lower index, so a damaged file cannot cause an endless loop.
             let caller = self.nodes[*node as usize].caller;
             caller.filter(|caller| caller < node)
         })
     }
 
-    /// The innermost frame of a stack.
+    /// Returns the innermost frame of a stack.
     #[must_use]
     pub fn innermost(&self, node: Option<u32>) -> Option<&Frame> {
         self.path(node).next()

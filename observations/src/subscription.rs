@@ -1,4 +1,4 @@
-//! What is observed, and how often.
+//! The kinds of events that a recording observes, and their rates.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,41 +6,42 @@ use std::time::Duration;
 
 /// Shortest time between two samples of the threads.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
-/// Most frames that are kept of one stack.
+/// Maximum number of frames per stack.
 pub const DEEPEST: usize = 2048;
-/// Frames that are kept of one stack if nothing else is said.
+/// Default number of frames per stack.
 const DEPTH: usize = 128;
 
-/// What is observed; nothing by default.
+/// The kinds of events that a recording observes. The default observes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
     /// The time between two samples of the threads that use CPU time.
     pub cpu: Option<Duration>,
-    /// The time between two looks at threads by the wall clock, whatever their state.
+    /// The time between two samples of all threads by the wall clock, in any state.
     #[serde(default)]
     pub wall: Option<Duration>,
-    /// Bytes that a thread allocates between two samples of what it allocates, on average; 0 samples every allocation.
+    /// Average number of bytes that a thread allocates between two samples; 0 samples every
+    /// allocation.
     pub allocations: Option<u32>,
     /// Threads that wait to enter a monitor, or in `Object.wait`.
     pub monitors: bool,
-    /// What is thrown.
+    /// Exceptions that are thrown.
     pub exceptions: bool,
     /// Garbage collections.
     pub collections: bool,
-    /// Global references of JNI, also weak ones, that are not deleted.
+    /// Global JNI references, weak ones too, that are not deleted.
     #[serde(default)]
     pub references: bool,
-    /// Whether a collection at the end tells which of the sampled objects are alive.
+    /// Adds a garbage collection at the end, which finds the sampled objects that are still alive.
     pub live: bool,
-    /// The innermost frames that are kept of each stack.
+    /// Number of innermost frames to keep of each stack.
     pub depth: usize,
-    /// Whether single events are kept with their times, as far as there is room.
+    /// Keeps single events with their times, up to a size limit.
     #[serde(default)]
     pub times: bool,
-    /// How long after its begin the JVM is observed.
+    /// The delay from the start to the first observation.
     #[serde(default)]
     pub after: Duration,
-    /// For how long; to the end if it is not said.
+    /// The duration; `None` lasts to the end.
     #[serde(default)]
     pub length: Option<Duration>,
 }
@@ -65,7 +66,7 @@ impl Default for Subscription {
 }
 
 impl Subscription {
-    /// Whether anything is observed.
+    /// Returns whether any kind of event is observed.
     #[must_use]
     pub fn any(&self) -> bool {
         self.cpu.is_some()
@@ -77,10 +78,10 @@ impl Subscription {
             || self.references
     }
 
-    /// Reads what [`fmt::Display`] writes: `cpu:10ms;allocations:524288;monitors;depth:64`.
+    /// Parses the format of [`fmt::Display`]: `cpu:10ms;allocations:524288;monitors;depth:64`.
     ///
     /// # Errors
-    /// What was expected, and what was found.
+    /// A message with the expected and the found text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut subscription = Self::default();
         for part in text.split(';') {

@@ -1,8 +1,9 @@
-//! Threads of a JVM's process that run no Java code, by the names that HotSpot gives them.
+//! Threads of a JVM's process that run no Java code, recognized by the names that HotSpot gives
+//! them.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a thread's name that Linux keeps (`/proc/PID/task/TID/comm`).
+/// Number of bytes that Linux keeps of a thread's name (`/proc/PID/task/TID/comm`).
 pub const COMM: usize = 15;
 
 /// The work of a thread that runs no Java code.
@@ -17,14 +18,14 @@ pub enum Work {
     Jit,
     /// Other work of the JVM: safepoints, timers, sweeping.
     Vm,
-    /// Classhook's own.
+    /// Threads of Classhook.
     Agent,
-    /// Threads of native libraries, and threads that ended between two looks.
+    /// Threads of native libraries, and threads that ended between two samples.
     #[default]
     Other,
 }
 
-/// Prefixes of the names of HotSpot's threads, of JDK 9 to 25; JDK 8 names none.
+/// Prefixes of the names of HotSpot's threads in JDK 9 to 25. JDK 8 gives its threads no names.
 const NAMES: &[(&str, Work)] = &[
     ("GC Thread#", Work::Gc),
     ("G1 ", Work::Gc),
@@ -59,7 +60,7 @@ const NAMES: &[(&str, Work)] = &[
 ];
 
 impl Work {
-    /// The work of a thread with this name, as Linux keeps it; none if HotSpot has no such name.
+    /// Returns the work of a thread by its name in `comm`, or `None` if HotSpot uses no such name.
     #[must_use]
     pub fn of(comm: &str) -> Option<Self> {
         let mut names = NAMES.iter();
@@ -67,7 +68,7 @@ impl Work {
         found.map(|(_, work)| *work)
     }
 
-    /// The name of its row.
+    /// The name of the row in tables.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

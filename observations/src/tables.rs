@@ -1,40 +1,41 @@
-//! The tables that a plugin made of what it was told, in one JVM: the content of a `.tables` file, which is one JSON
-//! document.
+//! Tables that a plugin made from the events of one JVM: the content of a `.tables` file, which is
+//! one JSON document.
 
 use crate::recorded::Jvm;
 use serde::{Deserialize, Serialize};
 
-/// The version of the file; a reader refuses others.
+/// The version of the format. A reader rejects other versions.
 pub const VERSION: u32 = 1;
-/// What such files are called behind the dot.
+/// The file name extension.
 pub const EXTENSION: &str = "tables";
-/// How each begins.
+/// The first bytes of each file.
 pub const MAGIC: &[u8] = b"{\"tables\":";
 
-/// What a plugin made of what it was told.
+/// The tables of one plugin, with counts of the events behind them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginTables {
-    /// [`VERSION`].
+    /// The version of the format, [`VERSION`].
     #[serde(rename = "tables")]
     pub version: u32,
-    /// The JVM.
+    /// The observed JVM.
     pub jvm: Jvm,
-    /// When it began, in milliseconds since 1970.
+    /// The start of the observation, in milliseconds since 1970.
     pub start_ms: u64,
-    /// The plugin.
+    /// The name of the plugin.
     pub plugin: String,
-    /// Whether they are its last; else the JVM was killed, or still runs.
+    /// `true` if these are the final tables. `false` if the JVM still runs or was killed.
     pub complete: bool,
-    /// Events that it was handed.
+    /// Number of events that the plugin received.
     pub events: u64,
-    /// Events that it was not: there was no room for them, or it failed with them.
+    /// Number of events that were lost because the queue was full or the plugin failed.
     pub lost: u64,
-    /// Requests that were refused: those of a kind that was not answered yet, or that make no sense.
+    /// Number of rejected requests. A request is rejected if it is invalid, or if an earlier one of
+    /// its kind is still open.
     #[serde(default)]
     pub refused: u64,
-    /// What went wrong last, if anything did.
+    /// The last error, if any.
     pub cause: Option<String>,
-    /// Whether it was told nothing any more from then on.
+    /// `true` if the plugin was switched off after errors.
     pub retired: bool,
     /// The tables.
     pub made: Vec<Table>,
@@ -43,19 +44,19 @@ pub struct PluginTables {
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its columns: names and kinds.
+    /// The names and kinds of the columns.
     pub columns: Vec<(String, String)>,
-    /// Its rows, a text for each column.
+    /// The rows, with one text per column.
     pub rows: Vec<Vec<String>>,
 }
 
 impl PluginTables {
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message that describes the fault in the file.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let read: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if read.version != VERSION {

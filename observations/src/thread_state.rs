@@ -1,4 +1,4 @@
-//! States of threads, as samples by the wall clock show them.
+//! States of threads in samples by the wall clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum ThreadState {
-    /// It runs Java code, or waits for a processor.
+    /// The thread runs Java code or waits for a processor.
     #[default]
     Running,
-    /// It is in native code, where it runs or waits: for input and output, for example.
+    /// The thread is in native code, where it runs or waits, for example for input or output.
     Native,
-    /// It waits to enter a monitor.
+    /// The thread waits to enter a monitor.
     Monitor,
-    /// It waits in `Object.wait`.
+    /// The thread waits in `Object.wait`.
     Waiting,
-    /// It is parked (`LockSupport.park`), as in front of a lock of `java.util.concurrent`.
+    /// The thread is parked (`LockSupport.park`), for example by a lock of `java.util.concurrent`.
     Parked,
-    /// It sleeps (`Thread.sleep`).
+    /// The thread sleeps (`Thread.sleep`).
     Sleeping,
-    /// A debugger or another agent has suspended it.
+    /// A debugger or another agent has suspended the thread.
     Suspended,
 }
 
 /// `JVMTI_THREAD_STATE_ALIVE`.
 const ALIVE: u32 = 0x1;
-/// Bits of a state (JVM TI, GetThreadState), the decisive ones first: a thread that is suspended, parked or asleep has
-/// others besides.
+/// Bits of a state (JVM TI, `GetThreadState`) by priority. A suspended, parked or sleeping thread
+/// has other bits as well.
 const BITS: [(u32, ThreadState); 7] = [
     (0x10_0000, ThreadState::Suspended),
     (0x400, ThreadState::Monitor),
@@ -40,7 +40,7 @@ const BITS: [(u32, ThreadState); 7] = [
 ];
 
 impl ThreadState {
-    /// All of them, in the order of rows.
+    /// All states, in the order of rows.
     pub const ALL: [Self; 7] = [
         Self::Running,
         Self::Native,
@@ -51,7 +51,8 @@ impl ThreadState {
         Self::Suspended,
     ];
 
-    /// The state of a thread by its bits; none if it has not started or has ended.
+    /// Returns the state for the bits of JVM TI, or `None` for a thread that has not started or has
+    /// ended.
     #[must_use]
     pub fn of(bits: u32) -> Option<Self> {
         let is_alive = bits & ALIVE != 0;

@@ -1,54 +1,54 @@
-//! What a plugin wants to be told.
+//! The subscription of a plugin to a kind of event.
 
 use crate::group::Group;
 use crate::subscription::{DEEPEST, SHORTEST_INTERVAL, Subscription};
 use globs::Glob;
 use std::time::Duration;
 
-/// Most patterns of one wish, and longest of them.
+/// Maximum number of patterns per subscription, and maximum length of a pattern.
 const MAX_PATTERNS: usize = 256;
 const MAX_PATTERN: usize = 1 << 10;
-/// The time between two looks at the threads unless it is said.
+/// Default time between two samples of the threads.
 const EVERY: Duration = Duration::from_millis(10);
-/// Longest time between two looks.
+/// Maximum time between two samples.
 const SELDOM: Duration = Duration::from_secs(3600);
-/// Bytes that a thread allocates between two samples unless it is said.
+/// Default number of bytes that a thread allocates between two samples.
 const BYTES: u32 = 512 << 10;
 
-/// Which events of a group are wanted, in the plugin's words (`filter` of `wit/plugin.wit`).
+/// Selects events of a kind; the record `filter` of `wit/plugin.wit`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Patterns of classes.
+    /// Patterns of class names.
     pub classes: Vec<String>,
-    /// Patterns of names of threads.
+    /// Patterns of thread names.
     pub threads: Vec<String>,
-    /// Nanoseconds.
+    /// Shorter events are dropped, in nanoseconds.
     pub at_least: u64,
-    /// Nanoseconds or bytes.
+    /// The interval between samples, in nanoseconds or bytes.
     pub every: Option<u64>,
-    /// Innermost frames of stacks.
+    /// Number of innermost frames to keep of each stack.
     pub frames: u32,
 }
 
-/// Events of a group that are wanted.
+/// A subscription to the events of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
-    /// The group.
+    /// The kind of event.
     pub group: Group,
-    /// Fewer nanoseconds are not told.
+    /// Events shorter than this many nanoseconds are dropped.
     pub at_least: u64,
-    /// The innermost frames that are kept.
+    /// Number of innermost frames to keep.
     pub frames: usize,
-    /// Of samples.
+    /// The interval between samples of threads.
     pub interval: Duration,
-    /// Of allocations.
+    /// Average number of allocated bytes between two samples.
     pub bytes: u32,
     classes: Vec<Glob>,
     threads: Vec<Glob>,
 }
 
 impl Wish {
-    /// All events of a group, without stacks.
+    /// Subscribes to all events of a kind, without stacks.
     #[must_use]
     pub fn all(group: Group) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Wish {
         }
     }
 
-    /// What a recording is made of: all events of its groups.
+    /// Returns the subscriptions of a recording: all events of each of its kinds.
     #[must_use]
     pub fn of_recording(subscription: &Subscription) -> Vec<Self> {
         let wanted = [
@@ -89,10 +89,10 @@ impl Wish {
         wanted.map(wish).collect()
     }
 
-    /// What is wanted of a group.
+    /// Creates the subscription that a plugin requests with `filter`.
     ///
     /// # Errors
-    /// What was expected, and what was found.
+    /// A message with the expected and the found value.
     pub fn new(group: Group, filter: &Filter) -> Result<Self, String> {
         let of_time = matches!(group, Group::Monitors | Group::Collections);
         let of_rate = matches!(group, Group::Samples | Group::Allocations | Group::Frees);
@@ -126,19 +126,19 @@ impl Wish {
         Ok(wish)
     }
 
-    /// Whether events of a thread of this name are wanted.
+    /// Checks whether the patterns accept a thread of this name.
     #[must_use]
     pub fn takes_thread(&self, name: &str) -> bool {
         self.threads.is_empty() || self.threads.iter().any(|glob| glob.matches(name))
     }
 
-    /// Whether all classes are wanted.
+    /// Returns whether all classes are accepted.
     #[must_use]
     pub fn takes_all_classes(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// Whether events of a class of this name, with dots or slashes, are wanted.
+    /// Checks whether the patterns accept a class name, with dots or slashes.
     #[must_use]
     pub fn takes_class(&self, name: &str) -> bool {
         if self.classes.is_empty() {

@@ -1,4 +1,4 @@
-//! What a compiler is, and what it makes.
+//! The interface of compilers, and their output.
 
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
@@ -19,11 +19,12 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// What compiles components.
+/// Compiles components to machine code.
 pub trait Compiler {
     /// Compiles a component for the engine of this version.
     ///
     /// # Errors
-    /// If it is damaged (`H0106`) or beyond a limit (`H0117`), or there is no compiler (`H0116`).
+    /// If the component is damaged (`H0106`) or exceeds a limit (`H0117`), or no compiler exists
+    /// (`H0116`).
     fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError>;
 }

@@ -1,4 +1,4 @@
-//! The parent's side: a child process that compiles one component.
+//! The parent of the child process that compiles one component.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -19,25 +19,27 @@ use crate::plugin_file::PluginFile;
 /// File name of the command, which compiles plugins before they are needed.
 pub const COMMAND: &str = "classhook";
 
-/// Why a child was ended that used less than its limits, and yet took too long: the machine may have been busy.
+/// The cause for a child that exceeded the total time but not its own limits, perhaps on a busy
+/// machine.
 const LATE: &str = "it took longer than the time allowed in all";
-/// The code of a plugin that is beyond a limit.
+/// The code of a plugin that exceeds a limit.
 const BEYOND: &str = "H0117";
 
-/// How often it is seen whether a child that said nothing has ended.
+/// Poll interval for the end of a child that closed its output.
 const TURN: Duration = Duration::from_millis(10);
 
-/// Compiles each component in a process of its own, which is ended by its limits.
+/// Compiles each component in a separate process with limits.
 ///
-/// The process gets the open file as its standard input, so it needs no path, and what it compiles is what was read:
-/// the answer holds the digest. The code comes through a pipe, so the process needs no folder either.
+/// The process gets the open file as its standard input, so it needs no path. Its answer contains
+/// the digest of the file, so the code belongs to the file that was read. The code comes through a
+/// pipe, so the process needs no folder.
 #[derive(Debug, Clone)]
 pub struct CompilerProcess {
     programs: Vec<PathBuf>,
 }
 
 impl CompilerProcess {
-    /// By the first of these programs that there is.
+    /// Uses the first of these programs that exists.
     #[must_use]
     pub fn new(programs: Vec<PathBuf>) -> Self {
         Self { programs }
@@ -49,7 +51,7 @@ impl CompilerProcess {
         found.map(PathBuf::as_path)
     }
 
-    /// Runs the child to its end; what it answered, or why it did not, if that is known.
+    /// Runs the child to its end. Returns its answer, or the cause of its failure, if known.
     fn run(
         mut command: Command,
         plugin: &PluginFile,
@@ -111,7 +113,7 @@ fn is_executable(program: &Path) -> bool {
     program.metadata().is_ok_and(executable)
 }
 
-/// What comes until the end of the output; none if that is not before the deadline, or too much comes.
+/// Reads the output to its end. Returns `None` if the deadline passes or the output is too long.
 fn read_until(output: &mut ChildStdout, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut answer = Vec::new();
     let mut buffer = vec![0; 64 << 10];
@@ -134,7 +136,8 @@ fn read_until(output: &mut ChildStdout, deadline: Instant) -> io::Result<Option<
     }
 }
 
-/// Waits until the deadline, then kills; says how the child ended. Another part of the process may have waited for it.
+/// Waits until the deadline, then kills the child. Returns how it ended. Another part of the
+/// process may have reaped the child.
 fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
     while let Ok(None) = child.try_wait() {
         if Instant::now() >= deadline {
@@ -147,14 +150,15 @@ fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
     cause_of_end(&child.wait())
 }
 
-/// A component that the compiler does not take.
+/// The error for a component that the compiler rejects.
 fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
     HostError::new("H0106", format!("plugin `{}` is damaged", plugin.name))
         .with("found", cause)
         .with("help", "build or fetch the plugin again")
 }
 
-/// What was found and expected of a plugin that will be beyond the same limit again; none for another error.
+/// Returns the found and the expected value for a plugin that will always exceed the same limit.
+/// Returns `None` for other errors.
 pub(crate) fn lasting(error: &HostError) -> Option<(String, String)> {
     let note = |wanted: &str| {
         let mut notes = error.notes();
@@ -165,7 +169,7 @@ pub(crate) fn lasting(error: &HostError) -> Option<(String, String)> {
     (error.code() == BEYOND && found != LATE).then_some((found, expected))
 }
 
-/// A plugin that is beyond a limit.
+/// The error for a plugin that exceeds a limit.
 pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostError {
     let message = format!(
         "plugin `{}` cannot be compiled within the limits",
@@ -206,7 +210,7 @@ fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
 mod tests {
     use super::*;
 
-    /// A component file that is none.
+    /// A component file with invalid content.
     fn plugin() -> (tempfile::TempDir, PluginFile) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("p.wasm");
@@ -215,7 +219,7 @@ mod tests {
         (folder, plugin)
     }
 
-    /// What a shell script in the place of the command answers.
+    /// Returns the answer of a shell script in place of the compiler.
     fn answer(script: &str, wall: Duration) -> Result<String, Option<&'static str>> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);

@@ -20,7 +20,7 @@ impl Config {
     /// Reads a `classhook.toml`. Relative paths in it are relative to its folder.
     ///
     /// # Errors
-    /// `H01xx` or `H02xx` with file, line, what was expected and what was found.
+    /// `H01xx` or `H02xx` with the file, the line, the expected and the found value.
     pub fn load(path: &Path) -> Result<Self, HostError> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             HostError::new(
@@ -114,12 +114,12 @@ fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
     Ok(config)
 }
 
-/// The text that spans point into.
+/// The text of the file, to which spans refer.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     text: &'a str,
     path: &'a Path,
-    /// Where lines end.
+    /// The offsets of line ends.
     newlines: &'a [usize],
 }
 
@@ -241,7 +241,7 @@ impl Source<'_> {
         Ok(result)
     }
 
-    /// The values, each of which must pass `check`.
+    /// Returns the values if each passes `check`.
     fn checked(
         self,
         values: Vec<Spanned<String>>,
@@ -254,7 +254,7 @@ impl Source<'_> {
         values.into_iter().map(check).collect()
     }
 
-    /// Notes where the values of each plugin's table are.
+    /// Records the lines of the values of each plugin's table.
     fn find_lines(self, plugins: &mut [PluginConfig]) {
         let Ok(document) = DeTable::parse(self.text) else {
             return;
@@ -296,7 +296,7 @@ impl Source<'_> {
         }
     }
 
-    /// Results are kept under a plugin's name.
+    /// Checks that plugin names are unique, because results are stored under them.
     fn names_differ(self, plugins: &[PluginConfig]) -> Result<(), HostError> {
         let twice = plugins.iter().enumerate().find(|(index, plugin)| {
             plugins
@@ -318,7 +318,7 @@ impl Source<'_> {
         }
     }
 
-    /// Says what `toml` found wrong, with a suggestion where a key is misspelled.
+    /// Converts an error of `toml`, and suggests a key if one is misspelled.
     fn syntax(self, error: &toml::de::Error) -> HostError {
         let message = error.message().trim();
         let mut quoted = message.split('`').skip(1).step_by(2);
@@ -355,7 +355,7 @@ impl Source<'_> {
             .with("found", text)
     }
 
-    /// Line of the start of `span`, from 1.
+    /// Returns the line of the start of `span`, from 1.
     fn line(self, span: &Range<usize>) -> usize {
         1 + self.newlines.partition_point(|at| *at < span.start)
     }
@@ -365,7 +365,7 @@ impl Source<'_> {
     }
 }
 
-/// `sha256:` and 64 hex digits; gives the digits in lower case.
+/// Parses `sha256:` and 64 hex digits, and returns the digits in lower case.
 fn parse_digest(text: &str) -> Result<String, HostError> {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -375,7 +375,7 @@ fn parse_digest(text: &str) -> Result<String, HostError> {
         .with("expected", "`sha256:` and 64 hexadecimal digits"))
 }
 
-/// The JSON of a TOML value; dates become their text.
+/// Converts a TOML value to JSON; dates become texts.
 fn to_json(value: toml::Value) -> serde_json::Value {
     use serde_json::Value as Json;
     match value {

@@ -1,7 +1,7 @@
-//! `classhook.lock`: the plugins that were taken into a project, each with its source and digest.
+//! `classhook.lock`: the plugins that were added to a project, each with its source and digest.
 //!
-//! The components lie beside it in `.classhook/plugins/DIGEST/NAME.wasm`. Such a path is loaded only with this digest,
-//! whoever names it.
+//! The components are in `.classhook/plugins/DIGEST/NAME.wasm` in the same folder. A component at
+//! such a path is loaded only if it has this digest, even if the lock does not name it.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -13,46 +13,46 @@ use toml::{Table, Value};
 use crate::error::HostError;
 use crate::regular_file;
 
-/// The file, beside `classhook.toml`.
+/// The name of the file, which is in the folder of `classhook.toml`.
 pub const LOCK: &str = "classhook.lock";
-/// Where the components are kept, in the same folder.
+/// The folder of the components, relative to the same folder.
 pub const STORE: &str = ".classhook/plugins";
-/// Longest name of a plugin in it.
+/// Maximum length of a plugin's name.
 pub const MAX_NAME: usize = 64;
-/// Most bytes of the file.
+/// Maximum size of the file in bytes.
 const MAX_LOCK: u64 = 1 << 20;
-/// The version of its form.
+/// The version of the file format.
 const VERSION: i64 = 1;
 
-/// What a `classhook.lock` holds.
+/// The content of a `classhook.lock`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lock {
-    /// The plugins, by name.
+    /// The plugins, sorted by name.
     pub plugins: Vec<LockedPlugin>,
 }
 
-/// A plugin that was taken into a project.
+/// A plugin that was added to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LockedPlugin {
-    /// Its name in `classhook.toml`.
+    /// The name in `classhook.toml`.
     pub name: String,
-    /// Its version, if the component or its registry says one.
+    /// The version, if the component or its registry states one.
     pub version: Option<String>,
-    /// Where it was taken from: a file, a URL, or a reference in a registry.
+    /// The source: a file, a URL, or a reference in a registry.
     pub source: String,
-    /// SHA-256 of the component, lower-case hex; in the file with `sha256:` in front.
+    /// SHA-256 of the component in lower-case hex. In the file, `sha256:` precedes it.
     pub digest: String,
     /// Length of the component in bytes.
     pub size: u64,
-    /// What it has to be granted.
+    /// The grants that it needs.
     pub capabilities: Vec<String>,
 }
 
 impl Lock {
-    /// Reads the file in a folder; one that is not there holds nothing.
+    /// Reads the file in a folder. A missing file is an empty lock.
     ///
     /// # Errors
-    /// If it cannot be read, or was not written by this command (`H0118`).
+    /// If the file cannot be read, or this command did not write it (`H0118`).
     pub fn load(folder: &Path) -> Result<Self, HostError> {
         let path = folder.join(LOCK);
         let text = regular_file::open(&path, MAX_LOCK)
@@ -65,7 +65,7 @@ impl Lock {
         parse(&text).map_err(|cause| damaged(&path, &cause))
     }
 
-    /// The plugin of this name.
+    /// Finds the plugin with this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&LockedPlugin> {
         self.plugins.iter().find(|plugin| plugin.name == name)
@@ -97,7 +97,7 @@ impl Lock {
 }
 
 impl LockedPlugin {
-    /// Where its component is, if it is there.
+    /// The path of the component, whether or not the file exists.
     #[must_use]
     pub fn file(&self, folder: &Path) -> PathBuf {
         let store = folder.join(STORE).join(&self.digest);
@@ -105,7 +105,7 @@ impl LockedPlugin {
     }
 }
 
-/// Whether a plugin of this name can be kept: it is that of a file.
+/// Checks whether a plugin of this name can be stored as a file.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
@@ -114,7 +114,7 @@ pub fn is_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// The digest that the path of a kept component names.
+/// Returns the digest in the path of a stored component.
 pub(crate) fn digest_of(path: &Path) -> Option<&str> {
     let folder = path.parent()?;
     let digest = folder.file_name().and_then(OsStr::to_str)?;
@@ -172,10 +172,10 @@ fn read(table: &Table) -> Option<LockedPlugin> {
     })
 }
 
-/// A string of TOML.
+/// Quotes a text as a TOML string.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    // A string of JSON is one, but for the one control character that JSON lets stand.
+    // A JSON string is a TOML string, except for DEL, which JSON does not escape.
     let text = serde_json::Value::from(text).to_string();
     text.replace('\u{7f}', "\\u007f")
 }

@@ -11,7 +11,7 @@ use super::values::{
 use super::watch::WatchTexts;
 use crate::error::HostError;
 
-/// The text printed for the option `help`: every key.
+/// The output of the option `help`: all keys.
 pub const OPTIONS_HELP: &str = "\
 Options of the Classhook agent: -agentpath:…/libclasshook.so=key=value,key=value
 A comma or backslash inside a value is written \\, or \\\\.
@@ -147,7 +147,8 @@ const KEYS: [&str; 38] = [
 ];
 
 impl Config {
-    /// Reads the agent's option string, `key=value,key=value`; empty means all defaults. See [`OPTIONS_HELP`].
+    /// Parses the agent's option string, `key=value,key=value`. An empty string means all defaults.
+    /// See [`OPTIONS_HELP`].
     ///
     /// # Errors
     /// `H01xx` or `H02xx`, as for [`Config::load`].
@@ -179,10 +180,10 @@ fn parse(options: &str) -> Result<Config, HostError> {
     Ok(config)
 }
 
-/// Keys that may be repeated and concern plugins.
+/// Repeatable keys, which concern plugins.
 #[derive(Default)]
 struct Lists {
-    /// `plugin=none` was given.
+    /// The option string has `plugin=none`.
     none: bool,
     plugins: Vec<PluginConfig>,
     select: Option<Vec<String>>,
@@ -192,7 +193,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Named plugins join those of a configuration file, or replace the default one.
+    /// Adds named plugins to those of a configuration file, or replaces the default plugin.
     fn apply(self, config: &mut Config) -> Result<(), HostError> {
         let watch = self.watch.parse()?;
         let replaced = !self.plugins.is_empty() && config.source.is_none();
@@ -302,7 +303,7 @@ fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
     }
 }
 
-/// A number from 1 on.
+/// Parses a number of at least 1.
 fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
     key: &str,
     value: &str,
@@ -315,7 +316,7 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
     })
 }
 
-/// A number of levels; whether it is too great is said with the rest of the watch.
+/// Parses a number of levels. The check of the whole watch reports a number that is too large.
 fn parse_depth(value: &str) -> Result<u8, HostError> {
     value.parse().map_err(|_| {
         HostError::new("H0105", "`depth` is no number of levels")
@@ -324,7 +325,7 @@ fn parse_depth(value: &str) -> Result<u8, HostError> {
     })
 }
 
-/// Adds the `;`-separated parts of `value`, each of which must pass `check`.
+/// Adds the parts of `value` separated by `;`, each of which must pass `check`.
 fn extend(
     list: &mut Option<Vec<String>>,
     value: &str,
@@ -342,7 +343,7 @@ fn extend(
     Ok(())
 }
 
-/// Cuts the string at commas and each part at its first `=`.
+/// Splits the string at commas, and each part at its first `=`.
 fn split(options: &str) -> Result<Vec<(String, String)>, HostError> {
     let mut pairs = Vec::new();
     for part in parts(options)? {
@@ -377,7 +378,7 @@ fn no_value(key: &str) -> HostError {
         .with("expected", format!("`{key}=…`"))
 }
 
-/// Undoes `\,` and `\\` while cutting at bare commas.
+/// Splits at unescaped commas, and decodes `\,` and `\\`.
 fn parts(options: &str) -> Result<Vec<String>, HostError> {
     let mut parts = vec![String::new()];
     let mut chars = options.chars();

@@ -1,4 +1,4 @@
-//! What a run is configured with.
+//! The settings of a run.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,17 @@ use super::lock::{self, LOCK, Lock};
 use super::suggest;
 use crate::error::HostError;
 
-/// Everything a run is configured with.
+/// The complete configuration of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Settings of the agent itself.
     pub agent: Agent,
-    /// Plugins in the order in which their edits are applied; empty only if `plugin=none` asked for that.
+    /// Plugins in the order in which their edits are applied; empty only with `plugin=none`.
     pub plugins: Vec<PluginConfig>,
-    /// The file this came from, if any.
+    /// The file of this configuration, if any.
     pub source: Option<PathBuf>,
-    /// The option `help` was given: print [`crate::config::OPTIONS_HELP`] and let the JVM go on without the agent.
+    /// The option `help` was given: the agent prints [`crate::config::OPTIONS_HELP`] and does
+    /// nothing else.
     pub help: bool,
 }
 
@@ -29,85 +30,88 @@ pub struct Config {
 pub struct Agent {
     /// Folder for snapshots.
     pub output: PathBuf,
-    /// What the files in it are called, if not as ever.
+    /// The pattern of the snapshots' names, if not the default.
     pub file_name: Option<FileName>,
-    /// What a failure does to the run.
+    /// The effect of a failure on the run.
     pub on_error: OnError,
-    /// What is written to standard error.
+    /// The amount of output on standard error.
     pub log: LogLevel,
-    /// An id stored in the snapshot, to find the files of one run again.
+    /// An id stored in the snapshot, which identifies the files of one run.
     pub run: Option<String>,
-    /// How long an event file may become, in bytes.
+    /// Maximum length of an event file, in bytes.
     pub max_size: Option<u64>,
-    /// What happens when it has that length; counts with `max_size` alone.
+    /// The action when the event file reaches `max_size`; without effect otherwise.
     pub when_full: Option<WhenFull>,
-    /// Records waits of threads with open calls, and collections, beside the calls.
+    /// Records waits of threads with open calls, and garbage collections, beside the calls.
     pub waits: bool,
-    /// Whether the agent can be spoken to while it runs.
+    /// Opens the control socket, through which commands reach the running agent.
     pub control: bool,
-    /// Whether what was spliced is checked before it is used.
+    /// Checks each splice before the JVM gets it.
     pub self_check: bool,
-    /// Whether what plugins asked for in the classes of earlier runs is kept and used.
+    /// Stores the plugins' plans and reuses those of earlier runs.
     pub plan_cache: bool,
-    /// Whether methods that edits made longer than HotSpot compiles are compiled all the same.
+    /// Makes the JVM compile methods that edits made longer than HotSpot's limit
+    /// (`-XX:-DontCompileHugeMethods`).
     pub compile_huge: bool,
-    /// The code that records hits; without it the agent chooses by the JVM.
+    /// The code that records hits. By default, the agent chooses it by the JVM.
     pub hits: Option<HitCode>,
-    /// An option without effect, which is accepted for one release.
+    /// An option without effect, accepted for one release.
     pub self_remove: Option<bool>,
-    /// Whether results of one class in several loaders are kept apart.
+    /// Keeps the results of a class separate for each class loader.
     pub per_loader: bool,
-    /// True if classes are changed before agents see them that cannot retransform; loaded classes are never changed then.
+    /// Changes classes before agents that cannot retransform see them. Loaded classes are never
+    /// changed then.
     pub before_agents: bool,
-    /// Where JaCoCo's tools can ask what was executed.
+    /// The address on which JaCoCo's tools can request execution data.
     pub jacoco_tcp: Option<SocketAddr>,
-    /// Whether that may be an address that other machines reach.
+    /// Allows an address that other machines can reach.
     pub jacoco_tcp_remote: bool,
-    /// What is recorded of the JVM's own events.
+    /// The JVM events to record.
     pub observe: Option<Subscription>,
-    /// The plugin that the agent comes for, to leave when it is released.
+    /// The plugin for which the agent was loaded. The agent leaves when the plugin is released.
     pub visit: Option<String>,
-    /// Whether loaded classes are instrumented after attaching, and not meanwhile; counts for attaching alone.
+    /// Instruments loaded classes after the attach has returned instead of during it. Only for
+    /// attaching.
     pub later: bool,
-    /// Most bytes of metaspace that changing loaded classes may take, as estimated.
+    /// Maximum metaspace in bytes that changing loaded classes may take, as an estimate.
     pub metaspace: Option<u64>,
-    /// A folder of compiled plugins, besides the user's.
+    /// A folder of compiled plugins that is consulted before the user's cache.
     pub cache: Option<PathBuf>,
-    /// The command that compiles plugins, if it is not where it is looked for.
+    /// The command that compiles plugins, if it is not in the default place.
     pub compiler: Option<PathBuf>,
 }
 
-/// What a failure does to the run.
+/// The effect of a failure on the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
-    /// It is reported; the run goes on.
+    /// The agent reports the failure, and the run continues.
     #[default]
     Warn,
-    /// It is reported and the run fails with exit code 3.
+    /// The agent reports the failure, and the run fails with exit code 3.
     Strict,
 }
 
-/// What happens to single calls when an event file is as long as it may become.
+/// The action for single calls when an event file reaches its maximum length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
-    /// The oldest are taken out of it.
+    /// Removes the oldest calls from the file.
     #[default]
     DropOldest,
-    /// No more of them are written.
+    /// Writes no more calls.
     Stop,
 }
 
-/// What is written to standard error, least first.
+/// The amount of output on standard error, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum LogLevel {
-    /// Nothing.
+    /// No output.
     Off,
-    /// What stopped the agent.
+    /// Errors that stopped the agent.
     Error,
-    /// What went wrong with a class or a plugin.
+    /// Errors with a class or a plugin.
     #[default]
     Warn,
-    /// What was loaded, and the summary at exit.
+    /// Loaded plugins, and the summary at exit.
     Info,
     /// Each class.
     Debug,
@@ -120,50 +124,51 @@ pub enum LogLevel {
 pub struct PluginConfig {
     /// The name used in messages and snapshots: the bundled name or the file's stem.
     pub name: String,
-    /// Where the component comes from.
+    /// The source of the component.
     pub source: PluginSource,
     /// SHA-256 of the `.wasm` file, lower-case hex, if pinned.
     pub digest: Option<String>,
     /// Capabilities granted, for example `probes`.
     pub grant: Vec<String>,
-    /// Selectors, as written; they parse (see [`crate::selector::Selection`]).
+    /// Selectors as written, which are valid (see [`crate::selector::Selection`]).
     pub select: Vec<String>,
-    /// The table `[plugin.config]`, handed to the plugin as JSON.
+    /// The table `[plugin.config]`, which the plugin gets as JSON.
     pub config: serde_json::Value,
-    /// Which calls of its spans are kept, and what is shown of them; none if every call is kept.
+    /// The condition for calls of its spans and the values to show; `None` keeps every call.
     pub watch: Option<Watch>,
-    /// Line of `classhook.toml` that `grant` is at, for messages.
+    /// The line of `grant` in `classhook.toml`, for messages.
     pub grant_line: Option<usize>,
-    /// The session for which its spans are recorded: 0, unless it came for a command.
+    /// The number of the session that records its spans: 0, unless a command loaded the plugin.
     pub session: u8,
-    /// Where each value of `config` is in `classhook.toml`, for messages: `rule[1].what` and its line.
+    /// The lines of the values of `config` in `classhook.toml`, for messages: `rule[1].what` and
+    /// its line.
     pub config_lines: Vec<(String, usize)>,
 }
 
-/// Where a plugin's component comes from.
+/// The source of a plugin's component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginSource {
-    /// Part of this agent.
+    /// A plugin inside the agent, by name.
     Bundled(String),
     /// A component file.
     File(PathBuf),
 }
 
-/// The plugin that records where lines begin: the component of `coverage` with other settings.
+/// The plugin that records line starts: the component of `coverage` with other settings.
 pub const LINES: &str = "coverage-lines";
 
-/// The plugin that counts how often lines begin: the same.
+/// The plugin that counts line starts: the component of `coverage` with other settings.
 pub const COUNTS: &str = "coverage-counts";
 
 /// The separator between the name of a plugin and the number of its session.
 pub const SESSION_MARK: char = '#';
 
-/// The plugins that are part of the agent.
+/// The plugins inside the agent.
 pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
-/// What `grant` may hold: `probes` and `rewrite` are interfaces a plugin imports,
-/// `boot` lets it see classes of the boot and platform loaders, `natives` puts methods
-/// in front of native ones, which stay.
+/// The valid values of `grant`. `probes` and `rewrite` are interfaces that a plugin imports. `boot`
+/// shows the plugin classes of the boot and platform loaders. `natives` lets it wrap native
+/// methods.
 pub const CAPABILITIES: [&str; 29] = [
     "probes",
     "rewrite",
@@ -228,7 +233,7 @@ impl Default for Agent {
 }
 
 impl Agent {
-    /// Nobody else is to reach the JVM by mistake.
+    /// Rejects an address that other machines can reach, unless it is explicitly allowed.
     pub(super) fn check_address(&self) -> Result<(), HostError> {
         let open = self
             .jacoco_tcp
@@ -258,7 +263,7 @@ impl Default for Config {
     }
 }
 
-/// What a plugin is granted without a word: what it needs, if it is bundled.
+/// Returns the implicit grants: those that a bundled plugin needs.
 fn needed(source: &PluginSource) -> Vec<String> {
     let needed: &[&str] = match source {
         PluginSource::Bundled(name) if name == "patch" => &["rewrite"],
@@ -270,7 +275,8 @@ fn needed(source: &PluginSource) -> Vec<String> {
 }
 
 impl PluginConfig {
-    /// A bundled plugin with its defaults: what it needs is granted, every class of the application selected.
+    /// Configures a bundled plugin with its defaults: the grants that it needs, and every class of
+    /// the application.
     #[must_use]
     pub fn bundled(name: &str) -> Self {
         let source = PluginSource::Bundled(name.to_owned());
@@ -278,7 +284,8 @@ impl PluginConfig {
         Self::new(name.to_owned(), source, grant)
     }
 
-    /// The bundled plugin of this name, [`LINES`] or [`COUNTS`]; none if there is no such.
+    /// Configures the bundled plugin of this name, or [`LINES`] or [`COUNTS`]. Returns `None` for
+    /// another name.
     #[must_use]
     pub fn bundled_of(name: &str) -> Option<Self> {
         let config = match name {
@@ -293,7 +300,8 @@ impl PluginConfig {
         })
     }
 
-    /// Grants these capabilities, to a bundled plugin besides those that it needs; `!natives` withholds one.
+    /// Grants these capabilities. A bundled plugin keeps those that it needs; `!natives` withholds
+    /// one.
     pub(super) fn set_grant(&mut self, capabilities: &[String]) {
         self.grant = needed(&self.source);
         for capability in capabilities {
@@ -305,7 +313,8 @@ impl PluginConfig {
         }
     }
 
-    /// A component file; nothing is granted. One that was taken into a project is pinned.
+    /// Configures a component file without grants. A component that was added to the project is
+    /// pinned by its digest.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         let name = path
@@ -318,7 +327,7 @@ impl PluginConfig {
         }
     }
 
-    /// The same in a session of its own, whose number becomes a part of its name.
+    /// Moves the plugin into a session, whose number becomes a part of its name.
     #[must_use]
     pub fn in_session(self, session: u8) -> Self {
         Self {
@@ -344,10 +353,10 @@ impl PluginConfig {
         }
     }
 
-    /// From `use = "…"` or `plugin=…`: a file if it looks like a path, else the name of a bundled plugin, or of one that
-    /// was taken into the project.
+    /// Resolves `use = "…"` or `plugin=…`. A path names a file; another text names a bundled plugin
+    /// or one that was added to the project.
     ///
-    /// `folder` is what a relative path is relative to, and where the project's lock is.
+    /// Relative paths and the project's lock are relative to `folder`.
     pub(super) fn from_reference(reference: &str, folder: &Path) -> Result<Self, HostError> {
         let path = Path::new(reference);
         if path

@@ -1,8 +1,8 @@
-//! "did you mean …".
+//! Suggestions such as "did you mean …".
 
 use crate::error::HostError;
 
-/// Adds what was expected, and the candidate closest to what was found.
+/// Adds the list of candidates, and suggests the one closest to `found`.
 pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError {
     let error = error.with("expected", list(candidates));
     match closest(found, candidates) {
@@ -11,8 +11,8 @@ pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError
     }
 }
 
-/// Adds the candidate closest to what was found, if `text` is of the kind that serde writes: ``unknown field
-/// `a`, expected one of `b`, `c` ``.
+/// Suggests the closest candidate if `text` has serde's form: ``unknown field `a`, expected one of
+/// `b`, `c` ``.
 pub fn from_text(error: HostError, text: &str) -> HostError {
     let mut quoted = text.split('`').skip(1).step_by(2);
     let found = quoted.next().filter(|_| text.contains("unknown"));
@@ -23,7 +23,7 @@ pub fn from_text(error: HostError, text: &str) -> HostError {
     }
 }
 
-/// `` `a`, `b` or `c` ``.
+/// Formats a list as `` `a`, `b` or `c` ``.
 pub fn list(candidates: &[&str]) -> String {
     let quoted: Vec<String> = candidates
         .iter()
@@ -35,7 +35,7 @@ pub fn list(candidates: &[&str]) -> String {
     }
 }
 
-/// The candidate that is a slip of the fingers away, if any.
+/// Returns the candidate that differs from `found` by a few typing errors, if any.
 fn closest<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let found = found.to_lowercase().replace('_', "-");
     let distance = |candidate: &str| strsim::damerau_levenshtein(&found, candidate);

@@ -1,4 +1,4 @@
-//! Values as they are written in `classhook.toml` and in the agent's option string.
+//! Values in `classhook.toml` and in the agent's option string.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -42,10 +42,10 @@ pub(super) fn parse_when_full(value: &str) -> Result<WhenFull, HostError> {
     }
 }
 
-/// The least that an event file may be limited to: what is written in one go is a small part of it.
+/// Minimum size limit of an event file. One write adds only a small part of it.
 const LEAST_SIZE: u64 = 8 << 20;
 
-/// Bytes: `500M`, `2G`.
+/// Parses a number of bytes, such as `500M` or `2G`.
 pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostError> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("", 0)];
     let size = units.into_iter().find_map(|(unit, shift)| {
@@ -58,14 +58,14 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostErro
     })
 }
 
-/// `cpu:10ms;monitors`.
+/// Parses a subscription, such as `cpu:10ms;monitors`.
 pub(super) fn parse_subscription(value: &str) -> Result<Subscription, HostError> {
     Subscription::parse(value).map_err(|cause| {
         HostError::new("H0105", "`observe` does not say what is recorded").with("cause", cause)
     })
 }
 
-/// `6300`, `127.0.0.1:6300`, `[::1]:6300` or `localhost:6300`.
+/// Parses an address: `6300`, `127.0.0.1:6300`, `[::1]:6300` or `localhost:6300`.
 pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr, HostError> {
     let local = IpAddr::from(Ipv4Addr::LOCALHOST);
     let port = value.strip_prefix("localhost:").unwrap_or(value);
@@ -80,7 +80,7 @@ pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr
     })
 }
 
-/// `unit-%h-%p`.
+/// Parses a pattern of file names, such as `unit-%h-%p`.
 pub(super) fn parse_file_name(value: &str) -> Result<FileName, HostError> {
     FileName::parse(value).map_err(|cause| {
         HostError::new("H0105", format!("`file-name` cannot be `{value}`: it {cause}")).with(
@@ -125,7 +125,7 @@ pub(super) fn check_selector(value: &str) -> Result<(), HostError> {
         .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `source:Orders.java`, `loader:app`, `location:target/classes`; `!` in front excludes"))
 }
 
-/// `value` for `key` is none of `expected`.
+/// The error for a `value` of `key` that is not among `expected`.
 fn wrong_value(key: &str, value: &str, expected: &[&str]) -> HostError {
     suggest::expected(
         HostError::new("H0105", format!("`{key}` cannot be `{value}`")),

@@ -1,4 +1,4 @@
-//! Which calls are kept, and what is shown of them.
+//! The condition for recorded calls, and the values to show.
 
 use conditions::limits::MAX_LEVELS;
 use conditions::{About, Condition, Mistake, Watch};
@@ -6,7 +6,7 @@ use globs::FieldPattern;
 
 use crate::error::HostError;
 
-/// Conditions and lists as they were written.
+/// The unparsed settings of a watch.
 #[derive(Debug, Default)]
 pub(super) struct WatchTexts {
     pub when: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct WatchTexts {
 }
 
 impl WatchTexts {
-    /// What they ask for; none if they ask for nothing.
+    /// Parses the settings. Returns `None` if there are none.
     pub fn parse(&self) -> Result<Option<Watch>, HostError> {
         if self.when.is_none()
             && self.show.is_none()
@@ -59,7 +59,7 @@ impl WatchTexts {
     }
 }
 
-/// Reads the subject of condition and list, with the fields if it is writes.
+/// Parses the subject of condition and list, with the fields if the subject is writes.
 fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
     let unlike = |found: &str| {
         HostError::new("H0105", "`about` has no such value")
@@ -83,7 +83,7 @@ fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
     }
 }
 
-/// A condition or list that cannot be read.
+/// The error for a condition or list with a syntax error.
 fn wrong(key: &str, mistake: &Mistake) -> HostError {
     let what = match key {
         "when" => "the condition cannot be read",

@@ -1,4 +1,4 @@
-//! The interface `class-file`: views over the rewriter's.
+//! The interface `class-file`: the rewriter's views of a class.
 
 use plan_rules::{RefusedRequest, Transformation, numbers};
 use rewriter::InsertionPoint;
@@ -34,7 +34,7 @@ impl State {
         Ok(index)
     }
 
-    /// Reads something of a method; `T::default()` if there is no such method.
+    /// Reads a property of a method. Returns `T::default()` if the method does not exist.
     fn method<T: Default>(
         &mut self,
         handle: &Resource<MethodHandle>,
@@ -49,7 +49,7 @@ impl State {
             .unwrap_or_default())
     }
 
-    /// Reads something of a method's code; `T::default()` if there is none.
+    /// Reads a property of a method's code. Returns `T::default()` if the method has no code.
     fn code<T: Default>(
         &mut self,
         handle: &Resource<MethodHandle>,
@@ -90,7 +90,7 @@ impl State {
     }
 }
 
-/// A refusal of a request that has no answer for it ends the call.
+/// Converts a rejected request to a trap, for functions that return no error.
 fn ended(refused: RefusedRequest) -> wasmtime::Error {
     wasmtime::Error::msg(refused.message)
 }

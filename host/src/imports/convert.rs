@@ -1,4 +1,4 @@
-//! Values of the interface as those of the rules for plans, and the other way round.
+//! Converts between values of the interface and values of the rules for plans.
 
 use jvms::modified_utf8::Utf8;
 use plan_rules::RefusedRequest;
@@ -8,7 +8,7 @@ use wasmtime::Result;
 use crate::bindings::classhook::plugin::class_file::MemberRef;
 use crate::bindings::classhook::plugin::types::{Constant, Failure, Site};
 
-/// What a plugin is answered.
+/// The result of a function that plugins call.
 pub(super) type Answer<T = ()> = Result<std::result::Result<T, Failure>>;
 
 impl From<RefusedRequest> for Failure {
@@ -21,17 +21,17 @@ impl From<RefusedRequest> for Failure {
     }
 }
 
-/// The answer to a request.
+/// Converts the result of a request.
 pub(super) fn answer<T>(asked: std::result::Result<T, RefusedRequest>) -> Answer<T> {
     Ok(asked.map_err(Failure::from))
 }
 
-/// The tokens of insertion points.
+/// Returns the tokens of insertion points.
 pub(super) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
     at.iter().map(|site| site.token)
 }
 
-/// The insertion points of tokens.
+/// Returns the insertion points of tokens.
 pub(super) fn sites(tokens: std::ops::Range<u64>) -> Vec<Site> {
     tokens.map(|token| Site { token }).collect()
 }

@@ -1,4 +1,4 @@
-//! The interface `declarations`: what a class declares beside its code.
+//! The interface `declarations`: the declarations of a class, apart from its code.
 
 use plan_rules::declared::{self, TooLarge};
 use rewriter::{
@@ -17,7 +17,7 @@ use crate::handles::ClassHandle;
 use crate::state::State;
 
 impl State {
-    /// Reads what the class declares; too much of it ends the call.
+    /// Reads a declaration of the class; a result that is too large traps.
     fn declared<T>(
         &mut self,
         read: impl FnOnce(&ClassFile<'_>) -> Result<T, TooLarge>,

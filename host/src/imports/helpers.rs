@@ -1,4 +1,4 @@
-//! The interface `helpers`: classes that plugins bring.
+//! The interface `helpers`: classes that plugins add to a loader.
 
 use wasmtime::component::Resource;
 

@@ -1,4 +1,4 @@
-//! The interface `jvm-events`: what a plugin wants to be told, and what the numbers of events lead to.
+//! The interface `jvm-events`: subscriptions to events, and the names behind the numbers of events.
 
 use observations::Group;
 use observations::wish::Filter as Wanted;
@@ -10,13 +10,14 @@ use super::convert::{Answer, answer};
 use crate::bindings::observing::classhook::plugin::jvm_events::{Filter, MethodInfo};
 use crate::state::State;
 
-/// As components name it.
+/// The name of the interface in components.
 const INTERFACE: &str = "classhook:plugin/jvm-events@0.1.0";
 
-/// What a function gets, and where it is called.
+/// The caller's store, which each function gets.
 type Store<'a> = StoreContextMut<'a, State>;
 
-/// Links the functions. The generated code would do it for each one that subscribes anew, and is ten times as large.
+/// Links the functions. The generated code would repeat the same steps for each subscription, and
+/// be ten times as large.
 pub fn link(linker: &mut Linker<State>) -> Result<()> {
     let mut interface = linker.instance(INTERFACE)?;
     for group in Group::ALL {

@@ -1,4 +1,4 @@
-//! The interface `jvm-requests`: what a plugin asks the JVM while it observes.
+//! The interface `jvm-requests`: requests to the JVM from an observing plugin.
 
 use observations::request::Request;
 use plan_rules::RefusedRequest;
@@ -8,10 +8,10 @@ use wasmtime::{Result, StoreContextMut};
 use super::convert::{Answer, answer};
 use crate::state::State;
 
-/// As components name it.
+/// The name of the interface in components.
 const INTERFACE: &str = "classhook:plugin/jvm-requests@0.1.0";
 
-/// What a function gets, and where it is called.
+/// The caller's store, which each function gets.
 type Store<'a> = StoreContextMut<'a, State>;
 
 /// Links the functions, as those of `jvm-events`.

@@ -1,4 +1,4 @@
-//! The interface `plans`: what a plugin's edits to one class are collected in.
+//! The interface `plans`: the plan that collects a plugin's edits of one class.
 
 use wasmtime::Result;
 use wasmtime::component::Resource;

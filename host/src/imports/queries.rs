@@ -1,4 +1,4 @@
-//! The interface `queries`: instructions by what they are about.
+//! The interface `queries`: instructions by their operands.
 
 use plan_rules::queries::{self, DynamicFound as Dynamic, Found as Instruction, MemberFound};
 use wasmtime::component::Resource;

@@ -1,4 +1,4 @@
-//! The interface `recorded`: what was recorded, and tables computed of it.
+//! The interface `recorded`: recorded data, and tables computed from it.
 
 use plan_rules::RefusedRequest;
 use wasmtime::Result;
@@ -9,7 +9,7 @@ use crate::bindings::classhook::plugin::results::Column;
 use crate::recorded::{PAGE, RecordedEvent, RecordedSum, RecordedTable};
 use crate::state::State;
 
-/// Most quantiles of one question.
+/// Maximum number of quantiles in one query.
 const MAX_QUANTILES: usize = 100;
 
 impl Host for State {

@@ -1,4 +1,4 @@
-//! The interface `results`: tables of what a plugin finds.
+//! The interface `results`: tables with a plugin's results.
 
 use plan_rules::Row;
 

@@ -15,7 +15,7 @@ use crate::state::State;
 type Added = std::result::Result<(), SnippetError>;
 
 impl State {
-    /// Adds to a snippet, or says why that cannot be.
+    /// Appends to a snippet, or reports why that fails.
     fn extend_snippet(
         &mut self,
         of: &Resource<SnippetBuilder>,
@@ -26,7 +26,7 @@ impl State {
         answer(added.map_err(|cause| transformation.refuse_unsuitable(&cause)))
     }
 
-    /// Adds an operation with `text` bytes of text to a snippet.
+    /// Appends an operation with `text` bytes of text to a snippet.
     fn extend(
         &mut self,
         of: &Resource<SnippetBuilder>,
@@ -36,7 +36,7 @@ impl State {
         self.extend_snippet(of, |code| code.add(text, add))
     }
 
-    /// Adds an operation with the name of a member.
+    /// Appends an operation with the name of a member.
     fn extend_with(
         &mut self,
         of: &Resource<SnippetBuilder>,
@@ -46,7 +46,7 @@ impl State {
         self.extend_snippet(of, |code| code.add_member(member, add))
     }
 
-    /// Adds an operation with a label.
+    /// Appends an operation with a label.
     fn extend_at(
         &mut self,
         of: &Resource<SnippetBuilder>,

@@ -46,7 +46,7 @@ impl State {
         answer(self.transformation()?.add_attribute(target, name, contents))
     }
 
-    /// Adds an element to an annotation; one that grows too large ends the call.
+    /// Adds an element to an annotation; an annotation that is too large traps.
     fn extend_annotation(
         &mut self,
         of: &Resource<AnnotationBuilder>,
