@@ -1,25 +1,26 @@
-//! The agent's state: what its threads and the callbacks share.
+//! The agent's state, shared by its threads and the callbacks.
 //!
 //! | part | holds |
 //! |---|---|
 //! | `plugins` | the plugin set in force |
-//! | `instrumented` | which classes hold edits, and from which plugins |
+//! | `instrumented` | the classes that hold edits, and the plugins of these edits |
 //! | `unprepared` | classes that cannot be retransformed yet |
-//! | `reconstituted` | class files of classes of which the JVM hands over other bytes |
+//! | `reconstituted` | class files of classes for which the JVM passes other bytes to the hook |
 //! | `patches` | hot patches in force |
-//! | `helper_classes` | which helper classes of plugins each loader has |
-//! | `loaders`, `code_sources` | what the hook asks of a class besides its bytes |
-//! | `huge_methods` | HotSpot's limit for the length of methods that it compiles |
-//! | `failures` | what went wrong |
+//! | `helper_classes` | the helper classes of plugins that each loader has |
+//! | `loaders`, `code_sources` | loaders and code sources of classes, for the hook |
+//! | `huge_methods` | HotSpot's length limit for methods that it compiles |
+//! | `failures` | failures |
 //! | `snapshot` | the snapshot file |
-//! | `sessions` | the event files: the agent's own, and those of commands that are at work |
-//! | `test_runs` | which tests are under way |
-//! | `observation` | what a recording of the JVM's own events shares with the threads of the application |
+//! | `sessions` | the event files: the agent's own, and those of commands |
+//! | `test_runs` | the tests that are under way |
+//! | `observation` | the state that recordings of JVM events share with the threads of the application |
 //! | `references` | global references of JNI that a recording follows |
-//! | `work`, `metaspace` | how far a change of the loaded classes is, and how much metaspace it may take |
-//! | `thread_signal`, `control_channel` | how other threads talk to the agent thread, the upkeep thread, the control thread and the one that speaks JaCoCo's protocol |
+//! | `work`, `metaspace` | the progress of a change of the loaded classes, and the metaspace that it may take |
+//! | `thread_signal`, `control_channel` | signals to the agent thread, the upkeep thread, the control thread and the
+//! JaCoCo thread |
 //!
-//! Nothing here acts on the JVM; the modules that do take the parts that they need.
+//! Nothing here acts on the JVM. The modules that do take the parts that they need.
 
 pub(crate) mod code_sources;
 pub(crate) mod control_channel;
@@ -77,19 +78,19 @@ use work::Work;
 /// The agent of one JVM.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    /// The environment that takes the events and retransforms classes.
+    /// The environment that receives the events and retransforms classes.
     pub jvmti: Jvmti,
-    /// The settings of the agent itself that it was started with.
+    /// The settings of the agent itself, from its start.
     pub settings: Settings,
-    /// Where the probes of each class lie.
+    /// The probe ranges of each class.
     pub table: &'static ProbeTable,
     /// The plugins.
     pub plugins: Plugins,
-    /// Which classes hold edits.
+    /// The classes that hold edits.
     pub instrumented: Instrumented,
     /// Classes that cannot be retransformed yet.
     pub unprepared: Unprepared,
-    /// Class files of classes of which the JVM hands over other bytes.
+    /// Class files of classes for which the JVM passes other bytes to the hook.
     pub reconstituted: Reconstituted,
     /// Hot patches.
     pub patches: Patches,
@@ -97,13 +98,13 @@ pub(crate) struct Agent {
     pub loaders: Loaders,
     /// Helper classes of plugins.
     pub helpers: HelperClasses,
-    /// Where classes came from.
+    /// The code sources of classes.
     pub code_sources: CodeSources,
-    /// What was loaded, if nothing was selected; known when the JVM ends.
+    /// The loaded classes, if the selectors selected none; set at the end of the JVM.
     pub unselected: OnceLock<Unselected>,
-    /// Methods longer than HotSpot compiles.
+    /// HotSpot's length limit for methods that it compiles.
     pub huge_methods: HugeMethods,
-    /// What went wrong.
+    /// The failures.
     pub failures: Failures,
     /// The snapshot.
     pub snapshot: Snapshot,
@@ -111,42 +112,42 @@ pub(crate) struct Agent {
     pub tests: TestRuns,
     /// The event files.
     pub sessions: Sessions,
-    /// Talks to the agent thread.
+    /// The signal to the agent thread.
     pub signal: ThreadSignal,
-    /// Talks to the upkeep thread.
+    /// The signal to the upkeep thread.
     pub upkeep: ThreadSignal,
-    /// Talks to the control thread.
+    /// The channel to the control thread.
     pub control: ControlChannel,
-    /// Talks to the thread that speaks JaCoCo's protocol.
+    /// The channel to the JaCoCo thread.
     pub jacoco: ControlChannel,
-    /// Where that thread listens.
+    /// The address at which the JaCoCo thread listens.
     pub jacoco_address: OnceLock<SocketAddr>,
-    /// What is recorded of the JVM's own events.
+    /// The recordings of JVM events.
     pub observation: Observation,
-    /// What is known of the run.
+    /// The metadata of the run.
     pub meta: Meta,
-    /// What distinguishes this JVM from others.
+    /// The id of this JVM, unique among JVMs.
     pub jvm_id: String,
     /// The change of loaded classes that is under way.
     pub work: Work,
-    /// The metaspace that it may take.
+    /// The metaspace that a change of loaded classes may take.
     pub metaspace: Metaspace,
     started: Instant,
-    /// Between the start of the live phase and `VMDeath`.
+    /// True between the start of the live phase and `VMDeath`.
     running: AtomicBool,
-    /// It came for one command, which needs it no more.
+    /// True if the agent was loaded for one command, and that command has ended.
     visit_over: AtomicBool,
-    /// It was asked to leave, and has.
+    /// True once the agent has left.
     left: AtomicBool,
     seen: AtomicU64,
-    /// Classes that hold edits and were instrumented again: they count once.
+    /// Instrumentations of classes that held edits before; each such class counts once.
     again: AtomicU64,
-    /// Of these, changed again.
+    /// Those of them that changed the class again.
     changed_again: AtomicU64,
 }
 
 impl Agent {
-    /// An agent that waits for the live phase.
+    /// Creates an agent that waits for the live phase.
     pub fn new(
         jvmti: Jvmti,
         config: Config,
@@ -198,54 +199,54 @@ impl Agent {
         }
     }
 
-    /// Calls of the agent's environment on this thread.
+    /// The agent's environment, for calls on this thread.
     pub fn jvm<'a>(&self, live: Live, local: Local<'a>) -> Jvm<'a> {
         Jvm::new(self.jvmti, live, local)
     }
 
-    /// Whether classes may be transformed now.
+    /// Checks whether the hook may transform classes now.
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Says whether classes may be transformed from now on; whether they might before.
+    /// Sets whether the hook may transform classes, and returns the former value.
     pub fn set_running(&self, running: bool) -> bool {
         self.running.swap(running, Ordering::AcqRel)
     }
 
-    /// A command needs this plugin no more.
+    /// Notes that a command has ended which needed this plugin.
     pub fn end_visit(&self, plugin: &str) {
         if self.settings.visit.as_deref() == Some(plugin) {
             self.visit_over.store(true, Ordering::Release);
         }
     }
 
-    /// Whether the agent came for one command, which needs it no more.
+    /// Checks whether the agent was loaded for one command, and that command has ended.
     pub fn is_visit_over(&self) -> bool {
         self.visit_over.load(Ordering::Acquire)
     }
 
-    /// Whether the agent was asked to leave, and has.
+    /// Checks whether the agent has left.
     pub fn has_left(&self) -> bool {
         self.left.load(Ordering::Acquire)
     }
 
-    /// The agent has left.
+    /// Notes that the agent has left.
     pub fn set_left(&self) {
         self.left.store(true, Ordering::Release);
     }
 
-    /// Whether the worker thread instruments the classes that are loaded, which can be asked how far it is.
+    /// Checks whether the worker thread instruments the loaded classes. Then a client can ask for the progress.
     pub fn instruments_later(&self) -> bool {
         self.settings.later && self.settings.control
     }
 
-    /// How long the agent has been at work.
+    /// The time since the start of the agent.
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// The loader of a class as its results are recorded: with its number where loaders are kept apart.
+    /// The loader of a class as results name it: with its number if loaders are recorded separately.
     pub fn recorded_loader<'k>(
         &self,
         local: Local<'_>,
@@ -258,31 +259,31 @@ impl Agent {
         }
     }
 
-    /// Counts a class that was loaded, or that was loaded earlier and is now selected.
+    /// Counts a class that is being loaded, or that was loaded earlier and is selected now.
     pub fn count_seen(&self) {
         self.seen.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many classes were loaded, or loaded earlier and selected.
+    /// The number of classes that were loaded, or loaded earlier and selected.
     pub fn seen(&self) -> u64 {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Counts a class that plugins were asked about again, and whether it was changed again.
+    /// Counts another instrumentation of a class, and whether it changed the class again.
     pub fn count_again(&self, is_changed: bool) {
         self.again.fetch_add(1, Ordering::Relaxed);
         self.changed_again
             .fetch_add(is_changed.into(), Ordering::Relaxed);
     }
 
-    /// How often plugins were asked about a class again, and how often it was changed again.
+    /// The number of repeated instrumentations, and of those that changed the class again.
     pub fn again(&self) -> (u64, u64) {
         let counts = [&self.again, &self.changed_again];
         let [again, changed] = counts.map(|count| count.load(Ordering::Relaxed));
         (again, changed)
     }
 
-    /// Whether a failure fails the run.
+    /// Checks whether a failure fails the run.
     pub fn is_strict(&self) -> bool {
         let current = self.plugins.current();
         let on_error = current.map_or(self.settings.on_error, |current| {

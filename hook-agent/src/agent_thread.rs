@@ -1,5 +1,6 @@
-//! The agent thread: it copies the JVM's arrays into the snapshot, and adds to the event file. A killed JVM loses what came
-//! after its last turn, so it does nothing else.
+//! The agent thread: it copies the probe arrays into the snapshot, and writes to the event files.
+//!
+//! A killed JVM loses the data since the last turn, so this thread has no other task.
 
 use crate::agent::Agent;
 use crate::agent::thread_signal::{Stopped, Turn};
@@ -11,18 +12,18 @@ use std::time::{Duration, Instant};
 
 /// The shortest rest between two turns.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
-/// The longest: for programs with so many probes that reading them takes long, where there are none, and while nothing can
+/// The longest rest: for programs whose many probes take long to read, while no array is in use, and while nothing can
 /// be written.
 const LONGEST_REST: Duration = Duration::from_millis(50);
-/// A rest is so many times as long as it takes to wake up and to read the arrays, so that this takes 0.4 % of a processor at
-/// most. What is written is not counted: it is as much however often.
+/// The rest as a multiple of the CPU time for waking up and reading the arrays, so that these take at most 0.4 % of a
+/// processor. Writing does not count: its amount does not depend on the rest.
 const REST_FOR_READING: u32 = 250;
 
 /// Starts the agent thread, a daemon that the application does not see.
 ///
 /// # Errors
 ///
-/// Why it cannot be started.
+/// The reason why it cannot be started.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook")
         .map_err(|cause| format!("the agent thread cannot be made: {cause}"))?;
@@ -48,7 +49,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
         let took = process::thread_cpu_time().saturating_sub(used);
         rest = match recorded::write_copied(agent) {
             Ok(()) if is_any => rest_after(took),
-            _ => LONGEST_REST, // a failure is reported already, and it is tried again
+            _ => LONGEST_REST, // a failure is reported already, and the next turn tries again
         };
         let all = turn == Turn::WriteAll;
         if all || events_due <= Instant::now() {
@@ -61,7 +62,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// How long the thread rests after it took so much processor time to wake up and to read the arrays.
+/// The rest after a turn that took this much CPU time to wake up and to read the arrays.
 fn rest_after(took: Duration) -> Duration {
     let rest = took.saturating_mul(REST_FOR_READING);
     rest.clamp(SHORTEST_REST, LONGEST_REST)

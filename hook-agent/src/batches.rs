@@ -1,34 +1,34 @@
-//! How many classes the JVM is given at once to be retransformed.
+//! The number of classes in one call of `RetransformClasses`.
 //!
-//! Each retransformation has a cost of its own: the JVM stops the program, walks all loaded classes and, as with ZGC, all
-//! compiled code. Where that is what takes the time, smaller batches stop the program no shorter, only more often.
+//! Each call has a fixed cost: the JVM stops the program, walks all loaded classes and, with ZGC, all compiled code. If
+//! this cost dominates, smaller batches do not shorten the pauses, and only make them more frequent.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Classes of one retransformation.
+/// Smallest and largest batch, in classes.
 const SIZE: RangeInclusive<usize> = 64..=2048;
-/// Classes of the first one.
+/// The first batch, in classes.
 const FIRST: usize = 128;
-/// How long one retransformation is to take; the pause of the program is a part of it.
+/// Target time of one batch in seconds; the pause of the program is a part of it.
 const TIME: f64 = 0.1;
-/// How many times its own cost it takes, if that is longer.
+/// Target time as a multiple of the fixed cost, if that is longer.
 const COST_TIMES: f64 = 6.0;
-/// What an earlier batch counts beside the next.
+/// Weight of an earlier batch beside the next.
 const DECAY: f64 = 0.85;
-/// From this variance of the sizes on, as a part of their square, the cost is told from that of the classes.
+/// Smallest variance of the sizes, relative to their square, from which the fixed cost can be estimated.
 const VARIANCE: f64 = 0.01;
 
-/// The size of the next batch, after what the ones before took.
+/// The size of the next batch, estimated from the times of the batches before.
 #[derive(Debug)]
 pub(crate) struct Batches {
     size: usize,
     seen: Seen,
-    /// The cost of a retransformation, in seconds.
+    /// The fixed cost of a retransformation, in seconds.
     cost: f64,
 }
 
-/// Sums over the batches so far, later ones weighted more: of ones, sizes, times and their products.
+/// Weighted sums over the batches so far: weights, sizes, times and their products. Later batches weigh more.
 #[derive(Debug, Default)]
 struct Seen {
     weight: f64,
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Batches {
-    /// There was none yet.
+    /// The state before the first batch.
     pub fn new() -> Self {
         Self {
             size: FIRST,
@@ -48,18 +48,18 @@ impl Batches {
         }
     }
 
-    /// How many classes the next batch has.
+    /// The number of classes of the next batch.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// A batch of so many classes took so long.
+    /// Notes the time of a batch of this many classes.
     pub fn took(&mut self, classes: usize, time: Duration) {
         self.seen.add(size(classes), time.as_secs_f64());
         self.cost = self.seen.cost().unwrap_or(self.cost);
         let wanted = TIME.max(COST_TIMES * self.cost);
         let share = (wanted - self.cost) / self.seen.per_class(self.cost);
-        // A single batch that was disturbed changes the size by no more than this.
+        // Limits the effect of a single disturbed batch.
         let next = share.clamp(size(self.size) * 0.7, size(self.size) * 2.0);
         let next = next.clamp(size(*SIZE.start()), size(*SIZE.end()));
         #[expect(
@@ -81,7 +81,7 @@ impl Seen {
         self.products = self.products * DECAY + size * time;
     }
 
-    /// The part of a batch's time that does not depend on its size, by least squares; none while all sizes are alike.
+    /// The time of a batch that does not depend on its size, by least squares; `None` while all sizes are similar.
     fn cost(&self) -> Option<f64> {
         let (size, time) = (self.sizes / self.weight, self.times / self.weight);
         let variance = self.squares / self.weight - size * size;
@@ -92,7 +92,8 @@ impl Seen {
         Some((time - slope.max(0.0) * size).max(0.0))
     }
 
-    /// What a class takes besides this cost; some of the time is always its own.
+    /// The time of a class beyond the fixed cost. It is never 0: at least 1 % of the time counts as that of the
+    /// classes.
     fn per_class(&self, cost: f64) -> f64 {
         ((self.times - cost * self.weight).max(self.times / 100.0) / self.sizes)
             .max(f64::MIN_POSITIVE)
@@ -107,7 +108,7 @@ fn size(classes: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The sizes of batches that take `cost` ms and `per_class` µs for each class.
+    /// The sizes of 30 batches that take `cost` ms and `per_class` µs for each class.
     fn sizes(cost: u64, per_class: u64) -> Vec<usize> {
         let mut batches = Batches::new();
         let sizes = (0..30).map(|_| {
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn batches_do_not_shrink_where_each_costs_much_by_itself() {
-        // As measured with ZGC, other agents and 18,000 loaded classes: five times the cost for the classes.
+        // As measured with ZGC, other agents and 18,000 loaded classes: the classes take five times the fixed cost.
         let size = last(75, 1_000);
         assert!((350..=400).contains(&size), "{size}");
         assert!(sizes(75, 1_000).iter().all(|size| *size >= 80));

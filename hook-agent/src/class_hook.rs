@@ -1,4 +1,4 @@
-//! One class on its way through the class-file load hook.
+//! The class-file load hook for one class.
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -15,10 +15,9 @@ use host::untouched::is_untouched;
 use host::{ClassRequest, CodeLocation, Loader};
 use rewriter::{ClassFile, restore_parameter_names};
 
-/// The `ClassFileLoadHook` event: rejects what no plugin wants, then asks the plugins.
+/// The `ClassFileLoadHook` event: returns early if no plugin wants the class, then runs the plugins.
 ///
-/// Runs on the loading thread, concurrently and for classes of any loader. A Java exception that is
-/// pending stays pending.
+/// Runs on the loading thread, concurrently and for classes of any loader. A pending Java exception stays pending.
 pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     if dry_run::intercept(load) {
         return;
@@ -58,7 +57,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
         .and_then(|plugins| instrument(agent, load, name, &loader, files, plugins));
     let handed_over = edits.is_some();
     if let Some((class, bytes)) = &patched {
-        // What the plugins made of it is handed over already.
+        // The plugins' result includes the patch, and the JVM has it already.
         if handed_over || hand_over(load, name, bytes) {
             let revision = plugins.as_deref().map_or(0, |plugins| plugins.revision);
             let edits = edits.get_or_insert(Edits {
@@ -78,7 +77,7 @@ fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     }
 }
 
-/// Notes what the class holds from now on.
+/// Notes the edits that the class holds from now on.
 fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edits>) {
     let loader = load.loader.as_ref();
     match agent.loaders.identify(agent.jvmti, load.local, loader) {
@@ -96,8 +95,8 @@ fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edit
     }
 }
 
-/// Gives a class its edits, if a plugin wants any, and returns them; `patched` is the file that stands in
-/// for it, and the same with native methods prefixed.
+/// Runs the plugins on a class and returns its edits, if there are any. `patched` is the class file of a patch, and the
+/// same with prefixed native methods.
 fn instrument(
     agent: &Agent,
     load: &ClassFileLoad<'_>,
@@ -106,7 +105,7 @@ fn instrument(
     patched: Option<(&[u8], &[u8])>,
     plugins: &PluginSet,
 ) -> Option<Edits> {
-    // The location costs field reads, so it is fetched only for a class that may matter.
+    // The location costs field reads, so it is fetched only for a class that a plugin may want.
     if !plugins.wants(name, loader, CodeLocation::Unread) {
         return None;
     }
@@ -140,7 +139,7 @@ fn instrument(
     })
 }
 
-/// Gives a class that is retransformed without edits the names of parameters that the JVM has dropped.
+/// Restores the parameter names that the JVM drops when it retransforms a class without edits.
 fn restore(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     if load.class_being_redefined.is_none() {
         return;
@@ -152,8 +151,8 @@ fn restore(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     });
 }
 
-/// Returns the class with the names of parameters of its file, or `None` if the class has them. A file without such names
-/// is not read.
+/// Returns the class with the parameter names of its class file, or `None` if the class has them. A class file without
+/// such names is not parsed.
 fn restored(class_data: &[u8], file: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(file, b"MethodParameters")?;
     let class = ClassFile::read(class_data).ok()?;
@@ -196,11 +195,11 @@ fn transform(
     })
 }
 
-/// Counts a class that plugins were asked about: once, however often it is retransformed or redefined.
+/// Counts a class that plugins have seen: once, however often it is retransformed or redefined.
 fn count(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], is_changed: bool) {
     let loader = load.loader.as_ref();
     let Some(loader) = agent.loaders.identify(agent.jvmti, load.local, loader) else {
-        return; // no memory, which is reported where edits are noted
+        return; // no memory; noting the edits reports it
     };
     let is_load = load.class_being_redefined.is_none();
     let before = agent
@@ -209,7 +208,7 @@ fn count(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], is_changed: bool)
     if before.selected {
         agent.count_again(before.changed && is_changed);
     } else if !is_load {
-        agent.count_seen(); // loaded before the agent came, or before a plugin selected it
+        agent.count_seen(); // loaded before the agent, or before a plugin selected it
     }
 }
 

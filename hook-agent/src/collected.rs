@@ -1,10 +1,11 @@
-//! Forgets what is known of the classes of loaders that have been collected.
+//! Removes the state of classes whose loaders have been collected.
 
 use crate::agent::Agent;
 use crate::ffi::refs::Local;
 use crate::structural_edits;
 
-/// A program that makes loader after loader leaves nothing behind in the agent.
+/// Removes the state of collected loaders, so that a program that creates loader after loader does not fill the agent's
+/// memory.
 pub(crate) fn forget(agent: &Agent, local: Local<'_>) {
     let collected = agent.loaders.forget_collected(local);
     if collected.is_empty() {

@@ -1,5 +1,5 @@
-//! What the agent does when it is asked: one function per [`Request`], on the control thread what can be answered at
-//! once, else on the worker thread.
+//! The requests of commands: one function for each [`Request`]. Quick requests are answered on the control thread, the
+//! others on the worker thread.
 
 mod change;
 mod classes;
@@ -23,11 +23,10 @@ use control::{Refusal, Reply, Request};
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Local references that one command may hold outside frames of its own.
+/// Local references that one request may hold outside of its own frames.
 pub(crate) const CAPACITY: i32 = 64;
 
-/// Carries out a request of a user; a panic becomes a refusal. After the answer with which the agent leaves comes no
-/// other.
+/// Carries out a request of a user. A panic becomes a refusal. The answer with which the agent leaves is the last.
 pub(crate) fn answer(agent: &Agent, jvm: Jvm<'_>, request: Request, uid: u32) -> Reply {
     let context = Context { agent, jvm };
     let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(context, request, uid)))
@@ -38,10 +37,10 @@ pub(crate) fn answer(agent: &Agent, jvm: Jvm<'_>, request: Request, uid: u32) ->
     }
 }
 
-/// Whether a request changes no class and waits for nothing.
+/// Checks whether a request changes no class and waits for nothing.
 pub(crate) fn is_answered_at_once(request: &Request) -> bool {
     match request {
-        // What is told of classes besides their names takes code of the JDK, or of plugins.
+        // Details of classes run code of the JDK or of plugins.
         Request::Classes { details, .. } => details.is_empty(),
         request => matches!(
             request,
@@ -50,12 +49,12 @@ pub(crate) fn is_answered_at_once(request: &Request) -> bool {
     }
 }
 
-/// The agent takes no commands any more.
+/// The answer of an agent that is leaving.
 pub(crate) fn leaving() -> Reply {
     Reply::new(Err(refusals::leaving()))
 }
 
-/// The JVM has no room for a frame of local references.
+/// The answer if the JVM has no memory for a frame of local references.
 pub(crate) fn no_memory() -> Reply {
     Reply::new(Err(refusals::out_of_memory()))
 }
@@ -133,11 +132,11 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         Request::HeapPaths { class, max_ms } => {
             value(observe::heap_paths(context, &class, max_ms)?)
         }
-        Request::Lease { .. } => Ok(Value::Null), // the server keeps it
+        Request::Lease { .. } => Ok(Value::Null), // handled by the server
     }
 }
 
-/// An answer as it is sent.
+/// Serializes an answer.
 fn value(answer: impl serde::Serialize) -> Result<Value, Refusal> {
     serde_json::to_value(answer)
         .map_err(|error| Refusal::new(Code::Panic.as_str(), error.to_string()))

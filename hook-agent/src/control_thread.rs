@@ -1,5 +1,5 @@
-//! The control thread: it waits for commands of `classhook`, answers what it knows at once, and hands the rest to the
-//! worker thread, so that it can always be asked how far that is.
+//! The control thread: it receives the requests of `classhook`, answers quick ones, and hands the others to the worker
+//! thread. So it can report the progress of the worker thread at any time.
 
 use crate::agent::Agent;
 use crate::commands;
@@ -11,11 +11,11 @@ use control::{Answer, Asked, Reply, Request, Server, Stopper};
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
-/// The socket at which the agent will be asked, and what ends its server.
+/// Opens the control socket of this JVM; the stopper ends its server.
 ///
 /// # Errors
 ///
-/// Why there can be none.
+/// The reason why the socket cannot be opened.
 pub(crate) fn open(agent: &Agent) -> Result<(Server, Stopper), String> {
     let tmp = Path::new(control::socket::TMP);
     let (mut server, stopper) = Server::open(tmp).map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ pub(crate) fn open(agent: &Agent) -> Result<(Server, Stopper), String> {
 ///
 /// # Errors
 ///
-/// Why they cannot be started; the socket is gone then.
+/// The reason why they cannot be started. The socket is removed then.
 pub(crate) fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
@@ -65,10 +65,10 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Asked
             ),
         },
     );
-    drop(orders); // which ends the worker thread
+    drop(orders); // ends the worker thread
     if agent.has_left() && agent.control.await_threads(1) {
         agent.jvmti.dispose();
-        // Last: by now the threads of the agent have freed what they had.
+        // Last: by now the threads of the agent have freed their memory.
         process::give_back_free_memory();
     }
 }
@@ -84,6 +84,6 @@ fn answer(agent: &Agent, jvm: Jvm<'_>, asked: Asked, orders: &Sender<Asked>) -> 
         commands::answer(agent, jvm, asked.request, asked.user)
     });
     let reply = reply.unwrap_or_else(commands::no_memory);
-    // The worker thread has the last word.
+    // Only the worker thread sends the last answer.
     Answer::Now(Reply::new(reply.outcome))
 }

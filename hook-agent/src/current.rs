@@ -1,21 +1,21 @@
-//! The one agent of this library image.
+//! The agent of this copy of the library.
 
 use crate::agent::Agent;
 use crate::ffi::installed::Installed;
 
 static CURRENT: Installed<Agent> = Installed::none();
 
-/// The agent that is installed in this image, if any.
+/// The agent that is installed in this copy, if any.
 pub(crate) fn get() -> Option<&'static Agent> {
     CURRENT.get()
 }
 
-/// Installs the agent if there is none; the agent given back was not installed.
+/// Installs the agent if none is installed. Otherwise it returns the agent as the error.
 pub(crate) fn install(agent: Box<Agent>) -> Result<&'static Agent, Box<Agent>> {
     CURRENT.install(agent)
 }
 
-/// Forgets the agent (it stays in memory), so that another start can install one.
+/// Uninstalls the agent (it stays in memory), so that another start can install one.
 pub(crate) fn retire() {
     CURRENT.retire();
 }

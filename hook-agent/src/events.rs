@@ -1,4 +1,4 @@
-//! What the agent does when the JVM calls: one line for each way in.
+//! The entry points from the JVM: each hands over to the module that handles it.
 
 use crate::agent::Agent;
 use crate::agent::test_runs::Test;
@@ -24,7 +24,7 @@ use jni_sys::jint;
 use probes::spans::{MethodName, NewThread, Runtime, Seen};
 use std::collections::HashMap;
 
-/// The handlers of this library: those of the agent that is installed, if any.
+/// The handlers of this library: those of the installed agent, if any.
 struct Events;
 
 export_entry_points!(&crate::events::Events);

@@ -1,8 +1,7 @@
-//! The edge: everything that is `unsafe`, and nothing that decides anything.
+//! The boundary to the JVM: all `unsafe` code, and no decisions.
 //!
-//! Entry points, callbacks and native methods ([`entry`], [`callbacks`], [`natives`]) convert their
-//! arguments, hand over to the [`handlers`] inside [`guard`], and convert the answer back. Of the rest of
-//! the crate only `messages` and `names` are used here.
+//! Entry points, callbacks and native methods ([`entry`], [`callbacks`], [`natives`]) convert their arguments, call the
+//! [`handlers`] inside [`guard`], and convert the result. They use only `messages` and `names` of the other modules.
 
 #![expect(
     unsafe_code,

@@ -1,7 +1,7 @@
-//! Helper classes of plugins: each is defined once in a loader, before the first class is loaded whose edits name it.
+//! Helper classes of plugins: each is defined once in a loader, before the first class is loaded whose edits use it.
 //!
-//! They stay when the plugin goes, as the JVM gives no class back before its loader; nothing names them any more then.
-//! Their names hold a checksum of what they are, so what is there by that name is the same.
+//! They stay when the plugin leaves, because the JVM unloads a class only with its loader. No class refers to them any
+//! more then. Their names contain a checksum of their contents, so a class of the same name is the same class.
 
 use crate::agent::Agent;
 use crate::ffi::class_file_load::ClassFileLoad;
@@ -42,7 +42,8 @@ impl HelperLoader for LoaderOfClass<'_> {
     }
 }
 
-/// Whether another thread was quicker, or a class that was instrumented before it ran brought it.
+/// Checks whether the loader has the class already: another thread was faster, or a class that was instrumented before
+/// the run brought it.
 fn is_there(jvmti: Jvmti, thrown: &Thrown<'_>) -> bool {
     let says_so = |text: &String| text.contains("duplicate class definition");
     class_of(jvmti, thrown) == "java/lang/LinkageError"

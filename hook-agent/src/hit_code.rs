@@ -1,7 +1,7 @@
 //! The code that records hits in this JVM: calls that its compilers remove, or stores.
 //!
-//! With HotSpot's C2 a call costs nothing once its probe was hit. Where methods are interpreted, or compiled by C1 alone, a
-//! store costs less. The JVM's flags say which compilers it has.
+//! With HotSpot's C2 a call has no cost once its probe was hit. In methods that are interpreted, or compiled by C1
+//! alone, a store is cheaper. The JVM's flags show the compilers that it has.
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -15,27 +15,27 @@ use probes::HitCode;
 /// The highest level of tiered compilation, that of C2.
 const C2: usize = 4;
 
-/// A cause for which hits are stored.
+/// A reason for recording hits by stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreCause {
-    /// The agent's option says so.
+    /// The agent's option requires stores.
     Option,
     /// Coverage per test clears the arrays after each test.
     Tests,
     /// The agent cannot retransform the classes of the arrays, which a reset needs.
     BeforeAgents,
-    /// The JVM does not tell its flags; it is not HotSpot.
+    /// The JVM does not export its flags; it is not HotSpot.
     Unknown,
-    /// The JVM compiles nothing: `-Xint`.
+    /// The JVM has no compiler: `-Xint`.
     Interpreted,
     /// C2 is missing, or switched off: `-XX:TieredStopAtLevel=1`.
     NoC2,
-    /// The JVM takes no element for a constant: `-XX:-FoldStableValues`.
+    /// The compilers do not fold array elements to constants: `-XX:-FoldStableValues`.
     NoConstants,
 }
 
 impl StoreCause {
-    /// The cause as a clause.
+    /// The reason as a clause.
     pub fn text(self) -> &'static str {
         match self {
             Self::Option => "the option hits=stores says so",
@@ -57,7 +57,7 @@ pub(crate) fn choose(agent: &Agent) {
     });
 }
 
-/// Returns the cause for which hits are stored, or `None` if calls record them.
+/// Returns the reason for stores, or `None` if calls record hits.
 pub(crate) fn cause_of_stores(agent: &Agent) -> Option<StoreCause> {
     match agent.settings.hits {
         Some(HitCode::Call) => return None,
@@ -85,7 +85,7 @@ fn cause_in_flags(flags: &VmFlags) -> Option<StoreCause> {
         return Some(StoreCause::NoConstants);
     }
     let has_jvmci = is_on(c"UseJVMCICompiler") == Some(true);
-    // A flag of C2: a JVM that is built without it has no such flag.
+    // A flag of C2: a JVM that is built without C2 does not have it.
     let has_c2 = has_jvmci || flags.find(c"EliminateAllocations").is_some();
     let stops_at = flags.find(c"TieredStopAtLevel").map(|flag| flag.number());
     let stops_early = is_on(c"TieredCompilation") == Some(true) && stops_at < Some(C2);
@@ -94,11 +94,13 @@ fn cause_in_flags(flags: &VmFlags) -> Option<StoreCause> {
     (!has_c2 || stops_early || is_quick_only).then_some(StoreCause::NoC2)
 }
 
-/// Has hits stored from now on, also in the classes that call. Methods that are running finish their old code, which the
-/// JVM interprets; so they, too, record each hit after a clearing.
+/// Makes all classes record hits by stores, including those that call now.
+///
+/// Methods that are running finish their old code, which the JVM interprets, so they also record each hit after a
+/// clearing.
 pub(crate) fn store_only(agent: &Agent, jvm: Jvm<'_>) {
     if agent.settings.hits == Some(HitCode::Call) {
-        return; // what is cleared is recorded again all the same, only later
+        return; // cleared hits are recorded again all the same, only later
     }
     agent.table.set_hit_code(HitCode::Store);
     let calls = |edits: &Edits| edits.hits_call;

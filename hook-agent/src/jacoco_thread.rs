@@ -1,4 +1,4 @@
-//! The thread that speaks JaCoCo's protocol over TCP: its tools ask this JVM as they ask one that JaCoCo's agent measures.
+//! The JaCoCo thread: it speaks JaCoCo's protocol over TCP, so that JaCoCo's tools can read the coverage of this JVM.
 
 use crate::agent::Agent;
 use crate::commands;
@@ -12,13 +12,13 @@ use std::net::SocketAddr;
 use std::sync::MutexGuard;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The plugin whose probes are JaCoCo's.
+/// The plugin whose probes are those of JaCoCo.
 const PLUGIN: &str = "coverage";
-/// How often it is tried to become the one who changes classes.
+/// Interval of attempts to get the lock for changing classes.
 const TURN: Duration = Duration::from_millis(5);
 
-/// Starts the thread, a daemon that the application does not see, if it is asked for; what is in the way is reported, and
-/// the agent works without it.
+/// Starts the thread, a daemon that the application does not see, if the option `jacoco-tcp` is set. A failure is
+/// reported, and the agent works without the thread.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) {
     let Some(address) = agent.settings.jacoco_tcp else {
         return;
@@ -43,7 +43,7 @@ fn begin(agent: &'static Agent, jvm: Jvm<'_>, address: SocketAddr) -> Result<(),
         run(agent, jvm, server);
     })
     .map_err(|error| error.to_string())?;
-    let _ = agent.jacoco_address.set(address); // it is started once
+    let _ = agent.jacoco_address.set(address); // the thread is started once
     messages::info(format_args!("JaCoCo's tools can ask at {address}"));
     if !address.ip().is_loopback() {
         messages::warning(
@@ -67,7 +67,7 @@ fn run(agent: &Agent, jvm: Jvm<'_>, server: Server) {
     });
 }
 
-/// The blocks that were asked for; none if that cannot be.
+/// The requested blocks; `None` if they cannot be read.
 fn answer(agent: &Agent, jvm: Jvm<'_>, command: Command, since: &mut i64) -> Option<Vec<u8>> {
     if !command.dump && !command.reset {
         return Some(Vec::new());
@@ -95,7 +95,7 @@ fn answer(agent: &Agent, jvm: Jvm<'_>, command: Command, since: &mut i64) -> Opt
     exec::blocks(&[session], &classes).ok()
 }
 
-/// Keeps others from changing classes, since a reset may; none if the agent leaves meanwhile.
+/// Takes the lock for changing classes, since a reset may change some. Returns `None` if the agent leaves meanwhile.
 fn await_turn(agent: &Agent) -> Option<MutexGuard<'_, ()>> {
     loop {
         if agent.plugins.current().is_none() || !agent.is_running() {

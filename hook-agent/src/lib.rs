@@ -1,43 +1,44 @@
-//! The Classhook agent, `libclasshook.so`: the thin edge between a JVM and [`host`].
+//! The Classhook agent, `libclasshook.so`: the layer between a JVM and [`host`].
 //!
-//! It takes JVM TI's `ClassFileLoadHook`, hands class bytes to [`host::Pipeline`], gives the result
-//! back to the JVM, and copies the arrays that the probes write into a snapshot. It decides nothing
-//! about bytecode, plugins or reports.
+//! It receives JVM TI's `ClassFileLoadHook`, hands class files to [`host::Pipeline`], and returns the result to the
+//! JVM. It copies the arrays to which the probes write into a snapshot. Decisions about bytecode, plugins and reports
+//! belong to other crates.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `messages` | everything written to standard error |
+//! | `messages` | all output to standard error |
 //! | `plugin_compiler` | the program that compiles plugins |
 //! | `names` | names of classes |
 //! | `ffi` | all unsafe code: entry points, events and native methods, the JVM TI table, JNI, the panic guard |
-//! | `probe_class` | `java/lang/$Classhook` and its siblings as class files |
-//! | `probe_table` | where each class's probes lie in the probe arrays; it outlives the agent |
+//! | `probe_class` | `java/lang/$Classhook` and the other probe classes as class files |
+//! | `probe_table` | the probe ranges of each class; it outlives the agent |
 //! | `spans` | methods recorded as spans, and the event file |
 //! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
 //! | `agent`, `current` | the agent's state, and the one agent of this library |
-//! | `structural_edits` | edits that a class keeps: methods in front of native ones, members |
-//! | `collected` | forgets the classes of loaders that have been collected |
-//! | `loaded`, `originals` | classes that are loaded, and their class files |
-//! | `retransform` | retransforms classes that are loaded |
+//! | `structural_edits` | edits that a class keeps: wrappers of native methods, members |
+//! | `collected` | removes the state of classes of collected loaders |
+//! | `loaded`, `originals` | loaded classes, and their class files |
+//! | `retransform` | retransforms loaded classes |
 //! | `hit_code` | the code that records hits: calls or stores |
-//! | `patch` | other class files for loaded classes, and the way back |
-//! | `class_hook` | one class on its way through the hook |
+//! | `patch` | other class files for loaded classes, and their rollback |
+//! | `class_hook` | the class-file load hook for one class |
 //! | `recorded` | arrays and spans → snapshot and event file |
-//! | `observe` | what the JVM says of itself, recorded |
-//! | `summary`, `unselected`, `shutdown` | what became of classes, what was loaded if none was selected, and how the agent ends |
-//! | `agent_thread` | the thread that writes what was recorded |
-//! | `upkeep_thread` | the thread that defines arrays and retransforms classes that could not be before |
-//! | `commands` | what the agent does when it is asked |
-//! | `control_thread`, `worker_thread` | the thread that listens, and the one that works on what takes its time |
-//! | `live_phase`, `startup` | how the agent begins |
-//! | `events` | what each call of the JVM leads to |
+//! | `observe` | recordings of events of the JVM |
+//! | `summary`, `unselected`, `shutdown` | counts of classes, the loaded classes if none was selected, and the end of
+//! the agent |
+//! | `agent_thread` | the thread that writes recorded data |
+//! | `upkeep_thread` | the thread that defines arrays and retransforms classes that became modifiable |
+//! | `commands` | the requests of commands |
+//! | `control_thread`, `worker_thread` | the thread that receives requests, and the thread that carries out slow ones |
+//! | `live_phase`, `startup` | the start of the agent |
+//! | `events` | the entry points from the JVM |
 //!
 //! Each imports only modules above it in this table.
 //!
-//! A JVM loads it with `-agentpath:/path/libclasshook.so=key=value,…`; a launcher that embeds a JVM
-//! may link the static library instead and name it with `-agentlib:classhook`.
+//! A JVM loads it with `-agentpath:/path/libclasshook.so=key=value,…`; a launcher that embeds a JVM may link the static
+//! library instead and name it with `-agentlib:classhook`.
 //!
-//! Start reading at `events.rs` for how a JVM comes in, then at `startup.rs` and `class_hook.rs`.
+//! Start reading at `events.rs` for the entry points, then at `startup.rs` and `class_hook.rs`.
 
 mod agent;
 mod agent_thread;

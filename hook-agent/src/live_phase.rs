@@ -1,4 +1,4 @@
-//! How the agent begins its work in the live phase.
+//! The start of the agent's work in the live phase.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -15,7 +15,7 @@ use std::ffi::CStr;
 /// The name of the first probe class.
 const FIRST_PROBE_CLASS: &CStr = c"java/lang/$Classhook";
 
-/// Classes that JDK 25 regenerates for its archive and has no class file of its own for.
+/// Classes that JDK 25 generates for its archive, without class files.
 const HOLDERS: [&CStr; 4] = [
     c"java/lang/invoke/DelegatingMethodHandle$Holder",
     c"java/lang/invoke/DirectMethodHandle$Holder",
@@ -41,8 +41,8 @@ pub(crate) fn vm_init(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// The agent has come into a JVM that runs; false if it cannot work there. One that nobody could tell to leave again
-/// does not stay.
+/// Starts the work in a running JVM, and returns false if the agent cannot work there. An agent does not stay if no
+/// command could make it leave.
 pub(crate) fn attached(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
     if !begin(agent, jvm) {
         return false;
@@ -64,7 +64,8 @@ pub(crate) fn attached(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
     started.is_ok()
 }
 
-/// Probe classes and the class-file load hook, which had to wait for the live phase. False if the agent cannot work here.
+/// Defines the probe classes and enables the class-file load hook, which both require the live phase. Returns false if
+/// the agent cannot work here.
 fn begin(agent: &Agent, jvm: Jvm<'_>) -> bool {
     let Err((code, text)) = begin_hook(agent, jvm) else {
         return true;
@@ -82,10 +83,10 @@ fn begin(agent: &Agent, jvm: Jvm<'_>) -> bool {
     false
 }
 
-/// Classes loaded earlier, and the agent's threads.
+/// Instruments classes that were loaded earlier, and starts the agent's threads.
 fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     structural_edits::prepare(agent, jvm);
-    // Else the worker thread does it, which can be asked how far it is.
+    // Otherwise the worker thread does it, and can report its progress.
     if !agent.instruments_later() {
         retransform::retransform_loaded(agent, jvm);
     }
@@ -114,7 +115,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
 fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     resolve(agent, jvm)?;
     recorded::begin(agent, jvm).map_err(|cause| why_not_first(agent, jvm.local, cause))?;
-    // From here on classes come through the hook.
+    // From here on classes pass through the hook.
     agent.set_running(true);
     let hook = Event::CLASS_FILE_LOAD_HOOK;
     jvm.jvmti.set_event(jvm.live, hook, true).map_err(|error| {
@@ -125,7 +126,7 @@ fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     })
 }
 
-/// Fetches references to what the hook compares with.
+/// Fetches references that the hook compares with.
 fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     agent.loaders.resolve(jvm).map_err(|cause| {
         (
@@ -133,8 +134,8 @@ fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
             format!("the JVM's class loaders cannot be asked for: {cause}"),
         )
     })?;
-    // Once the hook is on, a JVM no longer takes these from its archive, and parsing them costs
-    // milliseconds of every program that has a lambda.
+    // Once the hook is on, a JVM no longer takes these classes from its archive, and parsing them costs milliseconds in
+    // every program that has a lambda.
     HOLDERS
         .into_iter()
         .for_each(|holder| drop(jvm.local.find_class(holder)));
@@ -143,8 +144,7 @@ fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     Ok(())
 }
 
-/// A first probe class that cannot be defined is there already if the agent was loaded once more
-/// from another path.
+/// Checks whether the first probe class exists already: then the agent was loaded a second time from another path.
 fn why_not_first(agent: &Agent, local: Local<'_>, cause: (Code, String)) -> (Code, String) {
     let there = agent.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
     if !there {

@@ -1,4 +1,4 @@
-//! The classes that are loaded.
+//! The loaded classes.
 
 use crate::agent::loaders::{LoaderId, Loaders};
 use crate::ffi::jvm::Jvm;
@@ -8,23 +8,23 @@ use crate::names::internal_name;
 use host::Loader;
 use host::untouched::is_untouched;
 
-/// Local references asked for while all classes of the JVM are listed; the JVM's own limit.
+/// Local references to reserve while all classes of the JVM are listed; the JVM's own limit.
 pub(crate) const CAPACITY: i32 = 65_536;
 
-/// A class that is loaded.
+/// A loaded class.
 pub(crate) struct Loaded<'a> {
     /// The class itself.
     pub class: LocalRef<'a>,
-    /// Internal name.
+    /// Its internal name.
     pub name: Vec<u8>,
-    /// What kind of loader defined it.
+    /// The type of the loader that defined it.
     pub loader: Loader,
-    /// Which loader that is.
+    /// The id of this loader.
     pub loader_id: LoaderId,
 }
 
-/// Every class that is loaded, but for arrays, hidden classes and those that are never changed, one after another: what
-/// is known of all of them at once would be some megabytes, which the C library keeps for the thread.
+/// Lists every loaded class except arrays, hidden classes and excluded classes. It is lazy: the names of all classes at
+/// once would take some megabytes, which the C library keeps for the thread.
 pub(crate) fn list<'a>(loaders: &'a Loaders, jvm: Jvm<'a>) -> impl Iterator<Item = Loaded<'a>> {
     let classes = jvm.jvmti.loaded_classes(jvm.live, jvm.local);
     let classes = classes.unwrap_or_else(|error| {

@@ -1,7 +1,6 @@
-//! Everything the agent writes to standard error: lines that begin with `classhook: `.
+//! All output of the agent to standard error: lines that begin with `classhook: `.
 //!
-//! A message is one write, so that lines of several threads do not mix, and a standard error that is
-//! closed or full is no reason to fail.
+//! A message is one write, so that lines of several threads do not mix. A closed or full standard error is no failure.
 
 use host::HostError;
 use host::config::LogLevel;
@@ -10,7 +9,7 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Stable codes of the agent's own messages; `docs/errors.md` lists them.
+/// Stable codes of the agent's own messages, as listed in `docs/errors.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     /// The JVM is older than 11.
@@ -19,9 +18,9 @@ pub(crate) enum Code {
     Refused,
     /// The agent is in this JVM already.
     Twice,
-    /// The output folder or the snapshot in it cannot be made.
+    /// The output folder or the snapshot in it cannot be created.
     Output,
-    /// The snapshot cannot be written while running.
+    /// The snapshot cannot be written during the run.
     Write,
     /// A probe class cannot be defined.
     ProbeClass,
@@ -29,34 +28,34 @@ pub(crate) enum Code {
     Thread,
     /// A class that was loaded earlier cannot be retransformed.
     Retransform,
-    /// A panic of ours.
+    /// A panic of the agent.
     Panic,
-    /// The option string is no text.
+    /// The option string is not UTF-8, or an option is refused.
     Options,
-    /// The control socket cannot be made.
+    /// The control socket cannot be created.
     Control,
-    /// Methods of changed classes stay as they were.
+    /// Methods of changed classes were left unchanged.
     LeftAlone,
-    /// Methods became longer than HotSpot compiles.
+    /// Methods became longer than HotSpot's limit for compilation.
     Huge,
-    /// A plugin's rule or pattern had no class.
+    /// A rule or pattern of a plugin matched no class.
     Unmatched,
-    /// JaCoCo's tools cannot ask this JVM.
+    /// JaCoCo's tools cannot connect to this JVM.
     Jacoco,
-    /// JaCoCo's tools on other machines can.
+    /// JaCoCo's tools on other machines can connect to this JVM.
     JacocoRemote,
-    /// It is not recorded any more what single tests execute.
+    /// Coverage of single tests is not recorded any more.
     Tests,
-    /// The JVM's own events cannot be recorded.
+    /// Events of the JVM cannot be recorded.
     Observe,
-    /// A plugin is not told of the JVM's own events, or failed with them.
+    /// A plugin gets no events of the JVM, or failed with them.
     Observer,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
     Patch,
 }
 
 impl Code {
-    /// The code as written.
+    /// The code as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::OldJvm => "H0401",
@@ -83,12 +82,12 @@ impl Code {
     }
 }
 
-/// A second place for messages: the process that attaches reads what is said meanwhile.
+/// A second file for messages: the process that attaches reads the messages of the start from it.
 static COPY: Mutex<Option<File>> = Mutex::new(None);
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
-/// Writes messages to this file too, until it is taken back with `None`.
+/// Also writes messages to this file, until the next call with `None`.
 pub(crate) fn copy_to(file: Option<File>) {
     *copy() = file;
 }
@@ -97,7 +96,7 @@ fn copy() -> MutexGuard<'static, Option<File>> {
     COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets what is written from now on.
+/// Sets the level of the messages that are written from now on.
 pub(crate) fn set_level(level: LogLevel) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
@@ -106,42 +105,42 @@ fn enabled(level: LogLevel) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
-/// What stops the agent or loses data.
+/// Writes an error: the agent stops, or data is lost.
 pub(crate) fn error(code: Code, text: impl Display) {
     if enabled(LogLevel::Error) {
         write(line(format_args!("error[{}]: {text}", code.as_str())));
     }
 }
 
-/// An error of the host, which brings its own code and notes.
+/// Writes an error of the host, with its own code and notes.
 pub(crate) fn host_error(error: &HostError) {
     if enabled(LogLevel::Error) {
         write(error);
     }
 }
 
-/// A line that follows an error.
+/// Writes a line that follows an error.
 pub(crate) fn error_note(text: impl Display) {
     if enabled(LogLevel::Error) {
         write(line(text));
     }
 }
 
-/// What went wrong with one class.
+/// Writes a warning, for example about one class.
 pub(crate) fn warning(code: Code, text: impl Display) {
     if enabled(LogLevel::Warn) {
         write(line(format_args!("warning[{}]: {text}", code.as_str())));
     }
 }
 
-/// A class that the host could not have changed, with its own code and notes.
+/// Writes the failure of a class that the host could not change, with its own code and notes.
 pub(crate) fn host_failure(failure: &host::Failure) {
     if enabled(LogLevel::Warn) {
         write(failure);
     }
 }
 
-/// A warning that is for the process that attaches alone; where none reads messages, as [`warning`].
+/// Writes a warning for the attaching process alone; without such a process, as [`warning`].
 pub(crate) fn to_attaching(code: Code, text: impl Display) {
     let text = line(format_args!("warning[{}]: {text}", code.as_str()));
     if let Some(file) = &*copy() {
@@ -153,45 +152,45 @@ pub(crate) fn to_attaching(code: Code, text: impl Display) {
     }
 }
 
-/// A warning that brings its own code.
+/// Writes a warning that has a code already.
 pub(crate) fn coded_warning(text: impl Display) {
     if enabled(LogLevel::Warn) {
         write(line(text));
     }
 }
 
-/// Why the program has to wait.
+/// Writes the reason why the program has to wait.
 pub(crate) fn notice(text: impl Display) {
     if enabled(LogLevel::Warn) {
         write(text);
     }
 }
 
-/// What was loaded and what came of it.
+/// Writes about the agent's work as a whole.
 pub(crate) fn info(text: impl Display) {
     if enabled(LogLevel::Info) {
         write(line(text));
     }
 }
 
-/// Each class.
+/// Writes about a single class.
 pub(crate) fn debug(text: impl Display) {
     if enabled(LogLevel::Debug) {
         write(line(text));
     }
 }
 
-/// What the user asked for, whatever the level.
+/// Writes an answer that the user requested, at any level.
 pub(crate) fn answer(text: impl Display) {
     write(text);
 }
 
-/// Counts a panic that the guard caught; its message was written by the panic hook.
+/// Counts a panic that the guard caught. The panic hook has written its message.
 pub(crate) fn count_panic() {
     PANICS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Panics caught so far.
+/// The number of caught panics.
 pub(crate) fn panics() -> u64 {
     PANICS.load(Ordering::Relaxed)
 }
@@ -206,13 +205,13 @@ fn write(text: impl Display) {
     }
 }
 
-/// Writes a message at once.
+/// Writes a message in one call.
 fn put(out: &mut impl std::io::Write, message: &str) {
     let line = format!("{}\n", escape::lines(&Prefixed(message).to_string()));
     let _ = out.write_all(line.as_bytes());
 }
 
-/// A message of one line, in which names of classes and files cannot begin another.
+/// A message of one line: names of classes and files cannot begin another line.
 fn line(text: impl Display) -> String {
     escape::line(&text.to_string()).into_owned()
 }

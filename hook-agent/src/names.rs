@@ -1,4 +1,4 @@
-//! Names of classes as the JVM passes them, and as they are displayed.
+//! Names of classes, in the form of the JVM and in display form.
 
 use jvms::descriptor::FieldType;
 use jvms::modified_utf8::Utf8;
@@ -11,13 +11,13 @@ pub(crate) fn internal_name(signature: &[u8]) -> Option<&[u8]> {
     signature.strip_prefix(b"L")?.strip_suffix(b";")
 }
 
-/// The internal name that a class file gives; `None` if the bytes are no class file as far as that.
+/// The internal name in a class file; `None` if the bytes before and including the name are no class file.
 pub(crate) fn name_in(class_file: &[u8]) -> Option<&[u8]> {
     let header = ClassHeader::read(class_file).ok()?;
     Some(header.this_class().as_bytes())
 }
 
-/// The signature of a class as text: `Lcom/acme/Loader;` → `com/acme/Loader`, any other as it is.
+/// The class name in a signature: `Lcom/acme/Loader;` → `com/acme/Loader`. Any other signature stays as it is.
 pub(crate) fn display_name(signature: &[u8]) -> String {
     decode(internal_name(signature).unwrap_or(signature))
 }
@@ -27,12 +27,12 @@ pub(crate) fn dotted(name: &[u8]) -> String {
     binary(&decode(name))
 }
 
-/// Modified UTF-8 as text (JVMS 4.4.7); what is not text is escaped.
+/// Decodes modified UTF-8 (JVMS 4.4.7), and escapes invalid bytes and lone surrogates.
 pub(crate) fn decode(name: &[u8]) -> String {
     Utf8::new(name).to_str_lossless().into_owned()
 }
 
-/// `byte[]`, `com.acme.Store` of a signature.
+/// The class of a signature as Java writes it: `byte[]`, `com.acme.Store`.
 pub(crate) fn class_name(signature: &[u8]) -> String {
     match FieldType::parse(signature) {
         Ok(found) => found.to_java(binary),

@@ -1,9 +1,9 @@
-//! What the JVM says of itself, recorded or told to plugins: samples of threads and allocations, contention, exceptions,
-//! collections, and more.
+//! Recordings of events of the JVM, for files and for plugins: samples of threads and allocations, contention,
+//! exceptions, collections, and more.
 //!
-//! Each recording, and each plugin, has a JVM TI environment of its own, which goes with it and takes events, tags and
-//! capabilities along. Events are copied on the threads that cause them; a thread of the agent reads them, looks at the
-//! threads, and writes the file.
+//! Each recording, and each plugin, has its own JVM TI environment. Disposing of the environment ends its events, tags
+//! and capabilities. The threads that cause events copy them; a thread of the agent reads them, samples the threads,
+//! and writes the file.
 
 mod about;
 mod answers;
@@ -53,14 +53,14 @@ use tasks::Tasks;
 use threads::Threads;
 use wall::Wall;
 
-/// The thread that records, and those of plugins.
+/// The name of the threads that record or run plugins.
 const THREAD: &str = "Classhook obs";
-/// How often events are read.
+/// Interval at which events are read.
 const TURN: Duration = Duration::from_millis(20);
-/// How often the file is written while it goes on.
+/// Interval at which the file is written during a recording.
 const WRITE: Duration = Duration::from_secs(5);
 
-/// Records what the agent was started with, if anything.
+/// Begins the recording of the option `observe`, if it is set.
 pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
     let (Some(subscription), Some(jvmti)) = (
         agent.settings.observe.clone(),
@@ -77,11 +77,11 @@ pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Begins a recording in an environment that [`equipped`] made; it is disposed of if that fails.
+/// Begins a recording in an environment that [`equipped`] created. The environment is disposed of if that fails.
 ///
 /// # Errors
 ///
-/// What the JVM refuses, or that another recording is under way.
+/// The capability or event that the JVM refuses, or that another recording is under way.
 pub(crate) fn begin(
     agent: &'static Agent,
     jvm: Jvm<'_>,
@@ -102,7 +102,7 @@ pub(crate) fn begin(
     Ok(path)
 }
 
-/// Lets the plugins in force listen, and those no more that are not.
+/// Starts the plugins in force that subscribe to events, and stops those that are not in force any more.
 pub(crate) fn settle_plugins(agent: &'static Agent, jvm: Jvm<'_>) {
     let current = agent.plugins.current();
     let observers = current.map_or_else(Vec::new, |set| Observer::all(&set.pipeline));
@@ -137,7 +137,7 @@ fn listener(observer: &Observer) -> Listener {
     Listener::Plugin(observer.number())
 }
 
-/// A plugin begins to listen.
+/// Subscribes a plugin to its events.
 fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(), String> {
     let listener = listener(&observer);
     let jvmti = match agent.observation.take_prepared(listener) {
@@ -145,7 +145,7 @@ fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(),
         None => equipped(Vm::of(jvm.local), jvm.live, observer.wishes())?,
     };
     if observer.asks_for_owners() {
-        // What is not offered now is told when it is asked for.
+        // A refusal is reported when the plugin requests owners.
         let _ = equip_for_owners(jvmti, jvm.live);
     }
     let wishes = observer.wishes().to_vec();
@@ -186,7 +186,7 @@ pub(crate) fn end_waits(agent: &Agent, session: u8) {
     }
 }
 
-/// As [`begin_waits`] of the agent's own session, if it was started so; a failure is reported.
+/// As [`begin_waits`] for the agent's own session, if the option `waits` is set. A failure is reported.
 pub(crate) fn begin_own_waits(agent: &'static Agent, jvm: Jvm<'_>) {
     if !agent.settings.waits {
         return;
@@ -200,7 +200,7 @@ pub(crate) fn begin_own_waits(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Starts the thread of one that listens, with its events `at_once`; it is forgotten if that fails.
+/// Starts the thread of a subscriber, with its events enabled `at_once`. If that fails, the subscriber is removed.
 fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
@@ -214,7 +214,7 @@ fn start(
     }
     let enabled = match at_once {
         true => environment::enable(jvm.live, &running),
-        false => Ok(()), // the thread does it when it is time
+        false => Ok(()), // the thread enables them later
     };
     let begun = enabled.and_then(|()| {
         let thread = live::new_thread(jvm, THREAD)?;
@@ -239,7 +239,7 @@ fn start(
 ///
 /// # Errors
 ///
-/// Why the file is not complete.
+/// The reason why the file is not complete.
 pub(crate) fn end_recording(agent: &Agent) -> Result<(), String> {
     match agent.observation.recording() {
         Some(running) => running.stop(false),
@@ -247,14 +247,14 @@ pub(crate) fn end_recording(agent: &Agent) -> Result<(), String> {
     }
 }
 
-/// As [`end_recording`]; a failure is reported.
+/// As [`end_recording`], but reports a failure.
 pub(crate) fn finish_recording(agent: &Agent) {
     if let Some(running) = agent.observation.recording() {
         report_end(&running, false);
     }
 }
 
-/// Ends all that listen, perhaps because the JVM ends; a failure is reported.
+/// Ends all subscribers, `dying` if the JVM ends; a failure is reported.
 pub(crate) fn finish(agent: &Agent, dying: bool) {
     for running in agent.observation.all() {
         report_end(&running, dying);
@@ -286,7 +286,7 @@ fn report_incomplete(listener: Listener, cause: &str) {
     }
 }
 
-/// The body of the thread that records.
+/// The body of the recording thread.
 fn record(
     agent: &'static Agent,
     jvm: Jvm<'_>,
@@ -297,7 +297,7 @@ fn record(
     let (after, length) = (subscription.after, subscription.length);
     if !after.is_zero() {
         if running.pause(Instant::now() + after) {
-            return Ok(()); // it ends before anything was recorded, and leaves no file
+            return Ok(()); // ended before anything was recorded; leaves no file
         }
         environment::enable(jvm.live, running)?;
     }
@@ -330,7 +330,7 @@ fn record(
                 reader.add_system(tasks, &threads.names());
             }
             references::sum(jvm, running, &mut reader, false);
-            // Reported when it ends, if it is still so then.
+            // A failure is reported at the end of the recording, if it persists.
             let _ = file.write(reader.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
         }
@@ -377,7 +377,7 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
     threads.finish(jvm, running, &mut listening);
     let outcome = listening.finish(jvm, running);
     match (outcome, listening.is_retired()) {
-        // Nobody waits for the end of one that was retired.
+        // Nothing waits for the end of a retired plugin.
         (Err(cause), true) => {
             report_incomplete(running.listener, &cause);
             Ok(())
@@ -386,7 +386,7 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
     }
 }
 
-/// Waits for what is due next; whether it is to end.
+/// Waits until the next task is due, and returns true if the subscriber shall end.
 fn pause(running: &Running, due: impl IntoIterator<Item = Option<Instant>>) -> bool {
     let turn = Instant::now() + TURN;
     let due = due.into_iter().flatten();

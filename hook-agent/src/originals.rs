@@ -1,8 +1,8 @@
-//! The class files of classes that are being retransformed on this thread.
+//! The class files of classes that this thread is retransforming.
 //!
-//! What a retransformation hands over is reconstituted by the JVM from its own structures, not the class
-//! file (measured: other pool order, other method order). So the class file is fetched from the class's
-//! loader first and given to the pipeline beside the reconstituted bytes.
+//! On a retransformation the JVM reconstitutes the class from its own structures and does not pass the class file
+//! (measured: other order of pool and methods). So the class file is fetched from the class's loader first, and the
+//! pipeline gets it beside the reconstituted bytes.
 
 use crate::agent::reconstituted::Reconstituted;
 use crate::ffi::class_file_load::ClassFileLoad;
@@ -16,7 +16,7 @@ use crate::structural_edits;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// The class file of a class that is being retransformed on this thread.
+/// The class file of a class that this thread is retransforming.
 struct Original {
     class: GlobalRef,
     bytes: Vec<u8>,
@@ -27,16 +27,16 @@ thread_local! {
     static ORIGINALS: RefCell<HashMap<Vec<u8>, Vec<Original>>> = RefCell::default();
 }
 
-/// Class files that were fetched.
+/// The class files that were fetched.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Files {
     /// Their number.
     pub count: usize,
-    /// Their bytes together.
+    /// Their total size, in bytes.
     pub bytes: usize,
 }
 
-/// Asks each class's loader for its class file.
+/// Fetches the class file of each class from its loader.
 pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) -> Files {
     let mut files = Files::default();
     for class in classes {
@@ -64,7 +64,7 @@ fn original(jvm: Jvm<'_>, class: &Loaded<'_>) -> Option<Original> {
     })
 }
 
-/// Forgets what was fetched.
+/// Drops the fetched class files.
 pub(crate) fn clear(jvm: Jvm<'_>) {
     let originals = ORIGINALS.with_borrow_mut(std::mem::take);
     for original in originals.into_values().flatten() {
@@ -72,8 +72,8 @@ pub(crate) fn clear(jvm: Jvm<'_>) {
     }
 }
 
-/// Runs `body` with the class file of a class on its way through the hook, if the hook was given other
-/// bytes and the file is known: fetched by this thread just now, or kept from an earlier retransformation.
+/// Runs `body` with the class file of a class in the hook, if the JVM passed other bytes and the class file is known:
+/// fetched by this thread just now, or kept from an earlier retransformation.
 pub(crate) fn with_original<R>(
     reconstituted: &Reconstituted,
     load: &ClassFileLoad<'_>,

@@ -1,4 +1,4 @@
-//! The program that compiles plugins: the agent itself only loads code.
+//! The program that compiles plugins: the agent itself only loads compiled code.
 
 use crate::messages;
 use host::compiler::{COMMAND, COMPILER, Code, Compiler, CompilerProcess};
@@ -6,11 +6,11 @@ use host::plugin_file::PluginFile;
 use host::{Config, HostError};
 use std::path::{Path, PathBuf};
 
-/// The compiler in a process of its own, and the line that says why the JVM waits.
+/// Runs the compiler in a child process, and prints a line that explains why the JVM waits.
 pub(crate) struct PluginCompiler(CompilerProcess);
 
 impl PluginCompiler {
-    /// The program that the options name; else beside the agent's library, in `../bin`, or in `PATH`.
+    /// The program that the options name; otherwise the program beside the agent's library, in `../bin`, or in `PATH`.
     pub fn new(config: &Config) -> Self {
         let programs = match &config.agent.compiler {
             Some(program) => vec![program.clone()],
@@ -41,7 +41,7 @@ fn near(library: Option<&Path>) -> impl Iterator<Item = PathBuf> {
         .into_iter()
 }
 
-/// Relative folders would be those of the application.
+/// Absolute folders only: relative ones would belong to the application.
 fn in_path() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
@@ -49,14 +49,14 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
     absolute.map(|folder| folder.join(COMPILER))
 }
 
-/// The file that this code was loaded from.
+/// The file from which this code was loaded.
 fn own_library() -> Option<PathBuf> {
     let here = own_library as fn() -> Option<PathBuf> as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines().find_map(|line| file_of(line, here))
 }
 
-/// The file of a line of `/proc/PID/maps` whose range holds the address.
+/// The file of a line of `/proc/PID/maps`, if its range contains the address.
 fn file_of(line: &str, address: usize) -> Option<PathBuf> {
     let (range, rest) = line.split_once(' ')?;
     let (begin, end) = range.split_once('-')?;

@@ -1,4 +1,4 @@
-//! The arrays of the probe classes, which stay in the JVM for its lifetime, whatever becomes of the agent.
+//! The arrays of the probe classes. They stay in the JVM for its lifetime, also after the agent has left.
 
 use crate::ffi::arrays::{self, ProbeArray};
 use crate::ffi::jvm::Jvm;
@@ -10,14 +10,14 @@ use probes::ProbeRange;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The JVM's arrays, by number; an array is added before the table knows of it.
+/// The JVM's arrays, by number. An array is added before the table counts it.
 static ARRAYS: RwLock<Vec<Arc<ProbeArray>>> = RwLock::new(Vec::new());
 
-/// Defines `count` more probe classes and makes their arrays known.
+/// Defines `count` more probe classes and publishes their arrays.
 ///
 /// # Errors
 ///
-/// Which class could not be defined, and why.
+/// The class that cannot be defined, with the reason.
 pub(crate) fn define(jvm: Jvm<'_>, count: u16) -> Result<(), (Code, String)> {
     for _ in 0..count {
         let number = table().arrays();
@@ -44,7 +44,7 @@ pub(crate) fn define(jvm: Jvm<'_>, count: u16) -> Result<(), (Code, String)> {
 ///
 /// # Errors
 ///
-/// Which array cannot be written, and why.
+/// The array that cannot be written, with the reason.
 pub(crate) fn zero(jvm: Jvm<'_>, ranges: &[ProbeRange]) -> Result<(), String> {
     let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
     for range in ranges {
@@ -57,14 +57,14 @@ pub(crate) fn zero(jvm: Jvm<'_>, ranges: &[ProbeRange]) -> Result<(), String> {
     Ok(())
 }
 
-/// Discards the code that was compiled when elements were not zero, and so lacks the calls that would set them again. If
-/// classes have [`probes::HitCode::Call`], call this after elements were set to zero: later hits are recorded then.
+/// Discards code that was compiled when elements were not zero: it lacks the calls that would set them again. If
+/// classes have [`probes::HitCode::Call`], call this after setting elements to zero, so that later hits are recorded.
 ///
 /// # Errors
 ///
 /// The JVM refuses; the text has the cause.
 pub(crate) fn discard_compiled(jvm: Jvm<'_>) -> Result<(), String> {
-    // Other agents may run Java code in a retransformation: it must not wait for this lock.
+    // Other agents may run Java code in a retransformation, which must not wait for this lock.
     let all = ARRAYS
         .read()
         .unwrap_or_else(PoisonError::into_inner)
@@ -74,7 +74,7 @@ pub(crate) fn discard_compiled(jvm: Jvm<'_>) -> Result<(), String> {
     })
 }
 
-/// Gives each array that is in use, as far as it is, to `absorb`.
+/// Passes the used part of each array in use to `absorb`.
 pub(crate) fn read(jvm: Jvm<'_>, mut absorb: impl FnMut(u16, &[i8])) {
     let mut buffer = Vec::new();
     let all = ARRAYS.read().unwrap_or_else(PoisonError::into_inner);
@@ -94,12 +94,12 @@ pub(crate) fn read(jvm: Jvm<'_>, mut absorb: impl FnMut(u16, &[i8])) {
     }
 }
 
-/// Sets those elements of these ranges to zero that are not, and gives them, by array, to `taken`: index and what was there.
-/// What is stored meanwhile is in what is taken now or in what is taken next.
+/// Sets the nonzero elements of these ranges to zero, and passes them to `taken`, by array: index and former value. A
+/// hit that is stored meanwhile is part of this call or of the next.
 ///
 /// # Errors
 ///
-/// Which array cannot be read or written, and why; what was taken of others before was given to `taken`.
+/// The array that cannot be read or written, with the reason. The elements of arrays before it were passed to `taken`.
 pub(crate) fn take(
     jvm: Jvm<'_>,
     ranges: &[ProbeRange],
@@ -132,7 +132,7 @@ pub(crate) fn take(
     Ok(())
 }
 
-/// The indices of a range at which an array is not zero.
+/// The indices of the nonzero elements in a range of an array.
 fn hit<'a>(array: &'a [i8], range: &ProbeRange) -> impl Iterator<Item = u16> + use<'a> {
     let indices = range.base..=u16::MAX;
     let bytes = array

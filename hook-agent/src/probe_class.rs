@@ -1,10 +1,10 @@
-//! The probe classes, `java/lang/$Classhook` and its siblings: probes write to their arrays, and instrumented code
+//! The probe classes, `java/lang/$Classhook` and its siblings. Probes write to their arrays, and instrumented code
 //! calls the methods of the first to record spans.
 
 use host::storage::{array_owner, counts_owner};
 use std::ffi::CString;
 
-/// A class file made by the build script, without its name: the bytes before it and behind it.
+/// A class file from the build script without its name: the bytes before and after the name.
 type Template = (&'static [u8], &'static [u8]);
 
 macro_rules! template {
@@ -16,9 +16,9 @@ macro_rules! template {
     };
 }
 
-/// An array of hits, and the methods that spans call.
+/// The array of hits, and the methods that spans call.
 const FIRST: Template = template!("first");
-/// The same for JVMs whose threads are identified by `Thread.threadId`.
+/// The same for JVMs with `Thread.threadId`.
 const FIRST_WITH_IDS: Template = template!("first_with_ids");
 /// An array of hits.
 const HITS: Template = template!("hits");
@@ -28,15 +28,15 @@ const COUNTS: Template = template!("counts");
 /// A probe class, ready to be defined.
 #[derive(Debug)]
 pub(crate) struct ProbeClass {
-    /// Internal name.
+    /// Its internal name.
     pub name: CString,
     /// The class file.
     pub bytes: Vec<u8>,
 }
 
 impl ProbeClass {
-    /// The class that holds array number `array`; `None` if its name were no C string, which
-    /// cannot be. `thread_ids` says whether the JVM has `Thread.threadId`.
+    /// The class with the array number `array`. `thread_ids` is true if the JVM has `Thread.threadId`. Returns `None`
+    /// if its name is no C string, which cannot happen.
     pub fn new(array: u16, thread_ids: bool) -> Option<Self> {
         let template = match (array, thread_ids) {
             (0, false) => FIRST,
@@ -46,7 +46,7 @@ impl ProbeClass {
         Self::named(array_owner(array), template)
     }
 
-    /// The class that holds the array of counters number `array`.
+    /// The class with the array of counters number `array`.
     pub fn counters(array: u16) -> Option<Self> {
         Self::named(counts_owner(array), COUNTS)
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::names::name_in;
 
-    /// Every kind of class, with the name it must have.
+    /// Every kind of class, with its expected name.
     fn all() -> Vec<(ProbeClass, &'static str)> {
         let first = [false, true].map(|ids| (ProbeClass::new(0, ids), "java/lang/$Classhook"));
         let more = [

@@ -1,8 +1,7 @@
-//! Where the probes of each class lie in the arrays of the probe classes, for the lifetime of the JVM.
+//! The probe ranges of each class in the arrays of the probe classes, for the lifetime of the JVM.
 //!
-//! A method that was entered with probes goes on storing into its part of an array until it returns, also
-//! after the agent has left. So an agent that comes back finds each class's part again, and gives it to no
-//! other class.
+//! A method that was entered with probes stores into its range until it returns, also after the agent has left. So an
+//! agent that is loaded again reuses each class's range, and gives it to no other class.
 
 use probes::ProbeTable;
 use std::sync::LazyLock;

@@ -1,7 +1,6 @@
-//! What probes and spans have recorded: made ready, written to disk, and forgotten on request.
+//! Prepares, writes and resets the data that probes and spans record.
 //!
-//! No lock of ours is held while the JVM is called, but for the list of arrays, which the agent
-//! thread alone extends once the live phase has begun.
+//! No lock of the agent is held during calls of the JVM, except for the list of arrays.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -12,17 +11,17 @@ use crate::spans::{counters, runtime};
 use crate::{hit_code, probe_arrays};
 use probes::{ProbeRange, ProbeTable};
 
-/// Makes the arrays and counters ready for the first class: defined, and zero if an agent was here before.
+/// Prepares the arrays and counters for the first class: they are defined, and zeroed if an agent was loaded before.
 ///
 /// # Errors
 ///
-/// Which class could not be defined, and why.
+/// The class that cannot be defined, with the reason.
 pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     agent.table.begin_again();
     let ranges = agent.table.ranges(None);
     probe_arrays::zero(jvm, &ranges).map_err(|cause| (Code::ProbeClass, cause))?;
     if !ranges.is_empty() {
-        // Methods of an agent that was here before may still run.
+        // Methods that an earlier agent instrumented may still run.
         probe_arrays::discard_compiled(jvm).map_err(|cause| (Code::ProbeClass, cause))?;
     }
     hit_code::choose(agent);
@@ -41,8 +40,8 @@ fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     counters::define(jvm)
 }
 
-/// Another recording begins in a session: it has the spans that are asked for from now on, and the calls that are entered
-/// since its file was begun. Its limits count from zero.
+/// Begins another recording in a session. It has the spans that are requested from now on, and the calls that are
+/// entered since its file was begun. Its limits count from zero.
 pub(crate) fn begin_session(table: &ProbeTable, session: u8, file: &EventFile) {
     let spans = table.spans_of(session);
     spans.begin_again();
@@ -54,19 +53,19 @@ pub(crate) fn begin_session(table: &ProbeTable, session: u8, file: &EventFile) {
     }
 }
 
-/// Writes everything: which probes were hit, new classes, and what spans have recorded. Failures to write are reported when
-/// they begin; what could not be written is kept for the next time.
+/// Writes all data: hit probes, new classes, and calls of spans. Failures to write are reported when they begin;
+/// unwritten data is kept for the next attempt.
 ///
 /// # Errors
 ///
-/// Why not everything is on disk.
+/// The reason why data is not on disk.
 pub(crate) fn write_all(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
     agent.sessions.each_file(|file| file.write(jvm, true));
     copy_hits(agent, jvm);
     write_copied(agent)
 }
 
-/// Copies every array in use; whether there is one.
+/// Copies every array in use, and returns true if there is one.
 pub(crate) fn copy_hits(agent: &Agent, jvm: Jvm<'_>) -> bool {
     let snapshot = &agent.snapshot;
     let _exclusive = snapshot.exclusive();
@@ -79,7 +78,7 @@ pub(crate) fn copy_hits(agent: &Agent, jvm: Jvm<'_>) -> bool {
     is_any
 }
 
-/// Writes what is new in what was copied, and new classes.
+/// Writes new hits from the copies, and new classes.
 ///
 /// # Errors
 ///
@@ -89,23 +88,23 @@ pub(crate) fn write_copied(agent: &Agent) -> Result<(), String> {
     agent.snapshot.flush(agent.table, &failures)
 }
 
-/// What probes of one class were hit.
+/// The hit probes of one class.
 #[derive(Debug)]
 pub(crate) struct Executed {
-    /// Its internal name.
+    /// The internal name of the class.
     pub name: String,
-    /// JaCoCo's id of it.
+    /// JaCoCo's id of the class.
     pub fingerprint: u64,
-    /// Whether each probe was hit.
+    /// For each probe, true if it was hit.
     pub probes: Vec<bool>,
 }
 
-/// What the probes of one plugin recorded, for each class of which one was hit. With `reset` it is forgotten in the same
-/// moment: each hit is in this answer or in a later one.
+/// The hit probes of one plugin, for each class with a hit. With `reset` they are cleared in the same step, so each hit
+/// is in this answer or in a later one.
 ///
 /// # Errors
 ///
-/// Which array cannot be read or written, and why.
+/// The array that cannot be read or written, with the reason.
 pub(crate) fn executed(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -127,15 +126,15 @@ pub(crate) fn executed(
         hit_code::cleared(agent, jvm)?;
         snapshot.reset(Some(plugin), &ranges);
     }
-    let _ = snapshot.flush(agent.table, &agent.failures.take_fresh()); // reported already, and tried again
+    let _ = snapshot.flush(agent.table, &agent.failures.take_fresh()); // reported already; the next attempt writes it
     Ok(executed)
 }
 
-/// Writes what was hit so far, and forgets it in the same moment; how long the snapshot is up to there.
+/// Writes all hits so far and clears them in the same step. Returns the length of the snapshot with these hits.
 ///
 /// # Errors
 ///
-/// Which array cannot be read or written, or why not everything is on disk; nothing that was hit is forgotten then.
+/// The array that cannot be read or written, or the reason why data is not on disk. No hit is cleared then.
 pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
     let snapshot = &agent.snapshot;
     let ranges = agent.table.ranges(None);
@@ -147,11 +146,11 @@ pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
     drop(exclusive);
     hit_code::cleared(agent, jvm)?;
     snapshot.reset(None, &ranges);
-    let _ = snapshot.flush(agent.table, &[]); // reported already, and tried again
+    let _ = snapshot.flush(agent.table, &[]); // reported already; the next attempt writes it
     Ok(length)
 }
 
-/// What is on record of the classes of one plugin.
+/// The recorded hits of the classes of one plugin.
 fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
     let arrays = 0..agent.table.arrays();
     let arrays: Vec<Vec<i8>> = arrays.map(|array| agent.snapshot.known(array)).collect();
@@ -174,14 +173,13 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
     executed.collect()
 }
 
-/// Forgets what was hit: all of it, or one plugin's. What is hit from now on is recorded, whatever
-/// was hit before.
+/// Clears the hits of one plugin, or all. Hits from now on are recorded, whether or not the probe was hit before.
 ///
-/// A copy between the clearing and the end holds later hits alone, which are still in the arrays for the next copy.
+/// A copy between the clearing and the end contains later hits alone, which the next copy finds in the arrays too.
 ///
 /// # Errors
 ///
-/// Which array cannot be written, and why.
+/// The array that cannot be written, with the reason.
 pub(crate) fn reset(agent: &Agent, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<usize, String> {
     agent.sessions.own().reset(jvm, plugin);
     let ranges = agent.table.ranges(plugin);

@@ -1,5 +1,5 @@
-//! Retransforms classes that are loaded already: by an AOT cache, by other agents, before an attach, or
-//! under plugins that have been exchanged since.
+//! Retransforms loaded classes: those loaded from an AOT cache, by other agents or before an attach, and those whose
+//! plugins have changed since.
 
 use crate::agent::Agent;
 use crate::agent::code_sources::FoundLocation;
@@ -21,10 +21,10 @@ use rewriter::named_fields;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// How often classes that are being loaded are waited for, and how long each time.
+/// Number and length of waits for classes that are being loaded.
 const TRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
-/// Class-file bytes per probe, low: what is needed to define arrays before they are used up.
+/// A low estimate of the class-file bytes for each probe. It decides how many arrays are defined in advance.
 const BYTES_PER_PROBE: usize = 8;
 
 /// A class to be retransformed.
@@ -32,18 +32,18 @@ struct Selected {
     class: GlobalRef,
     name: Vec<u8>,
     loader: LoaderId,
-    /// What it holds before.
+    /// Its edits before.
     edits: Option<Edits>,
 }
 
-/// What came of a retransformation.
+/// The outcome of a retransformation.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// Classes that the JVM has taken.
+    /// Number of classes that the JVM has retransformed.
     pub retransformed: usize,
-    /// Classes that it has not taken, and why; they stay as they are.
+    /// Classes that the JVM refused, with the errors; they stay unchanged.
     pub failed: Vec<(String, JvmtiError)>,
-    /// True if the JVM was given no class, for want of metaspace.
+    /// True if no class was retransformed for lack of metaspace.
     pub lacks_metaspace: bool,
 }
 
@@ -59,7 +59,7 @@ impl Report {
     }
 }
 
-/// Retransforms every class that is loaded already and that some plugin wants.
+/// Retransforms every loaded class that some plugin wants.
 pub(crate) fn retransform_loaded(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
@@ -70,11 +70,10 @@ pub(crate) fn retransform_loaded(agent: &Agent, jvm: Jvm<'_>) {
     pass(agent, jvm, &|class| is_wanted(agent, jvm, class, &wants));
 }
 
-/// Retransforms the classes that hold edits which are `stale`, and those that are `wanted`, until no
-/// class holds stale edits.
+/// Retransforms the classes that are `wanted`, and those that hold `stale` edits, until no class holds stale edits.
 ///
-/// A class that was on its way through the hook when the plugins were exchanged is not loaded yet:
-/// it is waited for. One that does not come was unloaded.
+/// A class that was in the hook when the plugins changed is not loaded yet: this waits for it. A class that does not
+/// appear was unloaded.
 pub(crate) fn settle(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -111,7 +110,7 @@ pub(crate) fn settle(
     report
 }
 
-/// Retransforms those unprepared classes that have been prepared since.
+/// Retransforms unprepared classes that have been prepared since.
 pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
     let (prepared, others) = agent.unprepared.take_prepared();
     if prepared.is_empty() {
@@ -131,7 +130,7 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
     });
 }
 
-/// Retransforms the loaded classes that are picked; those that are not linked yet, when they are.
+/// Retransforms the loaded classes that `pick` selects. Classes that are not linked yet follow when they are.
 fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
     let mut report = once(agent, jvm, pick);
     if report.lacks_metaspace {
@@ -151,14 +150,14 @@ fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
         );
         return report;
     }
-    // A class that was linked meanwhile is not reported any more.
+    // A class that was linked meanwhile sends no event any more.
     report.add(once(agent, jvm, &|class| {
         agent.unprepared.has(&class.name) && pick(class)
     }));
     report
 }
 
-/// One retransformation of the loaded classes that are picked.
+/// Retransforms the loaded classes that `pick` selects, once.
 fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
     let selected = jvm.with_frame(CAPACITY, |jvm| select(agent, jvm, pick));
     let mut report = Report::default();
@@ -199,7 +198,7 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
     report
 }
 
-/// The classes to be retransformed, their class files fetched; leaves no local reference behind.
+/// The classes to be retransformed, with their class files fetched. No local reference remains.
 fn select(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -217,9 +216,9 @@ fn select(
         .iter()
         .map(|class| agent.instrumented.find(&class.name, class.loader_id))
         .collect();
-    // Of a class that was instrumented before, the JVM hands over bytes that the hook has received already.
+    // For a class that was instrumented before, the JVM passes bytes that the hook has seen already.
     let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
-    // Their loaders may take seconds for thousands of them.
+    // Their loaders may take seconds for thousands of class files.
     let unknown = unknown.take_while(|_| !agent.work.is_cancelled());
     let files = fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
     let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
@@ -233,7 +232,7 @@ fn select(
     (selected.collect(), files)
 }
 
-/// Fetches the class files, if a plugin will ask for them.
+/// Fetches the class files, if plugins are in force.
 fn fetch_originals<'c>(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -245,7 +244,7 @@ fn fetch_originals<'c>(
     originals::fetch(jvm, classes)
 }
 
-/// Defines arrays enough for what classes with files of so many bytes may need.
+/// Defines enough arrays for classes with class files of this total size, in bytes.
 fn define_arrays(agent: &Agent, jvm: Jvm<'_>, bytes: usize) {
     let arrays = arrays_for(bytes, agent.table.untouched());
     if let Err((code, text)) = probe_arrays::define(jvm, arrays) {
@@ -256,16 +255,16 @@ fn define_arrays(agent: &Agent, jvm: Jvm<'_>, bytes: usize) {
     }
 }
 
-/// How many arrays the probes of classes of so many bytes may need besides those that have been defined and are not in use,
-/// as after an agent that has left.
+/// The number of arrays that classes of this total size may need, beyond the unused arrays. An agent that has left
+/// leaves unused arrays.
 fn arrays_for(bytes: usize, untouched: u16) -> u16 {
     let arrays = bytes / BYTES_PER_PROBE / probes::NEAR_LENGTH;
     let arrays = u16::try_from(arrays).unwrap_or(probes::MAX_ARRAYS);
     arrays.saturating_sub(untouched)
 }
 
-/// Whether a loaded class can be changed and is wanted; `wants` is given whether it has a location.
-/// A class that cannot be changed yet is noted as unprepared.
+/// Checks whether a loaded class is modifiable and wanted. `wants` gets its location if that is known. A class that is
+/// not modifiable yet is noted as unprepared.
 pub(crate) fn is_wanted(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -301,8 +300,8 @@ pub(crate) fn is_wanted(
         })
 }
 
-/// Links a class of the JDK that is not yet, so that its first call is recorded as well. Any other class is noted as
-/// unprepared: to link it could load classes of the program.
+/// Links a class of the JDK that is not linked yet, so that its first call is recorded too. Any other class is noted as
+/// unprepared: linking it could load classes of the program.
 fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> bool {
     if !jvm.jvmti.is_unprepared(&class.class) {
         return false;
@@ -316,7 +315,7 @@ fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> bool {
     is_linked
 }
 
-/// Where a loaded class came from; the path only if it is `asked` for.
+/// The location of a loaded class. Its path is read only if `asked`.
 pub(crate) fn location(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -330,7 +329,7 @@ pub(crate) fn location(
     found.unwrap_or(FoundLocation::None)
 }
 
-/// Retransforms a batch; one that fails as a whole is halved until the culprit stands alone.
+/// Retransforms a batch. A batch that fails is halved until only the failing class is left.
 fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
     let instrumented = &agent.instrumented;

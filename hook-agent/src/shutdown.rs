@@ -1,4 +1,4 @@
-//! How the agent ends: with the JVM, or when it is asked to leave.
+//! The end of the agent: with the JVM, or on request.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -12,10 +12,10 @@ use crate::summary::{self, Numbers};
 use crate::{current, observe, patch, recorded, structural_edits, test_runs, unselected};
 use probes::events::SpanMode;
 
-/// Exit status of a run that fails under `on-error=strict`.
+/// Exit status of a run that fails with `on-error=strict`.
 const STRICT_STATUS: i32 = 3;
 
-/// The `VMDeath` event: the last moment at which the arrays can be read.
+/// The `VMDeath` event: the last time at which the arrays can be read.
 pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
     agent.work.cancel(true);
     if !agent.control.stop() {
@@ -41,7 +41,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             );
         }
         test_runs::finish(agent, jvm);
-        let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+        let _ = recorded::write_all(agent, jvm); // reported already; tried once more
         unselected::note(agent, jvm);
     }
     if complete(agent) && agent.is_strict() {
@@ -49,17 +49,17 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Undoes every edit and ends everything but the threads that take commands; what became of the classes.
+/// Undoes every edit and ends everything except the threads that receive requests. Returns the outcome for the classes.
 pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
     patch::change::forget_all(agent);
-    // The hook stays on meanwhile, so that classes on their way through it come out known.
+    // The hook stays enabled meanwhile, so that the agent also knows the classes that are in it.
     agent.plugins.exchange(None);
     let report = retransform::settle(agent, jvm, |_| true, |_| false);
     leave(agent, jvm);
     report
 }
 
-/// No event comes any more, the agent's threads are gone, the snapshot is complete and closed, and another agent may be
+/// Disables all events, ends the agent's threads, completes and closes the snapshot, and allows another agent to be
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.jacoco.stop();
@@ -77,13 +77,12 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     }
     agent.upkeep.stop();
     agent.signal.stop();
-    // Calls entered from now on leave no record. What the instrumented code still costs ends when its
-    // classes are retransformed.
+    // Calls entered from now on leave no record. The rest of their cost ends when the classes are retransformed.
     for spans in agent.table.all_spans() {
         spans.set_mode(SpanMode::Off, |_| true);
     }
     test_runs::finish(agent, jvm);
-    let _ = recorded::write_all(agent, jvm); // reported already, and tried once more
+    let _ = recorded::write_all(agent, jvm); // reported already; tried once more
     agent.huge_methods.put_back();
     complete(agent);
     give_memory_back();
@@ -91,20 +90,20 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     current::retire();
 }
 
-/// What calls took that waited to be written is the application's again.
+/// Returns the memory of recorded calls to the system.
 fn give_memory_back() {
     for runtime in runtime::all() {
         runtime.visit_unused(process::give_back_pages);
     }
 }
 
-/// `Agent_OnUnload`: what `VMDeath` did not do, because it did not come.
+/// `Agent_OnUnload`: completes the files if `VMDeath` was not sent.
 pub(crate) fn unload(agent: &Agent) {
     agent.set_running(false);
     complete(agent);
 }
 
-/// Completes the files once and prints the summary; true if something failed.
+/// Completes the files once and prints the summary. Returns true if something failed.
 fn complete(agent: &Agent) -> bool {
     let snapshot = &agent.snapshot;
     if !snapshot.begin_completion() {

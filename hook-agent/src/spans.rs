@@ -2,13 +2,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `runtime` | where the threads of the application record, and how values are read |
+//! | `runtime` | the memory in which the application's threads record, and the reading of values |
 //! | `counters` | the arrays of counters |
 //! | `event_file` | the event file of one agent |
-//! | `recorder` | the thread that reads what the threads of the application record |
+//! | `recorder` | the thread that reads the calls that the application's threads record |
 //!
-//! What the running code writes to stays in the JVM for its lifetime, as the probe arrays do: a method
-//! that was entered as a span says so when it is left, also after the agent has left.
+//! The memory to which running code writes stays in the JVM for its lifetime, as the probe arrays do. A method that was
+//! entered as a span records its end even after the agent has left.
 
 pub(crate) mod counters;
 pub(crate) mod event_file;

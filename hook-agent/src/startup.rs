@@ -1,4 +1,4 @@
-//! How the agent comes into a JVM and leaves it.
+//! The start of the agent in a JVM, at launch and by attaching.
 
 use crate::agent::Agent;
 use crate::agent::observation::{Listener, Observation};
@@ -26,15 +26,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The oldest release that the agent works in.
+/// The oldest Java release in which the agent works.
 const OLDEST_JAVA: u16 = 8;
-/// How long a JVM that is attached to may take to start.
+/// Longest wait for a JVM that is still starting when a process attaches to it.
 const STARTING: Duration = Duration::from_secs(5);
 
-/// Why the agent does not start.
+/// The reason why the agent does not start.
 #[derive(Debug)]
 pub(crate) enum StartError {
-    /// Configuration or plugins.
+    /// The configuration or a plugin.
     Host(HostError),
     /// The JVM or the output folder.
     Agent(Code, String),
@@ -47,7 +47,7 @@ impl From<HostError> for StartError {
 }
 
 impl StartError {
-    /// The cause in words, in one line.
+    /// The reason in one line.
     fn cause(&self) -> String {
         let text = match self {
             StartError::Host(error) => error.to_string(),
@@ -64,7 +64,7 @@ impl StartError {
     }
 }
 
-/// `Agent_OnLoad`: 0 lets the JVM go on, anything else ends it.
+/// `Agent_OnLoad`: 0 lets the JVM go on, any other value ends it.
 pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
     match start(vm, phase, options) {
         Ok(_) => JNI_OK,
@@ -75,7 +75,7 @@ pub(crate) fn on_load(vm: Vm, phase: OnLoad, options: &[u8]) -> jint {
     }
 }
 
-/// `Agent_OnAttach`: the JVM goes on in any case, and reports the code to the process that attached.
+/// `Agent_OnAttach`: the JVM goes on in any case, and returns the value to the attaching process.
 pub(crate) fn on_attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
     messages::copy_to(message_file(options));
     let result = attach(vm, live, local, options);
@@ -85,7 +85,7 @@ pub(crate) fn on_attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) ->
 
 fn attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
     match start(vm, live, options) {
-        // The process that attached must learn that the options did not count.
+        // The attaching process must learn that its options were ignored.
         Ok(None) if current::get().is_some() => JNI_EEXIST,
         Ok(None) => JNI_OK,
         Ok(Some(agent)) if live_phase::attached(agent, agent.jvm(live, local)) => JNI_OK,
@@ -115,7 +115,7 @@ fn refuse(error: &StartError, on_error: OnError) -> jint {
     }
 }
 
-/// Everything that can fail before a class is seen; `None` if there is nothing to start.
+/// Runs all steps that can fail before the agent sees a class. Returns `None` if there is nothing to start.
 fn start<P: OnLoadOrLive>(
     vm: Vm,
     phase: P,
@@ -123,7 +123,7 @@ fn start<P: OnLoadOrLive>(
 ) -> Result<Option<&'static Agent>, (StartError, OnError)> {
     let asked = asked_on_error(options);
     let mut config = configure(options).map_err(|error| (error, asked))?;
-    // Before the program runs nobody waits for the agent, and without its socket nothing would come later.
+    // At launch no process waits for the agent; and without its socket nothing can make it work later.
     config.agent.later &= P::IS_LIVE;
     if config.agent.before_agents && P::IS_LIVE {
         let text = "before-agents=on is for a JVM that starts: other agents have changed the loaded classes already";
@@ -169,7 +169,7 @@ fn configure(options: &[u8]) -> Result<Config, StartError> {
     Ok(Config::from_options(text)?)
 }
 
-/// The file that the options name for messages, even if they are wrong otherwise; links are not followed.
+/// Opens the message file that the options name, even if other options are wrong. Links are not followed.
 fn message_file(options: &[u8]) -> Option<File> {
     OpenOptions::new()
         .append(true)
@@ -178,16 +178,17 @@ fn message_file(options: &[u8]) -> Option<File> {
         .ok()
 }
 
-/// The path behind a key, even if the options are wrong otherwise.
+/// The path that follows a key, even if other options are wrong.
 fn path_option<'o>(options: &'o [u8], key: &[u8]) -> Option<&'o OsStr> {
     let mut parts = options.split(|byte| *byte == b',');
     let path = parts.find_map(|part| part.strip_prefix(key))?;
     Some(OsStr::from_bytes(path))
 }
 
-/// Leaves a file for the command that started the JVM, which would not learn else that this JVM recorded nothing.
+/// Leaves a file for the command that started the JVM. Otherwise the command would not learn that this JVM recorded
+/// nothing.
 ///
-/// Its name says most: a file is made on a full disk as well, and stays empty there.
+/// The file's name is its main content: a file can be created on a full disk too, and stays empty there.
 fn leave_failure(error: &StartError, options: &[u8]) {
     let Some(folder) = path_option(options, b"failures=") else {
         return;
@@ -204,7 +205,7 @@ fn leave_failure(error: &StartError, options: &[u8]) {
     }
 }
 
-/// What `on-error` the options, or the file they name, ask for; readable even when the rest is not.
+/// The value of `on-error` in the options, or in the file that they name, even if other options are wrong.
 fn asked_on_error(options: &[u8]) -> OnError {
     let mut on_error = OnError::Warn;
     for option in options.split(|byte| *byte == b',') {
@@ -218,7 +219,7 @@ fn asked_on_error(options: &[u8]) -> OnError {
     on_error
 }
 
-/// Whether a configuration file has a line `on-error = "strict"`.
+/// Checks whether a configuration file has a line `on-error = "strict"`.
 fn file_is_strict(file: &[u8]) -> bool {
     let text = std::str::from_utf8(file)
         .ok()
@@ -229,7 +230,7 @@ fn file_is_strict(file: &[u8]) -> bool {
     })
 }
 
-/// A JVM TI environment, the plugins and a snapshot; all of them or none.
+/// Creates a JVM TI environment, the plugins and a snapshot: all or nothing.
 fn begin(vm: Vm, phase: impl OnLoadOrLive, config: Config) -> Result<&'static Agent, StartError> {
     let jvmti = environment(vm, phase)?;
     let recording = recording(vm, phase, &config).inspect_err(|_| jvmti.dispose())?;
@@ -239,7 +240,8 @@ fn begin(vm: Vm, phase: impl OnLoadOrLive, config: Config) -> Result<&'static Ag
     })
 }
 
-/// The environment of what is recorded from the start: some capabilities are given before the live phase only.
+/// Creates the environment of a recording that begins with the JVM: the JVM grants some capabilities only before the
+/// live phase.
 fn recording(
     vm: Vm,
     phase: impl OnLoadOrLive,
@@ -262,7 +264,7 @@ fn equip(
     let refused = |what: &str, error: JvmtiError| {
         StartError::Agent(Code::Refused, format!("the JVM refuses {what}: {error}"))
     };
-    // The JVM shows a class first to environments without this capability, in the order of the command line.
+    // The JVM passes a class first to environments without this capability, in the order of the command line.
     if !config.agent.before_agents {
         let wanted = Capabilities::only(CAN_RETRANSFORM_CLASSES);
         jvmti.add_capabilities(phase, wanted).map_err(|error| {
@@ -273,7 +275,7 @@ fn equip(
         })?;
     }
     let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler::new(&config))?;
-    // Until the agent is installed the callbacks do nothing.
+    // Until the agent is installed the callbacks have no effect.
     let events = [Event::VM_INIT, Event::VM_DEATH, Event::DATA_DUMP_REQUEST];
     jvmti
         .set_event_callbacks(phase, &event_callbacks())
@@ -287,7 +289,7 @@ fn equip(
     let meta = meta(jvmti, phase, &config);
     let recorder = open_snapshot(&meta, &config)?;
     let recording = recording.map(|jvmti| (Listener::Recording, jvmti));
-    // What is not offered is told when the plugin is to listen.
+    // A refusal is reported when the plugin subscribes.
     let equipped = |(number, wishes, asks_for_owners): (u64, &[Wish], bool)| {
         let jvmti = observe::equipped(Some(vm), phase, wishes).ok()?;
         if asks_for_owners {
@@ -307,7 +309,8 @@ fn equip(
     })
 }
 
-/// JVM TI, which HotSpot has for nobody between `Agent_OnLoad` and the live phase: who attaches so early waits for that.
+/// The JVM TI environment. HotSpot creates none between `Agent_OnLoad` and the live phase, so an early attach waits for
+/// the live phase.
 fn started(vm: Vm) -> Option<Jvmti> {
     let until = Instant::now() + STARTING;
     loop {
@@ -318,7 +321,7 @@ fn started(vm: Vm) -> Option<Jvmti> {
     }
 }
 
-/// The environment of a JVM that is new enough.
+/// Creates the environment, and checks that the JVM is new enough.
 fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
     let found = match started(vm) {
         None => "one without JVM TI 1.2".to_owned(),
@@ -355,7 +358,7 @@ fn open_snapshot(meta: &Meta, config: &Config) -> Result<SnapshotWriter, StartEr
         .map_err(|error| failed(error.to_string()))
 }
 
-/// What is known of the run when it starts.
+/// The metadata of the run at its start.
 fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
     let property = |name| jvmti.system_property(phase, name).unwrap_or_default();
     let mut meta = Meta {
@@ -393,7 +396,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
     meta
 }
 
-/// The command line of the process, arguments with spaces in quotes.
+/// The command line of the process; arguments with spaces are in quotes.
 fn command_line() -> String {
     let raw = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let arguments = raw

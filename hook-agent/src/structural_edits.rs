@@ -1,10 +1,10 @@
-//! Structural edits: methods in front of native ones, so that these can be recorded as spans ([`host::natives`]), and
-//! members, supertypes, annotations and names that plugins give a class.
+//! Structural edits: wrappers of native methods, so that these can be recorded as spans ([`host::natives`]), and
+//! members, supertypes, annotations and names that plugins give to a class.
 //!
-//! They are applied by the hook of a JVM TI environment of its own, one that cannot retransform: what such an
-//! environment makes of a class is what every retransformation begins with, so it is there for all agents, and when
-//! this one has left. The environment holds the prefix of native methods too, without which the JVM does not find
-//! them; so it is never disposed of.
+//! They are applied by the hook of a second JVM TI environment, which cannot retransform. Every retransformation begins
+//! with the result of such an environment, so all agents see the edits, and they remain when this agent has left. The
+//! environment also holds the prefix of native methods, without which the JVM does not find them. So it is never
+//! disposed of.
 
 use crate::agent::Agent;
 use crate::agent::loaders::{BOOT, LoaderId};
@@ -25,19 +25,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The environment, once a plugin needed it.
+/// The environment, once a plugin has needed it.
 static ENVIRONMENT: OnceLock<Jvmti> = OnceLock::new();
-/// What was applied, by class and loader.
+/// The applied edits, by class and loader.
 static APPLIED: Mutex<BTreeMap<Key, StructuralEdits>> = Mutex::new(BTreeMap::new());
 
-/// Internal name of a class, and its loader.
+/// The internal name of a class, and its loader.
 type Key = (Vec<u8>, LoaderId);
 
 fn applied() -> MutexGuard<'static, BTreeMap<Key, StructuralEdits>> {
     APPLIED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Applies structural edits to classes that are loaded from now on, if a plugin may ask for some.
+/// Applies structural edits to classes that are loaded from now on, if a plugin may request some.
 pub(crate) fn prepare(agent: &Agent, jvm: Jvm<'_>) {
     let current = agent.plugins.current();
     if !current.is_some_and(|current| current.pipeline.may_edit_structure()) {
@@ -55,8 +55,7 @@ pub(crate) fn prepare(agent: &Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Applies none from now on. Classes keep what they have; the methods in front of native ones do nothing
-/// by themselves.
+/// Stops applying structural edits. Classes keep theirs; wrappers of native methods have no effect by themselves.
 pub(crate) fn end(live: Live) {
     if let Some(jvmti) = ENVIRONMENT.get() {
         let _ = jvmti.set_event(live, Event::CLASS_FILE_LOAD_HOOK, false);
@@ -79,8 +78,8 @@ fn environment(jvm: Jvm<'_>) -> Result<Jvmti, JvmtiError> {
     Ok(*ENVIRONMENT.get_or_init(|| jvmti))
 }
 
-/// The `ClassFileLoadHook` event of the environment: before those of the environments that can retransform, and only
-/// when a class is loaded or redefined.
+/// The `ClassFileLoadHook` event of the environment. The JVM sends it before those of the environments that can
+/// retransform, and only when a class is loaded or redefined.
 pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     let name = load.name.or_else(|| name_in(load.class_data));
     if let Some(name) = name.filter(|name| !is_untouched(name)) {
@@ -142,12 +141,12 @@ fn of_class(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> Option<Stru
     applied().get(&(name.to_vec(), loader)).cloned()
 }
 
-/// Forgets the classes of loaders.
+/// Removes the classes of loaders.
 pub(crate) fn forget_loaders(gone: impl Fn(LoaderId) -> bool) {
     applied().retain(|(_, loader), _| !gone(*loader));
 }
 
-/// Whether some class of this name has structural edits.
+/// Checks whether a class of this name has structural edits.
 pub(crate) fn knows(name: &[u8]) -> bool {
     let from = (name.to_vec(), BOOT);
     applied()
@@ -156,7 +155,7 @@ pub(crate) fn knows(name: &[u8]) -> bool {
         .is_some_and(|((first, _), _)| first == name)
 }
 
-/// Every prefixed native method, as it is displayed.
+/// Every prefixed native method, in display form.
 pub(crate) fn natives() -> Vec<String> {
     let applied = applied();
     let lines = applied.iter().flat_map(|((class, _), edits)| {
@@ -167,14 +166,14 @@ pub(crate) fn natives() -> Vec<String> {
     each_once(lines)
 }
 
-/// Every class that plugins gave members, supertypes, annotations or names, as it is displayed.
+/// Every class to which plugins gave members, supertypes, annotations or names, in display form.
 pub(crate) fn structures() -> Vec<String> {
     let applied = applied();
     let changed = applied.iter().filter(|(_, edits)| edits.change_the_class());
     each_once(changed.map(|((class, _), _)| dotted(class)))
 }
 
-/// Several loaders may have a class of one name.
+/// Removes duplicates: several loaders may have a class of one name.
 fn each_once(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     lines.filter(|line| seen.insert(line.clone())).collect()

@@ -1,4 +1,4 @@
-//! What became of classes, as numbers and as the lines at the end.
+//! The counts of classes, and the lines at the end of a run.
 
 use crate::agent::Agent;
 use crate::agent::failures::REPORTED;
@@ -6,19 +6,19 @@ use crate::messages::{self, Code};
 use host::PlanCounts;
 use probes::Summary;
 
-/// What became of classes, and how often the agent itself failed.
+/// The counts of classes, and of failures of the agent itself.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// As the snapshot holds it.
+    /// The counts in the snapshot.
     pub summary: Summary,
-    /// What the plugins did.
+    /// The counts of the plugins.
     pub plugins: host::Summary,
-    /// Failures of the agent itself.
+    /// Number of failures of the agent itself.
     pub own_failures: u64,
 }
 
 impl Numbers {
-    /// The numbers now.
+    /// The current counts.
     pub fn of(agent: &Agent) -> Self {
         let plugins = agent.plugins.summary();
         let failures = agent.failures.counts();
@@ -40,17 +40,17 @@ impl Numbers {
         }
     }
 
-    /// Whether anything failed.
+    /// Checks whether anything failed.
     pub fn any_failed(&self) -> bool {
         self.summary.failed + self.own_failures > 0
     }
 }
 
-/// Writes the lines at the end: always when something failed or was left out, else for `log=info`.
+/// Writes the lines at the end: as warnings if something failed or was left out, else for `log=info`.
 pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     print_methods(agent, numbers);
     print_unmatched(agent);
-    // A command that visits the JVM tells it itself.
+    // A command that attached to the JVM reports this itself.
     if numbers.summary.transformed == 0 && agent.settings.visit.is_none() {
         print_notes(&numbers.plugins);
     }
@@ -96,19 +96,19 @@ fn plan_cache(plans: Option<PlanCounts>) -> String {
     )
 }
 
-/// Whether a selector names a class by a package of the JDK's.
+/// Checks whether a selector names a package of the JDK.
 fn is_of_jdk(selector: &str) -> bool {
     let packages = ["java.", "java/", "javax.", "javax/", "jdk.", "jdk/", "sun."];
     packages.iter().any(|package| selector.starts_with(package))
 }
 
-/// Rules and patterns of plugins that had no class.
+/// Prints the rules and patterns of plugins that matched no class.
 fn print_unmatched(agent: &Agent) {
     let Some(set) = agent.plugins.current() else {
         return;
     };
     let plugins = set.config.plugins.iter().zip(set.pipeline.unmatched());
-    // The command of a session has told of its own.
+    // The command of a session prints those of its own plugin.
     for (plugin, unmatched) in plugins.filter(|(plugin, _)| plugin.session == 0) {
         let plugin = &plugin.name;
         if !unmatched.is_empty() {
@@ -129,7 +129,7 @@ fn print_unmatched(agent: &Agent) {
     }
 }
 
-/// Prints the notes of plugins that left each class as it is.
+/// Prints the notes of plugins, if no class was changed.
 fn print_notes(plugins: &host::Summary) {
     for note in plugins.notes.iter().take(REPORTED) {
         messages::warning(
@@ -139,7 +139,7 @@ fn print_notes(plugins: &host::Summary) {
     }
 }
 
-/// Methods that are not as a plugin or a user wants them.
+/// Prints the methods that were left alone or became too long.
 fn print_methods(agent: &Agent, numbers: &Numbers) {
     let plugins = &numbers.plugins;
     let left_to_interpreter = !agent.huge_methods.are_compiled();

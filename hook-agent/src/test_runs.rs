@@ -1,7 +1,8 @@
-//! Tests begin and end: what was executed since the last time is taken out of the arrays, and belongs to those that were
-//! under way.
+//! Start and end of tests: hits since the last start or end are taken out of the arrays, and belong to the tests that
+//! were under way.
 //!
-//! This runs on the thread that says so, one at a time, so that what a test executes afterwards is not in what is taken.
+//! This runs on the thread that reports the start or end, one at a time, so that the hits of a later test are not
+//! included.
 
 use crate::agent::Agent;
 use crate::agent::test_runs::{OpenTests, Test};
@@ -9,20 +10,20 @@ use crate::ffi::jvm::Jvm;
 use crate::messages::{self, Code};
 use crate::{hit_code, probe_arrays};
 
-/// The plugin whose probes tell what is executed.
+/// The plugin whose probes measure coverage.
 const PLUGIN: &str = "coverage";
 
-/// A test begins, as a thread of the application says.
+/// Handles the start of a test, reported by a thread of the application.
 pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>, test: Test) {
-    // Whoever changes classes before the first is waited for.
+    // Before the first test, waits for any change of classes.
     let _alone = (!agent.tests.are_used()).then(|| agent.work.alone());
     begin_alone(agent, jvm, test);
 }
 
-/// A test begins. Before the first, the caller is the one who may change classes.
+/// Handles the start of a test. Before the first, the caller holds the lock for changing classes.
 pub(crate) fn begin_alone(agent: &Agent, jvm: Jvm<'_>, test: Test) {
     if agent.tests.begin_use() {
-        // Each test has its own hits, also of code that others executed before, so no call may be removed.
+        // Each test has its own hits, also of code that other tests executed before, so no call may be removed.
         hit_code::store_only(agent, jvm);
     }
     let mut is_known = true;
@@ -32,7 +33,7 @@ pub(crate) fn begin_alone(agent: &Agent, jvm: Jvm<'_>, test: Test) {
     }
 }
 
-/// A test ends; whether it was under way.
+/// Handles the end of a test, and returns true if it was under way.
 pub(crate) fn end(agent: &Agent, jvm: Jvm<'_>, id: &str) -> bool {
     let mut was_open = false;
     if agent.tests.are_used() {
@@ -41,14 +42,14 @@ pub(crate) fn end(agent: &Agent, jvm: Jvm<'_>, id: &str) -> bool {
     was_open
 }
 
-/// The JVM ends, or the agent: tests that are under way have what was executed until now.
+/// Handles the end of the JVM or the agent: tests that are under way get the hits until now.
 pub(crate) fn finish(agent: &Agent, jvm: Jvm<'_>) {
     if agent.tests.are_used() {
         switch(agent, jvm, |_| ());
     }
 }
 
-/// Ends all tests, so that none goes on into the next recording, whose hits may be recorded by calls again.
+/// Ends all tests, so that none extends into the next recording, whose hits may be recorded by calls again.
 pub(crate) fn forget(agent: &Agent, jvm: Jvm<'_>) {
     if agent.tests.end_use() {
         switch(agent, jvm, |open| *open = OpenTests::default());

@@ -1,4 +1,4 @@
-//! What is loaded in a JVM in which the user's selectors selected nothing: most likely one of them is wrong.
+//! The loaded classes of a JVM in which the user's selectors selected none: most likely one of them is wrong.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -9,10 +9,10 @@ use jvms::names::binary;
 use probes::Unselected;
 use std::collections::BTreeSet;
 
-/// Names of classes that are kept at most.
+/// Largest number of class names.
 const MOST: usize = 5_000;
 
-/// Notes the classes of the application for the snapshot's end, if there are selectors and they selected none.
+/// Notes the classes of the application for the end of the snapshot, if there are selectors and they selected none.
 pub(crate) fn note(agent: &Agent, jvm: Jvm<'_>) {
     let is_asked = agent.plugins.current().is_some_and(|set| {
         let mut plugins = set.config.plugins.iter();

@@ -1,5 +1,5 @@
-//! The upkeep thread: it defines new arrays ahead of need, retransforms classes that could not be before, and adds to
-//! the plan cache. What of this takes long does not keep the agent thread from writing.
+//! The upkeep thread: it defines arrays ahead of need, retransforms classes that became modifiable, and writes the plan
+//! cache. It is separate so that slow tasks do not delay the agent thread.
 
 use crate::agent::Agent;
 use crate::agent::thread_signal::{Stopped, Turn};
@@ -10,20 +10,20 @@ use crate::spans::counters;
 use crate::{probe_arrays, retransform};
 use std::time::{Duration, Instant};
 
-/// How long it rests between two turns.
+/// Rest between two turns.
 const REST: Duration = Duration::from_millis(50);
-/// How long after a failure, doubled each time, another array is tried.
+/// Pause after the first failure to define an array; it doubles with each failure.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
-/// The longest pause between two tries.
+/// The longest pause between two attempts.
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// How long `Agent_OnAttach` may take to return.
+/// Longest wait for the return of `Agent_OnAttach`.
 const BINDING: Duration = Duration::from_secs(60);
 
 /// Starts the upkeep thread, a daemon that the application does not see.
 ///
 /// # Errors
 ///
-/// Why it cannot be started.
+/// The reason why it cannot be started.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook upkeep")
         .map_err(|cause| format!("the upkeep thread cannot be made: {cause}"))?;
@@ -53,7 +53,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-/// Waits until methods may be given spans, or never will be.
+/// Waits until methods may get spans, or never will.
 pub(crate) fn await_spans(agent: &Agent) {
     let until = Instant::now() + BINDING;
     while agent.table.spans().is_held() && agent.is_running() && Instant::now() < until {
@@ -61,8 +61,8 @@ pub(crate) fn await_spans(agent: &Agent) {
     }
 }
 
-/// Waits until the JVM finds our native methods, which it does not before `Agent_OnAttach` has returned; then gives
-/// the classes their spans that came too early.
+/// Waits until the JVM finds the agent's native methods, which requires that `Agent_OnAttach` has returned. Then it
+/// instruments the classes whose spans were postponed.
 fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
     let spans = agent.table.spans();
     if !spans.is_held() {
@@ -83,16 +83,16 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
         spans.hold(false);
         postponed |= spans.take_postponed();
     }
-    // Else the worker thread waits for this.
+    // Otherwise the worker thread waits for this and does it.
     if postponed && !agent.instruments_later() {
         retransform::retransform_loaded(agent, jvm);
     }
 }
 
-/// When the next array may be tried: a failure is reported once, and the array not tried in each turn.
+/// The time of the next attempt to define an array. A failure is reported once, and not retried in each turn.
 #[derive(Debug, Default)]
 struct Growth {
-    /// Not before; after a failure.
+    /// The earliest time of the next attempt, after a failure.
     due: Option<Instant>,
     pause: Duration,
     reported: bool,

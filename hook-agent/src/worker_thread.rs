@@ -1,4 +1,4 @@
-//! The worker thread: it carries out the commands that take their time, one after another.
+//! The worker thread: it carries out slow requests, one after another.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -7,11 +7,11 @@ use crate::{commands, retransform, upkeep_thread};
 use control::{Answers, Asked};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// Starts the worker thread, a daemon that the application does not see; it ends when nobody can give it orders.
+/// Starts the worker thread, a daemon that the application does not see. It ends when the sender is dropped.
 ///
 /// # Errors
 ///
-/// Why it cannot be started.
+/// The reason why it cannot be started.
 pub(crate) fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
