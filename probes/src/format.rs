@@ -111,7 +111,7 @@ pub struct Meta {
     pub host: String,
     /// Process id of the JVM.
     pub pid: u32,
-    /// When the snapshot began: milliseconds since 1970.
+    /// Start of the snapshot: milliseconds since 1970.
     pub start_ms: u64,
     /// Time of the last write in milliseconds since 1970. Set on reading.
     #[serde(skip)]

@@ -1,13 +1,14 @@
-//! Where each class's probes lie in the shared arrays, which probes were hit, and the files that hold the hits and the traced calls.
+//! Allocates the probes of classes in the shared arrays, and writes and reads the files with their hits and the
+//! traced calls.
 //!
-//! Three parts, in the order that data takes:
+//! The three parts, in the order of the data flow:
 //!
-//! * [`ProbeTable`] gives every instrumented class a range of elements in the shared byte arrays of the JVM.
-//! * [`SnapshotWriter`] compares the arrays with what it last saw and appends what is new to a snapshot file.
-//! * [`Snapshot`] reads such a file again, also one whose writer was killed.
+//! * [`ProbeTable`] allocates a range of elements in the shared byte arrays of the JVM for every instrumented class.
+//! * [`SnapshotWriter`] compares the arrays with their last seen content and appends the changes to a snapshot file.
+//! * [`Snapshot`] reads such a file, also after its writer was killed.
 //!
-//! This crate knows no JVM and no WebAssembly: arrays arrive as slices, classes as bytes.
-//! The file format is described in [`format`](mod@format).
+//! The crate depends neither on a JVM nor on WebAssembly: arrays are slices, classes are bytes. The module
+//! [`format`](mod@format) describes the file format.
 //!
 //! ```
 //! use probes::{Meta, ProbeTable, SnapshotWriter, SnapshotOptions, Snapshot, Summary};

@@ -1,4 +1,4 @@
-//! The snapshot file: [`SnapshotWriter`] writes it, [`Snapshot`] reads it, also when the writer was killed or the bytes
+//! The snapshot file: [`SnapshotWriter`] writes it. [`Snapshot`] reads it, also if the writer was killed or the bytes
 //! are hostile.
 
 mod contents;
@@ -29,11 +29,11 @@ impl Snapshot {
     }
 }
 
-/// The most that the first record of a file takes: a command line may be long.
+/// Upper bound of a file's first record: a command line may be long.
 const MAX_META_LENGTH: u64 = 4 << 20;
 
 impl Meta {
-    /// Reads no more of a snapshot file than what was run, where and when.
+    /// Reads only the description of the run from a snapshot file.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -41,7 +41,7 @@ impl Meta {
         decode::meta(&begin_of(path)?, MAGIC)
     }
 
-    /// The same of a snapshot or an event file.
+    /// Reads only the description of the run from a snapshot or an event file.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -56,7 +56,7 @@ impl Meta {
 }
 
 impl Summary {
-    /// Reads no more of a snapshot file than the numbers at its end; none if its JVM has not ended in good order.
+    /// Reads only the totals at the end of a snapshot file; `None` if its JVM did not end in good order.
     ///
     /// # Errors
     /// See [`SnapshotError`].

@@ -1,10 +1,9 @@
-//! Methods that are recorded as spans: entered, left, how long, by whom.
+//! Records calls of methods as spans: entry, exit, duration and thread.
 //!
-//! [`SpanTable`] numbers the instrumented methods and holds what each records, which the running code reads at every
-//! call: so switching takes effect at once, without touching a class. A call belongs to the mode that was in force
-//! when it was entered.
+//! [`SpanTable`] numbers the instrumented methods and holds the mode of each, which the running code reads at every
+//! call. So a switch takes effect at once, without touching a class. A call keeps the mode of its entry.
 //!
-//! The running code calls the functions of [`calls`]; [`Runtime`] collects what they wrote for the event file.
+//! The running code calls the functions of [`calls`]; [`Runtime`] collects the recorded calls for the event file.
 //! Each session ([`SESSIONS`]) has a table, a runtime and an event file of its own.
 
 mod alarm;

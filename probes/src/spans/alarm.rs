@@ -1,11 +1,11 @@
-//! How the running code ends the pause of the thread that reads.
+//! Lets the running code end the reader thread's pause.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// Wakes the thread that reads; whoever rings never waits.
+/// Wakes the reader thread without blocking the caller.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     rung: AtomicBool,
@@ -13,13 +13,13 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Ends the pause of the reader, or its next one.
+    /// Ends the current pause of the reader, or its next one.
     #[cold]
     pub fn ring(&self) {
         if self.rung.load(Ordering::Relaxed) || self.rung.swap(true, Ordering::AcqRel) {
-            return; // it knows, and has not come yet
+            return; // already rung
         }
-        // The reader holds the lock only before it looks whether the alarm rang.
+        // The reader holds the lock only before it checks the alarm.
         if let Ok(reader) = self.reader.try_lock()
             && let Some(reader) = &*reader
         {
@@ -46,7 +46,7 @@ mod tests {
         let alarm = Alarm::default();
         let long = Duration::from_secs(600);
         alarm.ring();
-        alarm.wait(long); // rang before
+        alarm.wait(long); // rung before
         thread::scope(|scope| {
             let waiting = scope.spawn(|| alarm.wait(long));
             while !waiting.is_finished() {

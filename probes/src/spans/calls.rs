@@ -1,7 +1,8 @@
-//! What instrumented code calls.
+//! The functions that instrumented code calls.
 //!
-//! Entering and leaving a span takes no lock and, once a thread has seen the span, allocates nothing: the open calls
-//! of a Java thread are a stack, a call that ends is added to the sums of the native thread and written to its segment.
+//! Entering and leaving a span takes no lock. Once a thread has seen the span, it allocates nothing. The open calls
+//! of a Java thread are a stack. A completed call is added to the sums of the native thread and written to its
+//! segment.
 
 use std::sync::atomic::Ordering;
 
@@ -18,10 +19,10 @@ use super::sums::Timed;
 use super::table::WATCHED;
 use super::{lost_ends, quick};
 
-/// Least bytes with which an object is opened.
+/// Minimum number of free bytes for opening an object.
 const LEAST_ROOM: usize = 1_000;
 
-/// A call of `span` begins on the Java thread `thread`.
+/// Records that a call of `span` begins on the Java thread `thread`.
 #[inline(always)]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
     let pointer = jvm.stack_pointer();
@@ -30,7 +31,7 @@ pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
     }
 }
 
-/// [`enter`] in every case.
+/// The general path of [`enter`].
 #[inline(never)]
 fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
     let Some(here) = here(jvm, thread, Some(span)) else {
@@ -56,7 +57,7 @@ fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
     }
 }
 
-/// A call of `span` returns.
+/// Records that a call of `span` returns.
 #[inline(always)]
 pub fn exit(jvm: &impl Jvm, thread: u64, span: u32) {
     if quick::exit(jvm, thread, span).is_none() {
@@ -64,14 +65,15 @@ pub fn exit(jvm: &impl Jvm, thread: u64, span: u32) {
     }
 }
 
-/// [`exit`] in every case.
+/// The general path of [`exit`].
 #[inline(never)]
 fn exit_any(jvm: &impl Jvm, thread: u64, span: u32) {
     leave(jvm, thread, span, false, || None);
 }
 
-/// A call of `span` is left by an exception; `class` numbers its class ([`Runtime::class`](super::Runtime::class)) and is called only in
-/// mode [`SpanMode::Events`](crate::events::SpanMode::Events).
+/// Records that an exception leaves a call of `span`. `class` numbers its class
+/// ([`Runtime::class`](super::Runtime::class)) and is called only in mode
+/// [`SpanMode::Events`](crate::events::SpanMode::Events).
 #[inline]
 pub fn fail(jvm: &impl Jvm, thread: u64, span: u32, class: impl FnOnce() -> Option<u32>) {
     leave(jvm, thread, span, true, class);
@@ -103,7 +105,7 @@ fn leave(
     give_back(here);
 }
 
-/// The place of the event `span` is reached; its values were captured before, as those of a call.
+/// Records the event `span`; its values were captured before, as those of a call.
 pub fn event(jvm: &impl Jvm, thread: u64, span: u32) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
@@ -117,7 +119,7 @@ pub fn event(jvm: &impl Jvm, thread: u64, span: u32) {
     give_back(here);
 }
 
-/// Counts an event, and writes it if its limit, its program and its mode say so.
+/// Counts an event, and writes it if limit, program and mode admit it.
 fn reached(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -160,7 +162,7 @@ fn reached(
     }
 }
 
-/// As [`capture()`], of an object that is kept with what it holds. `read` gives the value to the function.
+/// Captures an object with its contents, as [`capture()`]. `read` passes the value to the function.
 pub fn capture_opened(
     jvm: &impl Jvm,
     thread: u64,
@@ -190,7 +192,7 @@ fn opening(here: CurrentThread, levels: u8) -> Opening {
         return Opening::default();
     }
     match here.stack.room_to_open() {
-        // What is left is for the objects of calls within this one, as they are.
+        // The rest is reserved for objects of calls within this one, without their contents.
         ..LEAST_ROOM => Opening::default(),
         bytes => Opening {
             levels,
@@ -199,7 +201,7 @@ fn opening(here: CurrentThread, levels: u8) -> Opening {
     }
 }
 
-/// A value of a call of `span` that is about to be entered or left. `read` is called only in mode
+/// Captures a value of a call of `span` that is about to be entered or left. `read` is called only in mode
 /// [`SpanMode::Events`](crate::events::SpanMode::Events).
 pub fn capture<'v>(
     jvm: &impl Jvm,
@@ -219,7 +221,7 @@ pub fn capture<'v>(
     keep(here, span, spec.is_of_entry(), spec, value);
 }
 
-/// As [`capture()`], of a primitive value.
+/// Captures a primitive value, as [`capture()`].
 #[inline(always)]
 pub fn number(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
     if quick::number(jvm, thread, span, spec, bits).is_none() {
@@ -227,15 +229,15 @@ pub fn number(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u
     }
 }
 
-/// [`number`] in every case.
+/// The general path of [`number`].
 #[inline(never)]
 fn number_any(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
     let read = || Seen::Number(spec.kind(), bits);
     capture(jvm, thread, span, spec, read);
 }
 
-/// As [`capture()`], of a value from which the program of the span reads others. `read` is called with each of these,
-/// and without one where the value itself is kept.
+/// Captures a value from which the span's program reads others, as [`capture()`]. `read` is called with each path,
+/// and without one if the value itself is stored.
 pub fn capture_read_from(
     jvm: &impl Jvm,
     thread: u64,
@@ -285,7 +287,7 @@ pub fn capture_read_from(
     }
 }
 
-/// Ends calls whose end was lost before the first value of one that is entered or left.
+/// Ends calls with a lost end, before the first value of a call that is entered or left.
 #[inline(always)]
 fn settle(jvm: &impl Jvm, here: CurrentThread, span: u32, spec: CaptureSpec) {
     if spec.is_first() && (spec.is_of_entry() || spec.is_of_end()) {
@@ -294,7 +296,7 @@ fn settle(jvm: &impl Jvm, here: CurrentThread, span: u32, spec: CaptureSpec) {
     }
 }
 
-/// Writes a value to the captures that are staged, of a call that is about to be entered if `of_entry`.
+/// Adds a value to the staged captures, of a call that is about to be entered if `of_entry`.
 fn keep(here: CurrentThread, span: u32, of_entry: bool, spec: CaptureSpec, value: Seen<'_>) {
     let stack = here.stack;
     let when = (of_entry, spec.is_first());

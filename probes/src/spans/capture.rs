@@ -1,9 +1,10 @@
-//! Captured values as words.
+//! Encodes captured values as words.
 //!
-//! The first word of a value: type byte, which value (byte), words that follow (u16), a number (u32): the identity
-//! hash of an object, the length of an array or string. Then, for numbers, the value; for objects, arrays and classes,
-//! the number of the class; for strings, constants of enums and opened objects, the bytes kept, their count first; for call stacks a word for each frame. The
-//! highest bit of the type byte says that the value is that of a slot of a condition's program.
+//! The first word of a value holds the type byte, the value number (byte), the number of following words (u16), and a
+//! number (u32): the identity hash of an object, or the length of an array or string. Then follow, for numbers, the
+//! value; for objects, arrays and classes, the number of the class; for strings, enum constants and opened objects,
+//! the number of stored bytes and the bytes; for call stacks, a word for each frame. The highest bit of the type byte
+//! marks the value of a slot in a condition's program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,22 +14,22 @@ use conditions::{Datum, Root, Text};
 use crate::events::stored_value::{CONSTANT, read_alone};
 use crate::events::{Capture, RETURNED, SHOWN, StackFrame, Value, Which};
 
-/// Words of captures that the open calls of one thread hold together.
+/// Maximum number of capture words of one thread's open calls.
 pub(crate) const ARENA: usize = 2_048;
-/// The same where objects are opened. Words of one call fit into a segment.
+/// The same limit if objects are opened. The words of one call fit into a segment.
 pub(crate) const ARENA_OF_OPENED: usize = 4_000;
-/// Type of an object with what it holds, whose bytes are its own type and parts.
+/// Type of an object with its contents; its bytes are its own type and parts.
 const OPENED_OBJECT: u8 = b'V';
-/// Most bytes of text of one string.
+/// Maximum number of text bytes of one string.
 pub const MAX_TEXT: usize = conditions::limits::MAX_TEXT;
 
-/// Which value is captured and how much of it, as one `int` constant of the instrumented code.
+/// Specifies the captured value and its limit, as one `int` constant of the instrumented code.
 ///
-/// Bits 0 to 6: type, as in a descriptor, and `M` for an object that is known to be a string. Bit 7: an object is kept with
-/// what it holds. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16
-/// to 26: most bytes of text. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, or with bit 29 a local
-/// variable, 2 `this`, 3 what was thrown. Bit 29: a program reads values from it. Bit 30: it is read from, and not kept itself. Bit 31: the first
-/// capture of a call.
+/// Bits 0 to 6: type, as in a descriptor, and `M` for an object that is known to be a string. Bit 7: an object is
+/// stored with its contents. Bits 8 to 15: parameter, 255 for the returned value; number of a slot. Bits 16 to 26:
+/// maximum number of text bytes. Bits 27 and 28: 0 a parameter or the returned value, 1 a slot, or with bit 29 a
+/// local variable, 2 `this`, 3 the exception. Bit 29: a program reads values from it. Bit 30: it is read from, and
+/// not stored itself. Bit 31: the first capture of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureSpec(pub i32);
 
@@ -43,7 +44,7 @@ const READ_FROM: u32 = 1 << 29;
 const NOT_KEPT: u32 = 1 << 30;
 
 impl CaptureSpec {
-    /// A value of `kind` (the first byte of its descriptor).
+    /// Specifies a value of `kind` (the first byte of its descriptor).
     #[must_use]
     pub fn new(kind: u8, which: Which, limit: u32, first: bool) -> Self {
         let (which, place) = match which {
@@ -57,7 +58,7 @@ impl CaptureSpec {
         Self((bits | place << PLACE) as i32)
     }
 
-    /// A value from which the program of a condition reads others; `is_kept` says whether it is kept itself.
+    /// Specifies a value from which a condition's program reads others; `is_kept` is set if it is stored itself.
     #[must_use]
     pub fn read_from(kind: u8, root: Root, limit: u32, first: bool, is_kept: bool) -> Self {
         let (which, place) = match root {
@@ -72,20 +73,20 @@ impl CaptureSpec {
         Self((bits | place << PLACE | READ_FROM | kept) as i32)
     }
 
-    /// A local variable with this index among those that a program reads from.
+    /// Specifies a local variable with this index among those that a program reads from.
     #[must_use]
     pub fn read_from_variable(kind: u8, index: u8, limit: u32, first: bool) -> Self {
         let spec = Self::new(kind, Which::Shown(index), limit, first);
         Self((spec.bits() | READ_FROM | NOT_KEPT) as i32)
     }
 
-    /// The index of the local variable among those that a program reads from.
+    /// Returns the index of the local variable among those that a program reads from.
     #[must_use]
     pub fn variable(self) -> u8 {
         self.which()
     }
 
-    /// The value from which a program reads others, if it does.
+    /// Returns the root from which a program reads other values, if it does.
     #[must_use]
     pub fn root(self) -> Option<Root> {
         let root = match (self.bits() >> PLACE & 3, self.which()) {
@@ -98,19 +99,19 @@ impl CaptureSpec {
         (self.bits() & READ_FROM != 0).then_some(root)
     }
 
-    /// Whether the value itself is kept.
+    /// Checks whether the value itself is stored.
     #[must_use]
     pub fn is_kept(self) -> bool {
         self.bits() & NOT_KEPT == 0
     }
 
-    /// Says that the value is one of a call that is about to be entered.
+    /// Checks whether the value belongs to a call that is about to be entered.
     #[must_use]
     pub fn is_of_entry(self) -> bool {
         self.bits() >> PLACE & 3 == 0 && self.which() != RETURNED
     }
 
-    /// Says that the value is one of a call that is about to be left.
+    /// Checks whether the value belongs to a call that is about to be left.
     #[must_use]
     pub fn is_of_end(self) -> bool {
         match self.bits() >> PLACE & 3 {
@@ -119,7 +120,7 @@ impl CaptureSpec {
         }
     }
 
-    /// The same for the value in a slot; `is_whole` says whether as much text as possible is kept.
+    /// Derives the specification of a slot's value; `is_whole` is set to store as much text as possible.
     #[must_use]
     pub fn of_slot(self, slot: u8, is_whole: bool, first: bool) -> Self {
         let limit = if is_whole { MAX_TEXT } else { self.limit() };
@@ -130,37 +131,37 @@ impl CaptureSpec {
         self.0 as u32
     }
 
-    /// The first byte of the value's descriptor.
+    /// Returns the first byte of the value's descriptor.
     #[must_use]
     pub fn kind(self) -> u8 {
         self.bits() as u8 & !OPENED
     }
 
-    /// The same for a value of which an object is kept with its contents.
+    /// Derives the specification that stores an object with its contents.
     #[must_use]
     pub fn opened(self) -> Self {
         Self((self.bits() | u32::from(OPENED)) as i32)
     }
 
-    /// Says whether an object is kept with its contents.
+    /// Checks whether an object is stored with its contents.
     #[must_use]
     pub fn is_opened(self) -> bool {
         self.bits() as u8 & OPENED != 0
     }
 
-    /// Whether the value is known to be a string: the helper class has added 1 to the type of an object.
+    /// Checks whether the value is known to be a string: the helper class has added 1 to the type of an object.
     #[must_use]
     pub fn is_text(self) -> bool {
         self.kind() == b'L' + 1
     }
 
-    /// Most bytes of text.
+    /// Returns the maximum number of text bytes.
     #[must_use]
     pub fn limit(self) -> usize {
         ((self.bits() >> 16) as usize & 0x7FF).min(MAX_TEXT)
     }
 
-    /// Whether it is the first of its call.
+    /// Checks whether it is the first capture of its call.
     #[must_use]
     pub fn is_first(self) -> bool {
         self.0 < 0
@@ -170,7 +171,7 @@ impl CaptureSpec {
         (self.bits() >> 8) as u8
     }
 
-    /// A bit of the type byte.
+    /// Returns the bit of the type byte that marks a slot.
     fn shown(self) -> u8 {
         match self.bits() >> PLACE & 3 {
             OF_SLOT => SHOWN,
@@ -179,33 +180,33 @@ impl CaptureSpec {
     }
 }
 
-/// A value as read from the JVM. `class` numbers come from [`Runtime::class`](super::Runtime::class).
+/// A value read from the JVM. Class numbers come from [`Runtime::class`](super::Runtime::class).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// `null`.
     Null,
     /// A primitive value: the first byte of its descriptor, and its bits.
     Number(u8, u64),
-    /// A string: what is kept of it, and its whole length.
+    /// A string: its stored part, and its whole length.
     Text(&'a [u16], u32),
     /// An array: class and length.
     Array(u32, u32),
     /// Another object: class and identity hash.
     Object(u32, u32),
-    /// A constant of an enum: what is kept of its name, and the whole length.
+    /// An enum constant: the stored part of its name, and the whole length.
     Constant(&'a [u16], u32),
-    /// An object with what it holds, as an [`OpenedWriter`](super::OpenedWriter) wrote it.
+    /// An object with its contents, encoded by an [`OpenedWriter`](super::OpenedWriter).
     Opened(&'a [u8]),
     /// A class.
     Class(u32),
-    /// The value at which a path goes on does not have this field: numbers of the class, of the field's name, and of the names
-    /// of the fields that there are, joined by commas.
+    /// A value without the next field of the path: numbers of the class, of the field's name, and of the existing
+    /// field names, joined by commas.
     NoField(u32, u32, u32),
-    /// Something that could not be read.
+    /// An unreadable value.
     Unreadable,
 }
 
-/// Writes a value into the words; none if they are too few.
+/// Encodes a value into the words; `None` if they do not suffice.
 #[inline(always)]
 pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) -> Option<usize> {
     let (kind, number, payload) = match value {
@@ -233,7 +234,7 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
     }
 }
 
-/// The first word of a value that has `count` others.
+/// Returns the first word of a value with `count` further words.
 #[inline(always)]
 fn head_of(spec: CaptureSpec, kind: u8, count: usize, number: u32) -> u64 {
     u64::from(kind | spec.shown())
@@ -242,7 +243,7 @@ fn head_of(spec: CaptureSpec, kind: u8, count: usize, number: u32) -> u64 {
         | u64::from(number) << 32
 }
 
-/// [`encode`] of a text.
+/// Encodes a text; see [`encode`].
 #[inline(never)]
 fn encode_text(
     spec: CaptureSpec,
@@ -265,7 +266,7 @@ fn encode_text(
     put_bytes(spec, kind, length, text, words)
 }
 
-/// Writes bytes behind their number.
+/// Writes bytes after their number.
 fn put_bytes(
     spec: CaptureSpec,
     kind: u8,
@@ -282,7 +283,7 @@ fn put_bytes(
     put_words(spec, (kind, number), bytes.len(), tail, words)
 }
 
-/// Writes a value of `kept` bytes, which are in `tail`, and of a text the number of its UTF-16 units.
+/// Writes a value of `kept` bytes from `tail`, and for a text the number of its UTF-16 units.
 fn put_words(
     spec: CaptureSpec,
     (kind, number): (u8, u32),
@@ -300,7 +301,7 @@ fn put_words(
     Some(count + 1)
 }
 
-/// As much of a text as `limit` bytes hold.
+/// Encodes as much of a text as `limit` bytes hold.
 pub(super) fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT]) -> &'b [u8] {
     let mut length = 0;
     let limit = limit.min(MAX_TEXT);
@@ -317,18 +318,18 @@ pub(super) fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT])
     out.get(..length).unwrap_or_default()
 }
 
-/// A value for which there was no room, as its only word.
+/// Returns the only word of a value for which there was no room.
 pub(crate) fn missing(spec: CaptureSpec) -> u64 {
     u64::from(b'?' | spec.shown()) | u64::from(spec.which()) << 8
 }
 
-/// A frame of a call stack as a word: the numbers of the names of class and method, and the line.
+/// Encodes a frame of a call stack as a word: the numbers of its class's and method's names, and the line.
 #[must_use]
 pub fn frame_word(class: u32, method: u32, line: u16) -> u64 {
     u64::from(class) & 0xFF_FFFF | (u64::from(method) & 0xFF_FFFF) << 24 | u64::from(line) << 48
 }
 
-/// Writes a call stack into the words; none if they are too few.
+/// Encodes a call stack into the words; `None` if they do not suffice.
 pub(crate) fn encode_stack(frames: &[u64], words: &[AtomicU64]) -> Option<usize> {
     let place = words.get(..=frames.len())?;
     let head = u64::from(b'#') | (frames.len() as u64) << 16;
@@ -339,8 +340,8 @@ pub(crate) fn encode_stack(frames: &[u64], words: &[AtomicU64]) -> Option<usize>
     Some(frames.len() + 1)
 }
 
-/// The value in a slot of a program; texts are copied into `buffer`. `class_name` writes the name with this number to
-/// the buffer, as far as it fits, and gives its length in UTF-16 units.
+/// Returns the value in a slot of a program; texts are copied into `buffer`. `class_name` writes the name with a
+/// number to the buffer, as far as it fits, and returns its length in UTF-16 units.
 pub(crate) fn slot<'b>(
     words: &[AtomicU64],
     slot: u8,
@@ -379,7 +380,7 @@ pub(crate) fn slot<'b>(
     }
 }
 
-/// A text whose first `kept` bytes are in the buffer.
+/// Returns a text whose first `kept` bytes are in the buffer.
 pub(crate) fn datum_of_text(buffer: &[u8; MAX_TEXT], kept: usize, length: u32) -> Datum<'_> {
     let known = buffer.get(..kept).and_then(|it| str::from_utf8(it).ok());
     known.map_or(Datum::Missing, |known| {
@@ -387,7 +388,7 @@ pub(crate) fn datum_of_text(buffer: &[u8; MAX_TEXT], kept: usize, length: u32) -
     })
 }
 
-/// The head of the value in a slot, and the words behind it.
+/// Finds the head of a slot's value, and the words after it.
 fn find(words: &[AtomicU64], slot: u8) -> Option<(u64, &[AtomicU64])> {
     let mut rest = words;
     loop {
@@ -401,7 +402,7 @@ fn find(words: &[AtomicU64], slot: u8) -> Option<(u64, &[AtomicU64])> {
     }
 }
 
-/// The captures in `words`; ends where they make no sense.
+/// Decodes the captures in `words`, up to the first invalid one.
 pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<Capture> {
     let mut captures = Vec::new();
     while let Some((head, rest)) = words.split_first() {

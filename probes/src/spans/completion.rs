@@ -1,11 +1,11 @@
-//! The ends of calls of Kotlin's suspend functions, and of calls whose ends were lost.
+//! Records the ends of Kotlin's suspend function calls, and of calls whose ends were lost.
 
 use super::coroutines::{CallRef, Completed};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::recording;
 use super::stack::Left;
 
-/// Records a call that ended before, by an exception that is not known.
+/// Records a call that ended earlier, by an unknown exception.
 #[cold]
 pub(super) fn ended_unseen(jvm: &impl Jvm, here: CurrentThread, span: u32, left: Left) {
     if let Some(segment) = here.stack.pop_segment() {
@@ -16,13 +16,13 @@ pub(super) fn ended_unseen(jvm: &impl Jvm, here: CurrentThread, span: u32, left:
     }
 }
 
-/// A time behind the last one of the thread and of the coroutine.
+/// Returns a time after the last one of the thread and of the coroutine.
 pub(super) fn moment(jvm: &impl Jvm, here: CurrentThread, last: u64) -> u64 {
     let apart = here.log.shared.apart();
     here.stack.moment(jvm.ticks().max(last + apart), apart)
 }
 
-/// Ends the calls within one that goes on: their ends were not reported.
+/// Ends the calls within a resumed call: their ends were not reported.
 pub(super) fn end_within(jvm: &impl Jvm, here: CurrentThread, call: CallRef) {
     let coroutines = &here.log.shared.coroutines;
     while let Some((completed, _)) = coroutines.with(|state| {
@@ -35,7 +35,7 @@ pub(super) fn end_within(jvm: &impl Jvm, here: CurrentThread, call: CallRef) {
     }
 }
 
-/// Records the end of a call whose values at the end are among `captures`, and of the calls that complete with it.
+/// Records the end of a call whose final values are among `captures`, and of the calls that complete with it.
 pub(super) fn ended(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -46,7 +46,7 @@ pub(super) fn ended(
 ) {
     let coroutines = &here.log.shared.coroutines;
     let next = |call| coroutines.with(|state| state.end(call, |last| moment(jvm, here, last)));
-    // The class of an exception is the same for all calls that it leaves.
+    // One exception leaves all these calls, so they share its class.
     let mut class = Some(class);
     let mut number = None;
     let mut number = || {
@@ -70,7 +70,7 @@ pub(super) fn ended(
     }
 }
 
-/// Adds a call to the sums, and writes it as its mode says.
+/// Adds a call to the sums, and writes it according to its mode.
 fn write(
     jvm: &impl Jvm,
     here: CurrentThread,

@@ -1,11 +1,12 @@
 //! The open calls of Kotlin's suspend functions.
 //!
-//! Such a function returns when it suspends, and is entered again when it goes on, perhaps on another thread. It may go on
-//! there before it has returned here. So its calls are no frames of a thread's stack: each is known by its span and by the
-//! continuation that goes on when it has completed. A frame of a stack is one *segment* of a call, and names it.
+//! Such a function returns when it suspends, and is entered again when it resumes, perhaps on another thread. It may
+//! resume there before it has returned here. So its calls are no frames of a thread's stack: the span and the
+//! continuation that resumes after a call identify it. A frame of a stack is one *segment* of a call, and refers to
+//! it.
 //!
-//! The last continuation of a chain identifies the coroutine. Its calls nest, whatever threads they run on, so it has a
-//! track of its own among the threads.
+//! The last continuation of a chain identifies the coroutine. Its calls nest, on whatever threads they run. So it has
+//! a track of its own among the threads.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,14 +17,14 @@ use crate::events::{FIRST_COROUTINE, SpanMode};
 
 /// Modes from this one on keep times.
 const TIMED: u8 = SpanMode::Aggregate as u8;
-/// Most calls that are open at once.
+/// Maximum number of open calls.
 const MAX_CALLS: usize = 1 << 18;
-/// Coroutines without an open call that keep their numbers.
+/// Maximum number of coroutines without an open call that keep their numbers.
 const MAX_IDLE: usize = 1 << 16;
-/// Most continuations from that of a call to the end of its chain.
+/// Maximum number of continuations from that of a call to the end of its chain.
 const MAX_CHAIN: usize = 1 << 17;
 
-/// The continuations of the program: objects that are compared and read, and never called.
+/// The continuations of the program: objects that the agent compares and reads, and never calls.
 pub trait Continuations {
     /// A reference that lives as long as the native method.
     type Object;
@@ -31,7 +32,7 @@ pub trait Continuations {
     /// Returns the identity hash.
     fn hash(&self, object: &Self::Object) -> u32;
 
-    /// Returns the continuation that goes on when this one has completed; `None` at the end of the chain.
+    /// Returns the continuation that resumes when this one has completed; `None` at the end of the chain.
     fn completion(&self, object: &Self::Object) -> Option<Self::Object>;
 
     /// Makes a reference that lives until it is released and does not keep the object alive.
@@ -47,11 +48,11 @@ pub trait Continuations {
     fn release(&self, kept: Kept);
 }
 
-/// A weak reference to a continuation, as the JVM gives it.
+/// A weak reference to a continuation, as the JVM returns it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kept(pub usize);
 
-/// A call, which may have ended since.
+/// A reference to a call, which may have ended since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallRef {
     index: u32,
@@ -65,7 +66,7 @@ pub(crate) struct Segment {
     pub call: CallRef,
     /// The number of the segment within the call, from 0.
     turn: u32,
-    /// The number, plus one, of the frame.
+    /// The number of the frame, plus one.
     pub depth: u64,
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct Segment {
 pub(crate) struct Place {
     /// The number of the coroutine; 0 for the thread itself.
     pub track: u64,
-    /// Calls of the coroutine that are open around.
+    /// Number of open calls of the coroutine around it.
     pub depth: u64,
 }
 
@@ -90,17 +91,17 @@ pub(crate) struct Completed {
     /// Values of its arguments, as words of captures.
     pub captures: Vec<u64>,
     pub place: Place,
-    /// The call that completes with it, since it passed its own continuation on.
+    /// The call that completes with it, because it passed its own continuation on.
     pub caller: Option<CallRef>,
 }
 
-/// A call at its begin.
+/// A call at its start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begun {
     pub span: u32,
     /// The mode in force.
     pub mode: u8,
-    /// Calls entered before are not of this trace.
+    /// Calls entered before belong to an earlier trace.
     pub base: u64,
 }
 
@@ -117,9 +118,9 @@ struct Open {
     hash: u32,
     coroutine: u32,
     turn: u32,
-    /// True while a segment of it runs.
+    /// `true` while a segment of it runs.
     runs: bool,
-    /// The call around it has the same continuation.
+    /// Set if the call around it has the same continuation.
     is_passed_on: bool,
 }
 
@@ -128,13 +129,13 @@ struct Coroutine {
     root: Kept,
     hash: u32,
     track: u64,
-    /// The last time given out.
+    /// The last assigned time.
     last: u64,
     /// Its open calls, the outermost first.
     calls: Vec<u32>,
 }
 
-/// Values by number; numbers are used again.
+/// Values by number; numbers are reused.
 #[derive(Debug)]
 struct Slab<T> {
     all: Vec<Option<T>>,
@@ -185,13 +186,13 @@ impl<T> Slab<T> {
     }
 }
 
-/// The coroutines of one session, and their calls that were written and wait to be read.
+/// The coroutines of one session, and their completed calls that wait for the reader.
 #[derive(Debug, Default)]
 pub(crate) struct Coroutines {
     state: Mutex<State>,
     /// The number of open calls.
     open: AtomicUsize,
-    /// Calls on tracks of coroutines, in the order of their ends.
+    /// Completed calls on tracks of coroutines, in the order of their ends.
     pub queue: Queue,
     pushing: Mutex<()>,
 }
@@ -203,13 +204,13 @@ pub(crate) struct State {
     coroutines: Slab<Coroutine>,
     /// Identity hashes of continuations with the numbers of calls.
     keys: BTreeSet<(u32, u32)>,
-    /// The same of the ends of chains with the numbers of coroutines.
+    /// Identity hashes of the ends of chains with the numbers of coroutines.
     roots: BTreeSet<(u32, u32)>,
     /// Open calls of each span in a coroutine.
     spans: HashMap<(u32, u32), u32>,
     serial: u64,
     tracks: u64,
-    /// References to be released by a thread that can.
+    /// References that another thread must release.
     garbage: Vec<Kept>,
 }
 
@@ -219,7 +220,7 @@ impl Coroutines {
         self.open.load(Ordering::Relaxed) == 0
     }
 
-    /// Runs `body` with the calls; no other thread changes them meanwhile.
+    /// Runs `body` with exclusive access to the calls.
     pub fn with<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state();
         let result = body(&mut state);
@@ -294,8 +295,8 @@ impl State {
         (found.serial == call.serial).then_some(found)
     }
 
-    /// Begins a call, within that of `around` if its chain of continuations leads there. `moment` makes a time of the last
-    /// one of the coroutine. `None` if too many calls are open.
+    /// Starts a call, within the call of `around` if its chain of continuations leads there. `moment` returns a time
+    /// after the last one of the coroutine. `None` if too many calls are open.
     pub fn begin<C: Continuations>(
         &mut self,
         objects: &C,
@@ -396,7 +397,7 @@ impl State {
         Some(index)
     }
 
-    /// Forgets the coroutines without an open call that `is_done`.
+    /// Removes the coroutines without an open call for which `is_done` holds.
     fn forget_idle(&mut self, is_done: impl Fn(&Kept) -> bool) {
         let idle = self.coroutines.iter();
         let idle = idle.filter(|(_, found)| found.calls.is_empty() && is_done(&found.root));
@@ -409,14 +410,14 @@ impl State {
         }
     }
 
-    /// Keeps the values of a call's arguments.
+    /// Stores the values of a call's arguments.
     pub fn keep_captures(&mut self, call: CallRef, captures: Vec<u64>) {
         if let Some(call) = self.call_mut(call) {
             call.captures = captures;
         }
     }
 
-    /// Begins a segment in the frame of this number. Returns the values of the arguments, if the call goes on.
+    /// Starts a segment in the frame of this number. Returns the values of the arguments if the call resumes.
     pub fn segment(
         &mut self,
         call: CallRef,
@@ -435,13 +436,13 @@ impl State {
         Some((Segment { call, turn, depth }, captures))
     }
 
-    /// Ends a segment because the call suspends, at a time that `moment` makes.
+    /// Ends a segment because the call suspends, at a time that `moment` returns.
     pub fn suspend(&mut self, segment: Segment, moment: impl FnOnce(u64) -> u64) {
         let Some(call) = self.call_mut(segment.call) else {
             return;
         };
         if call.turn != segment.turn {
-            return; // it has gone on elsewhere
+            return; // it has resumed elsewhere
         }
         call.runs = false;
         let coroutine = call.coroutine;
@@ -450,14 +451,14 @@ impl State {
         }
     }
 
-    /// Adds the time of a call within the segment that is no suspend function's.
+    /// Adds the time of a call of a normal function within the segment.
     pub fn spent(&mut self, segment: Segment, ticks: u64) {
         if let Some(call) = self.call_mut(segment.call) {
             call.within += ticks;
         }
     }
 
-    /// Returns the place of calls within a segment; that of the thread if the call has gone on elsewhere.
+    /// Returns the place of calls within a segment; that of the thread if the call has resumed elsewhere.
     pub fn place(&self, segment: Segment) -> Place {
         let call = self.call(segment.call);
         let call = call.filter(|call| call.turn == segment.turn);
@@ -482,7 +483,8 @@ impl State {
         coroutine.is_none_or(|coroutine| coroutine.calls.last() == Some(&call.index))
     }
 
-    /// Ends the innermost call within `call`, or the call itself, at a time that `moment` makes; says whether it is this one.
+    /// Ends the innermost call within `call`, or the call itself, at a time that `moment` returns. The flag is set if
+    /// it is `call`.
     pub fn end(
         &mut self,
         call: CallRef,
@@ -540,7 +542,7 @@ impl State {
         })
     }
 
-    /// Forgets the calls that can never go on, since nothing refers to their continuations, and gives them as
+    /// Removes the calls that can never resume because nothing refers to their continuations. Returns them as
     /// [`open`](Self::open) does.
     pub fn forget_gone<C: Continuations>(&mut self, objects: &C) -> Vec<(u64, u32, u8, u64)> {
         let is_gone = |call: &Open| !call.runs && objects.is_gone(&call.key);
@@ -573,7 +575,7 @@ impl State {
         forgotten
     }
 
-    /// Forgets all calls.
+    /// Removes all calls.
     pub fn clear(&mut self) {
         let (serial, tracks) = (self.serial, self.tracks);
         let mut before = std::mem::take(self);

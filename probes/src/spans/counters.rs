@@ -1,4 +1,4 @@
-//! Gives spans that count their counters: elements of arrays that all sessions share.
+//! Allocates the counters of spans in count mode: elements of arrays that all sessions share.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::sessions::SpanInCode;
 use crate::arrays::COUNTS_LENGTH;
 
-/// The location of a span's counter: element `index` of the `array`th array of counters.
+/// The location of a span's counter: element `index` of counter array number `array`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
-    /// The number of the array.
+    /// Number of the array.
     pub array: u16,
-    /// The index of the element.
+    /// Index of the element.
     pub index: u16,
 }
 
-/// The counters in use; may be used from any number of threads.
+/// The counters in use. All methods are thread-safe.
 #[derive(Debug, Default)]
 pub struct Counters {
     state: Mutex<State>,
@@ -30,7 +30,7 @@ struct State {
 }
 
 impl Counters {
-    /// The counter of a span, as the code names it, which it gets on the first request.
+    /// Returns the counter of a span, given by its number in the code. The first request allocates it.
     pub fn of(&self, span: u32) -> Counter {
         let mut state = self.state();
         let next = u32::try_from(state.spans.len()).unwrap_or(u32::MAX);
@@ -45,13 +45,13 @@ impl Counters {
         }
     }
 
-    /// The number of counters.
+    /// Returns the number of counters.
     #[must_use]
     pub fn count(&self) -> usize {
         self.state().spans.len()
     }
 
-    /// The spans of the counters of an array, in the order of its elements, each as the code names it.
+    /// Returns the spans of an array's counters in the order of its elements, by their numbers in the code.
     #[must_use]
     pub fn counted(&self, array: u16) -> Vec<SpanInCode> {
         let state = self.state();

@@ -1,4 +1,4 @@
-//! The thread that calls a span: what is asked of the JVM about it, and what is kept of it between its calls.
+//! The current thread: data from the JVM about it, and its state between calls of spans.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -13,51 +13,52 @@ use crate::events::{SpanMode, ThreadInfo};
 pub(super) const AGGREGATE: u8 = SpanMode::Aggregate as u8;
 pub(super) const EVENTS: u8 = SpanMode::Events as u8;
 
-/// What a call needs of the JVM.
+/// The services of the JVM that recording a call requires.
 pub trait Jvm {
-    /// The clock, in ticks as `Scale` knows them.
+    /// Reads the clock in ticks of `Scale`.
     fn ticks(&self) -> u64;
 
-    /// Whether `counter` may be read instead of `ticks`.
+    /// Checks whether `counter` may be read instead of `ticks`.
     fn has_counter(&self) -> bool;
 
-    /// The clock, read without the call of a function.
+    /// Reads the clock without a function call.
     fn counter(&self) -> u64;
 
-    /// Says that this word will be written soon.
+    /// Prefetches a word that will be written soon.
     fn fetch(&self, word: &AtomicU64);
 
-    /// Identifies this native thread; called once per thread. None if the thread cannot be identified.
+    /// Identifies this native thread; called once per thread. `None` if identification fails.
     fn join(&self) -> Option<NewThread>;
 
     /// Runs `body` with the cell of this native thread, which is empty at first.
     fn with_cell<R>(&self, body: impl FnOnce(&ThreadCell) -> R) -> R;
 
-    /// Runs `body` with a cell of this native thread that is true while the JVM is asked for a call. What the thread calls
-    /// meanwhile is our own work.
+    /// Runs `body` with a cell of this native thread that is `true` while the agent queries the JVM for a call. Calls
+    /// that the thread makes meanwhile are the agent's own work.
     fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R;
 
-    /// The stack pointer of this native thread: the longer the stack, the smaller it is.
+    /// Returns the stack pointer of this native thread; the stack grows downwards.
     fn stack_pointer(&self) -> u64;
 
-    /// Counts the exceptions that have left calls of all threads so far. Those of two threads at the same moment may
+    /// Returns the number of exceptions that have left calls in all threads so far. Two simultaneous exceptions may
     /// count once.
     fn unwound(&self) -> u64;
 
-    /// Counts the calls of each method that the current thread is in; none if that cannot be known.
+    /// Counts the active frames of each method on the current thread; `None` if the JVM cannot report them.
     fn running(&self) -> Option<HashMap<MethodName, u64>>;
 
-    /// Writes the innermost frames of the current call stack, each as [`frame_word`](super::frame_word), and says how
-    /// many they are.
+    /// Writes the innermost frames of the current call stack as [`frame_word`](super::frame_word)s, and returns their
+    /// number.
     fn frames(&self, frames: &mut [u64]) -> usize;
 }
 
-/// What is kept of a native thread between its calls: empty before its first call, and while the JVM is asked for a call.
+/// The state of a native thread between its calls: empty before its first call, and while the agent queries the JVM
+/// for a call.
 pub type ThreadCell = Cell<Option<CurrentThread>>;
 
-/// Runs `body`, which asks the JVM; calls that this thread begins or ends meanwhile are not recorded.
+/// Runs `body`, which queries the JVM, without recording calls that this thread begins or ends meanwhile.
 pub fn unrecorded<R>(jvm: &impl Jvm, body: impl FnOnce() -> R) -> R {
-    /// Puts back what was there, also when `body` panics.
+    /// Restores the previous state, also when `body` panics.
     struct Back<'j, J: Jvm>(&'j J, Option<CurrentThread>, bool);
     impl<J: Jvm> Drop for Back<'_, J> {
         fn drop(&mut self) {
@@ -73,19 +74,19 @@ pub fn unrecorded<R>(jvm: &impl Jvm, body: impl FnOnce() -> R) -> R {
 /// A native thread at its first call.
 #[derive(Debug)]
 pub struct NewThread {
-    /// Where its calls are collected.
+    /// Collects the thread's calls.
     pub runtime: &'static Runtime,
     /// The platform thread.
     pub thread: ThreadInfo,
-    /// The id that calls of the platform thread itself name.
+    /// The id that calls of the platform thread itself carry.
     pub owner: u64,
-    /// The stack pointer below which little stack is left.
+    /// Below this stack pointer, little stack is left.
     pub scarce_below: u64,
-    /// Empties the cell of a thread that ends.
+    /// Empties the cell of an ending thread.
     pub clear: fn(),
 }
 
-/// The log of a native thread, and the stack of the Java thread it runs.
+/// The log of a native thread, and the stack of the Java thread that it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct CurrentThread {
     pub(super) log: &'static ThreadLog,

@@ -1,4 +1,5 @@
-//! A call in a thread's segment: one word of flags, span and length, start, end, what the flags announce, and captures.
+//! The encoding of a call in a thread's segment: one word of flags, span and length, then start, end, the data that
+//! flags announce, and captures.
 
 use std::sync::Arc;
 
@@ -6,15 +7,15 @@ use super::capture;
 use super::shared::{Scale, Shared};
 use crate::events::{Call, EventWriter, Outcome};
 
-/// Left by an exception.
+/// An exception left the call.
 pub(super) const THREW: u64 = 1 << 32;
 /// The class of the exception follows.
 pub(super) const NAMED: u64 = 1 << 33;
 /// The id of the virtual thread follows.
 pub(super) const VIRTUAL: u64 = 1 << 34;
-/// An event: a moment, not a call.
+/// An event, which has no duration.
 pub(super) const MOMENT: u64 = 1 << 35;
-/// Where an entry's length lies in its first word.
+/// Bit position of an entry's length in its first word.
 pub(super) const LENGTH_SHIFT: u32 = 48;
 
 /// Decodes the entries of one thread.
@@ -23,9 +24,9 @@ pub(super) struct Entries<'r> {
     pub scale: Scale,
     /// Java's id of the native thread.
     pub own: u64,
-    /// Names of classes by number, as far as they were known when the entries were read.
+    /// Names of classes by number, as known when the entries were read.
     pub classes: &'r [Arc<str>],
-    /// The spans of this trace, by number.
+    /// `true` for each span number of this trace.
     pub current: &'r [bool],
 }
 
@@ -48,12 +49,12 @@ impl Entries<'_> {
         }
     }
 
-    /// An entry as a call, and whether its thread is virtual.
+    /// Decodes an entry; the flag is set for a virtual thread.
     fn call(&self, entry: &[u64]) -> Option<(Call, bool)> {
         let (&[head, start, end], mut rest) = entry.split_first_chunk()?;
         let is_current = self.current.get(head as u32 as usize) == Some(&true);
         if start < self.scale.base || !is_current {
-            return None; // entered in an earlier trace
+            return None; // from an earlier trace
         }
         let mut next = |flag: u64| {
             let (first, others) = rest.split_first()?;

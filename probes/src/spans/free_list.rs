@@ -1,19 +1,19 @@
-//! Numbered things that are free for any thread, taken and given back without a lock.
+//! A lock-free list of numbered items that any thread takes and returns.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The number of a thing plus one; 0 is none.
+/// The number of an item plus one; 0 is the end of the list.
 pub(crate) type Link = u32;
 
-/// The free things, the one that was given back last on top. Each holds the link to the one below it.
+/// The free items, last returned first. Each holds the link to the next one.
 #[derive(Debug, Default)]
 pub(crate) struct FreeList {
-    /// The topmost one in the low half, and how often it was changed in the high one.
+    /// The top item in the low half, and the number of changes in the high half.
     top: AtomicU64,
 }
 
 impl FreeList {
-    /// Takes one; `below` finds the link that a thing holds.
+    /// Takes the top item; `below` finds the link that an item holds.
     pub fn take<'t>(&self, below: impl Fn(Link) -> Option<&'t AtomicU32>) -> Option<Link> {
         let mut top = self.top.load(Ordering::Acquire);
         loop {
@@ -25,7 +25,7 @@ impl FreeList {
         }
     }
 
-    /// Gives one back that holds the link `below`.
+    /// Returns an item to the list; `below` is its link.
     pub fn give_back(&self, link: Link, below: &AtomicU32) {
         let mut top = self.top.load(Ordering::Relaxed);
         loop {

@@ -1,6 +1,6 @@
-//! What one JVM can have.
+//! Limits for one JVM.
 
-/// Most spans of one JVM: numbers are never used again.
+/// Maximum number of spans in one JVM: numbers are never reused.
 pub const MAX_SPANS: u32 = 1 << 18;
-/// Most different programs of one JVM. Spans refer to them by a number of 16 bits, so none is ever freed.
+/// Maximum number of different programs in one JVM. Spans refer to them by a 16-bit number, so none is ever freed.
 pub const MAX_PROGRAMS: usize = u16::MAX as usize;

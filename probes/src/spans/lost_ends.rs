@@ -1,15 +1,16 @@
-//! Ends of calls that were lost, and how that is noticed.
+//! Detects calls whose end was lost.
 //!
-//! With next to no stack left, the JVM cannot call what reports the end of a call. So a call that begins there is
-//! marked. While one is open, each further begin or end first compares how many times exceptions have left calls: the
-//! code of a span counts that before it reports the end, which takes no stack. If one was not reported, the frames of
-//! the thread are counted, and the calls whose frames are gone are ended.
+//! With almost no stack left, the JVM cannot call the function that reports the end of a call. So a call that begins
+//! there is marked. While a marked call is open, each further entry or exit first compares the number of exceptions
+//! that left calls. The code of a span increments it before it reports the end, which takes no stack. If an end was
+//! not reported, the thread's frames are counted, and the calls without a frame are ended.
 //!
-//! The count is one for all threads, and counting the frames of a deep stack takes milliseconds. While other threads throw,
-//! the frames are therefore counted more and more seldom, and once more when the calls with little stack are over.
+//! The number covers all threads, and counting the frames of a deep stack takes milliseconds. While other threads
+//! throw, frames are therefore counted less and less often, and once more after the calls with little stack.
 //!
-//! An end is lost elsewhere if an exception comes from another thread at the wrong moment (`Thread.stop`). That is noticed when
-//! a call of another span ends, or when a call begins with a shorter stack than one within the innermost call would.
+//! An end is also lost if another thread injects an exception at the wrong moment (`Thread.stop`). This is detected
+//! when a call of another span ends, or when a call begins with a shorter stack than a callee of the innermost call
+//! would have.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -17,7 +18,7 @@ use std::sync::atomic::Ordering;
 use super::current::{CurrentThread, Jvm, unrecorded};
 use super::stack::Left;
 
-/// A call is about to begin: `end` gets the calls that are no longer open, the innermost first.
+/// Checks for lost ends before a call begins: `end` receives the calls that are no longer open, innermost first.
 #[inline(always)]
 pub(super) fn before_entry(
     jvm: &impl Jvm,
@@ -41,7 +42,8 @@ pub(super) fn before_entry(
     }
 }
 
-/// A call is about to end, by an exception if it `failed`: `end` gets the calls within it that are no longer open.
+/// Checks for lost ends before a call ends, by an exception if it `failed`. `end` receives the calls within it that
+/// are no longer open.
 #[inline(always)]
 pub(super) fn before_end(
     jvm: &impl Jvm,
@@ -60,13 +62,14 @@ pub(super) fn before_end(
             let found = end_gone(jvm, here, None, &mut end);
             here.stack.looked(found);
         }
-        // An end that does not match ends the calls within its own.
+        // An end that does not match ends the calls within its own call.
         let within = here.stack.within(span).unwrap_or(0);
         abandon(here, within, end);
     }
 }
 
-/// A value is about to be captured; as [`before_entry`] and [`before_end`], so that it lies behind those of open calls.
+/// Checks for lost ends before a value is captured, so that it follows the captures of open calls. Works as
+/// [`before_entry`] and [`before_end`].
 #[inline(always)]
 pub(super) fn before_value(
     jvm: &impl Jvm,
@@ -86,14 +89,14 @@ pub(super) fn before_value(
     }
 }
 
-/// The calls of a thread get scarce of stack: from now on it is counted how often they are left.
+/// Starts to count exceptions: little stack is left for the thread's calls.
 #[cold]
 pub(super) fn begin_to_count(jvm: &impl Jvm, here: CurrentThread) {
     here.stack.replace_unwound(jvm.unwound());
 }
 
-/// Says that the frames are to be counted: an end may have been lost and it is time to look, or that is in doubt and the
-/// stack is scarce no longer.
+/// Checks whether the frames must be counted: an end may have been lost and the next check is due, or an end is in
+/// doubt and enough stack is available again.
 #[cold]
 fn is_due(
     jvm: &impl Jvm,
@@ -105,7 +108,7 @@ fn is_due(
     is_time || here.stack.is_in_doubt() && is_over()
 }
 
-/// Says whether an exception may have left a call without a report of its end, but for the one that `failed` now.
+/// Checks whether an exception may have left a call without a report, apart from the one that `failed` now.
 #[cold]
 fn was_left(jvm: &impl Jvm, here: CurrentThread, failed: bool) -> bool {
     let now = jvm.unwound();
@@ -113,8 +116,8 @@ fn was_left(jvm: &impl Jvm, here: CurrentThread, failed: bool) -> bool {
     now != before && !(failed && now == before.wrapping_add(1))
 }
 
-/// Ends the innermost calls whose frames are gone; whether there are some. The method of the span that is being entered has a frame
-/// without an open call.
+/// Ends the innermost calls without a frame, and returns whether there were any. The method of the span being entered
+/// has a frame and no open call.
 #[cold]
 fn end_gone(
     jvm: &impl Jvm,

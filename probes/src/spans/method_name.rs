@@ -1,6 +1,6 @@
-//! The method of a span, or of a frame.
+//! The method of a span or frame.
 
-/// A method, by names as in its class file.
+/// A method, named as in its class file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MethodName {
     /// The internal name of its class.

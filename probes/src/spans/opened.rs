@@ -1,26 +1,26 @@
-//! Objects with what they hold, as bytes in a memory of fixed size: what does not fit is counted, not written.
+//! Encodes objects with their contents in a buffer of fixed size. Parts that do not fit are counted.
 
 use crate::events::stored_value::{CONSTANT, CYCLE, ELEMENTS, END, ENTRIES, FIELDS, PART, zigzag};
 
 use super::capture::{MAX_TEXT, Seen, utf8};
 
-/// Most bytes of one opened object.
+/// Maximum length of one opened object, in bytes.
 pub const MOST_OPENED: usize = 4_096;
-/// Bytes that the end of an object takes: a byte and a number of 32 bits.
+/// Encoded length of an object's end: a byte and a 32-bit number.
 const OF_END: usize = 6;
-/// The number of parts beyond those that are written, where it is not known.
+/// Stands for an unknown number of parts that were left out.
 pub const UNKNOWN_LEFT: u64 = u64::MAX;
 
-/// The extent to which an object is opened.
+/// Limits for opening an object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Objects within one another that are opened; 0 for none.
+    /// Maximum nesting of opened objects; 0 for none.
     pub levels: u8,
-    /// Bytes that there is room for.
+    /// Available bytes.
     pub bytes: usize,
 }
 
-/// The parts that an object has.
+/// The structure of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Fields with their names.
@@ -31,16 +31,16 @@ pub enum Shape {
     Entries,
 }
 
-/// Writes one object with what it holds.
+/// Encodes one object with its contents.
 #[derive(Debug)]
 pub struct OpenedWriter<'b> {
     bytes: &'b mut [u8],
     length: usize,
-    /// Bytes that the ends of the objects take that have begun.
+    /// Number of bytes reserved for the ends of started objects.
     reserved: usize,
 }
 
-/// A place in the bytes.
+/// A position in the output.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark(usize, usize);
 
@@ -55,18 +55,18 @@ impl<'b> OpenedWriter<'b> {
         }
     }
 
-    /// The place that is reached.
+    /// Returns the current position.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark(self.length, self.reserved)
     }
 
-    /// Takes back everything behind a place.
+    /// Removes everything after a position.
     pub fn undo(&mut self, mark: Mark) {
         (self.length, self.reserved) = (mark.0, mark.1);
     }
 
-    /// Begins an object; false if there is no room. Each one that has begun takes an [`end`](Self::end).
+    /// Starts an object; `false` if there is no room. Each started object requires a call of [`end`](Self::end).
     pub fn begin(&mut self, shape: Shape, class: u32, identity: u32) -> bool {
         let kind = match shape {
             Shape::Fields => FIELDS,
@@ -82,20 +82,20 @@ impl<'b> OpenedWriter<'b> {
         begun
     }
 
-    /// Begins a part of an object.
+    /// Starts a part of an object.
     pub fn part(&mut self) -> bool {
         self.put(&[PART])
     }
 
-    /// Writes the name of a field, whose value follows.
+    /// Writes the name of a field; its value follows.
     pub fn name(&mut self, number: u32) -> bool {
         self.varint(number.into())
     }
 
-    /// Ends an object that has so many more parts, for which there is always room.
+    /// Ends an object, with the number of parts that were left out. There is always room for it.
     pub fn end(&mut self, left: u64) {
         self.reserved = self.reserved.saturating_sub(OF_END);
-        // One less than the greatest is the greatest that is known.
+        // The greatest number means unknown; known numbers are below it.
         let left = match left {
             UNKNOWN_LEFT => u32::MAX,
             left => u32::try_from(left).unwrap_or(u32::MAX).min(u32::MAX - 1),
@@ -104,7 +104,7 @@ impl<'b> OpenedWriter<'b> {
         self.varint(left.into());
     }
 
-    /// Writes an object that lies around itself.
+    /// Writes an object that contains itself.
     pub fn cycle(&mut self, class: u32, identity: u32) -> bool {
         self.put(&[CYCLE]) && self.varint(class.into()) && self.varint(identity.into())
     }
@@ -150,7 +150,7 @@ impl<'b> OpenedWriter<'b> {
         }
     }
 
-    /// The bytes that are written.
+    /// Returns the written bytes.
     #[must_use]
     pub fn finish(self) -> &'b [u8] {
         self.bytes.get(..self.length).unwrap_or_default()
@@ -186,7 +186,7 @@ mod tests {
     use crate::events::stored_value::read_alone;
     use crate::events::{Content, Value};
 
-    /// Writes a list of lists of numbers, as far as there is room, as the agent does.
+    /// Writes a list of lists of numbers as the agent does, as far as there is room.
     fn written(room: usize, outer: u64, inner: u64) -> String {
         let mut bytes = vec![0; room];
         let mut writer = OpenedWriter::new(&mut bytes);

@@ -1,11 +1,11 @@
-//! How often something costly is looked into that is seldom found.
+//! Limits the frequency of an expensive check that rarely finds anything.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most times that nobody looks.
+/// Maximum number of skipped checks.
 const MOST: u64 = 1_023;
 
-/// After each look in vain, twice as many occasions go by before the next one.
+/// Doubles the number of skipped checks after each check without a result.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     left: AtomicU64,
@@ -13,7 +13,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Says that it is time to look; else an occasion has gone by.
+    /// Checks whether the next check is due; if not, counts a skipped one.
     #[cold]
     pub fn is_over(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
@@ -21,7 +21,7 @@ impl Patience {
         left == 0
     }
 
-    /// Somebody has looked, and `found` something or not.
+    /// Notes the result of a check.
     #[cold]
     pub fn looked(&self, found: bool) {
         let next = match found {
@@ -32,7 +32,7 @@ impl Patience {
         self.left.store(next, Ordering::Relaxed);
     }
 
-    /// The next occasion is taken.
+    /// Makes the next check due at once.
     pub fn reset(&self) {
         self.looked(true);
     }

@@ -1,8 +1,7 @@
-//! What most calls take: entering and leaving a span whose thread, sums and memory are known.
+//! The fast path of most calls: enters and leaves spans whose thread, sums and memory exist.
 //!
-//! No function is called but the one that finds the thread's cell, so nothing has to be saved on the stack, and
-//! everything that can be known before is looked up before the clock is read. Either all is done or nothing is:
-//! then the general functions do it.
+//! The only function call finds the thread's cell, so no registers are saved on the stack. All look-ups precede the
+//! clock reading. The functions do everything or nothing; in the second case the general functions take over.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -12,10 +11,10 @@ use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::entry::LENGTH_SHIFT;
 use super::sums::Timed;
 
-/// Words of a call before its captures: flags, start and end.
+/// Number of words of a call before its captures: flags, start and end.
 const WORDS: usize = 3;
 
-/// The log and stack for the Java thread `thread`.
+/// Returns the log and stack of the Java thread `thread`.
 #[inline(always)]
 fn here(jvm: &impl Jvm, thread: u64) -> Option<CurrentThread> {
     let here = jvm.with_cell(Cell::get)?;
@@ -23,7 +22,7 @@ fn here(jvm: &impl Jvm, thread: u64) -> Option<CurrentThread> {
     is_here.then_some(here)
 }
 
-/// A call begins.
+/// Records the entry of a call.
 #[inline(always)]
 pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) -> Option<()> {
     let CurrentThread { log, stack } = here(jvm, thread)?;
@@ -36,7 +35,7 @@ pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) -> Opt
     stack.enter_quickly(span, mode, pointer, now)
 }
 
-/// A call returns, on a platform thread.
+/// Records the return of a call on a platform thread.
 #[inline(always)]
 pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
     let CurrentThread { log, stack } = here(jvm, thread)?;
@@ -73,7 +72,7 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
     Some(())
 }
 
-/// A primitive value of a call that is about to be entered or left.
+/// Captures a primitive value of a call that is about to be entered or left.
 #[inline(always)]
 pub(super) fn number(
     jvm: &impl Jvm,

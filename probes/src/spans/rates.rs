@@ -1,21 +1,21 @@
-//! How many calls or events are kept in a second.
+//! Limits the number of stored calls or events per second.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::limits::MAX_SPANS;
 
-/// Events of one page of the directory.
+/// Number of events on one page of the directory.
 const PAGE: usize = 512;
-/// There is no limit.
+/// No limit.
 const UNLIMITED: u32 = u32::MAX;
 
-/// What was kept in the last second in which something was: the second in the high half, how many in the low one.
+/// The last second with stored items in the high half, and their number in the low half.
 #[derive(Debug, Default)]
 pub(crate) struct InSecond(AtomicU64);
 
 impl InSecond {
-    /// Whether one more is kept within this second, of `most`.
+    /// Counts one more item in this second; `false` if `most` is reached.
     pub fn admits(&self, second: u64, most: u32) -> bool {
         let more = |packed: u64| {
             let (last, count) = (packed >> 32, packed as u32);
@@ -28,13 +28,13 @@ impl InSecond {
         raise(&self.0, more)
     }
 
-    /// Forgets what was kept.
+    /// Resets the count.
     pub fn forget(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 }
 
-/// Changes a number if `more` says to what; false if it does not.
+/// Updates a number if `more` returns a new value; `false` otherwise.
 pub(crate) fn raise(number: &AtomicU64, more: impl FnMut(u64) -> Option<u64>) -> bool {
     let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
     number.fetch_update(set, fetch, more).is_ok()
@@ -49,14 +49,14 @@ struct Rate {
 
 type Page = Box<[Rate]>;
 
-/// The limits of the events, by number. Memory is made where an event gets its limit, never where it is reached.
+/// The limits of the events, by number. Memory is allocated when an event gets its limit, never when it is reached.
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     pages: OnceLock<Box<[OnceLock<Page>]>>,
 }
 
 impl Rates {
-    /// Sets how many of an event are kept in a second; all of them where `most` is none.
+    /// Sets the maximum number of stored events per second; `None` removes the limit.
     pub fn set(&self, event: u32, most: Option<u32>) {
         if most.is_none() && self.find(event).is_none() {
             return;
@@ -80,7 +80,7 @@ impl Rates {
         }
     }
 
-    /// Whether one more of an event is kept, within this second.
+    /// Checks whether one more event may be stored in this second, and counts it.
     pub fn admits(&self, event: u32, second: u64) -> bool {
         self.find(event)
             .is_none_or(|rate| match rate.most.load(Ordering::Relaxed) {
@@ -89,14 +89,14 @@ impl Rates {
             })
     }
 
-    /// A trace begins: the limits are those of its own events.
+    /// Starts another trace: all counts begin at zero.
     pub fn begin_again(&self) {
         let pages = self.pages.get().into_iter().flatten();
         let rates = pages.filter_map(OnceLock::get).flatten();
         rates.for_each(|rate| rate.kept.forget());
     }
 
-    /// Starts the limit of an event from zero.
+    /// Resets the count of one event.
     pub fn forget(&self, event: u32) {
         if let Some(rate) = self.find(event) {
             rate.kept.forget();

@@ -1,4 +1,4 @@
-//! Records calls that end: the thread, the sums, the condition, and the single call.
+//! Records completed calls: the thread, the sums, the condition, and the single call.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,11 +20,11 @@ use crate::events::Which;
 /// Marks the logs of a native thread, one for each session, as ended when the thread ends.
 struct ExitGuard(RefCell<Vec<Exit>>);
 
-/// What is done when a native thread ends.
+/// The clean-up at the end of a native thread.
 #[derive(Clone, Copy)]
 struct Exit {
     log: &'static ThreadLog,
-    /// Empties its cell.
+    /// Empties the thread's cell.
     clear: fn(),
 }
 
@@ -41,7 +41,8 @@ thread_local! {
     static EXIT_GUARD: ExitGuard = const { ExitGuard(RefCell::new(Vec::new())) };
 }
 
-/// The log and stack for the Java thread `thread`; a virtual thread without a stack gets one for the span that begins.
+/// Returns the log and stack of the Java thread `thread`. A virtual thread without a stack gets one for the span that
+/// begins.
 #[inline(always)]
 pub(super) fn here(jvm: &impl Jvm, thread: u64, begins: Option<u32>) -> Option<CurrentThread> {
     let here = jvm.with_cell(Cell::get);
@@ -51,7 +52,7 @@ pub(super) fn here(jvm: &impl Jvm, thread: u64, begins: Option<u32>) -> Option<C
     }
 }
 
-/// A native thread's first call, its first of another Java thread, or one of our own work.
+/// Handles a native thread's first call, the first call of another Java thread, and calls of the agent's own work.
 #[cold]
 fn find(
     jvm: &impl Jvm,
@@ -90,7 +91,7 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
     } = unrecorded(jvm, || jvm.join())?;
     let shared = &runtime.shared;
     let log = runtime.threads.join(shared, thread, owner, scarce_below);
-    // Fails if the thread is ending: its end could not be noticed any more.
+    // Fails if the thread is ending: its end could no longer be detected.
     EXIT_GUARD
         .try_with(|guard| {
             guard.0.borrow_mut().push(Exit { log, clear });
@@ -100,7 +101,7 @@ fn join(jvm: &impl Jvm) -> Option<CurrentThread> {
     Some(CurrentThread { log, stack })
 }
 
-/// A virtual thread without open calls needs no stack.
+/// Frees the stack of a virtual thread without open calls.
 #[inline(always)]
 pub(super) fn give_back(here: CurrentThread) {
     if !std::ptr::eq(here.stack, &here.log.own) && here.stack.is_idle() {
@@ -108,20 +109,20 @@ pub(super) fn give_back(here: CurrentThread) {
     }
 }
 
-/// A call that has left its frame, or an event, whose `times` are equal.
+/// A call whose frame is gone, or an event, whose `times` are equal.
 #[derive(Clone, Copy)]
 pub(super) struct Ended {
     pub span: u32,
-    /// The ticks of its begin and its end.
+    /// The ticks of its start and its end.
     pub times: (u64, u64),
     /// The range of its captures.
     pub captures: (u64, u64),
     pub place: Place,
-    /// True if an exception left it.
+    /// `true` if an exception left it.
     pub failed: bool,
 }
 
-/// Records a call that has left its frame.
+/// Records a call whose frame is gone.
 #[inline(always)]
 pub(super) fn ended(
     jvm: &impl Jvm,
@@ -138,7 +139,8 @@ pub(super) fn ended(
 }
 
 impl CurrentThread {
-    /// The thread of the open calls of this platform thread, and whether it is virtual; none without open calls.
+    /// Returns the thread of this platform thread's open calls; the flag is set for a virtual thread. `None` without
+    /// open calls.
     #[must_use]
     pub fn with_open_calls(self) -> Option<(u64, bool)> {
         let Self { log, .. } = self;
@@ -153,7 +155,7 @@ impl CurrentThread {
     }
 }
 
-/// Returns the place of calls that the thread makes now.
+/// Returns the place of the thread's next calls.
 #[inline(always)]
 pub(super) fn place(here: CurrentThread) -> Place {
     match here.stack.segment() {
@@ -165,7 +167,7 @@ pub(super) fn place(here: CurrentThread) -> Place {
     }
 }
 
-/// Adds the time of a call to the one around it, and gives the place of the call.
+/// Adds the time of a call to the enclosing one, and returns the place of the call.
 #[inline(always)]
 fn spent(here: CurrentThread, ticks: u64) -> Place {
     if here.stack.is_in_segment() {
@@ -196,7 +198,7 @@ fn spent_in_segment(here: CurrentThread, ticks: u64) -> Place {
     place
 }
 
-/// Adds a call to the sums, and writes it as its mode says.
+/// Adds a call to the sums, and writes it according to its mode.
 #[inline(always)]
 #[expect(
     clippy::too_many_arguments,
@@ -238,7 +240,7 @@ pub(super) fn record(
     }
 }
 
-/// A call of a span with a program: it is written if it matches.
+/// Writes a call of a span with a program if it matches.
 #[inline(never)]
 fn watched(
     jvm: &impl Jvm,
@@ -255,8 +257,8 @@ fn watched(
     }
 }
 
-/// The captures of a call or event that matches the program of its span, with the call stack; none if it does not match, or
-/// there were as many as wanted.
+/// Returns the captures of a call or event that matches its span's program, with the call stack. `None` if it does
+/// not match or the limit is reached.
 pub(super) fn matching(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -265,7 +267,7 @@ pub(super) fn matching(
 ) -> Option<(u64, u64)> {
     let lost = &here.log.lost;
     let Some((watched, parameters)) = here.log.shared.watches.of(ended.span) else {
-        lost.note(|lost| &lost.filtered, 1); // not watched any more
+        lost.note(|lost| &lost.filtered, 1); // no longer watched
         return None;
     };
     let call = EndedCall {
@@ -293,7 +295,7 @@ pub(super) fn matching(
     Some(with_stack(jvm, here, captures, watched.program.stack()))
 }
 
-/// The captures of a call, and the values that are shown and read from no object.
+/// Returns the captures of a call, and the shown values that are read from no object.
 fn with_computed(call: &EndedCall<'_>, captures: (u64, u64), program: &Program) -> (u64, u64) {
     let mut captures = captures;
     for (number, value) in program.computed() {
@@ -317,7 +319,7 @@ fn with_computed(call: &EndedCall<'_>, captures: (u64, u64), program: &Program) 
     captures
 }
 
-/// The name of the thread of a call.
+/// Returns the name of a call's thread.
 fn thread_of<'u>(
     call: &EndedCall<'_>,
     buffer: &mut [u8; MAX_TEXT],
@@ -335,7 +337,7 @@ fn thread_of<'u>(
     Seen::Text(known, u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// The captures of a call, and the call stack if so many frames of it are asked for.
+/// Returns the captures of a call, and as many frames of the call stack as requested.
 fn with_stack(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -357,7 +359,7 @@ fn with_stack(
     })
 }
 
-/// A call that has ended, as a program sees it.
+/// A completed call, as a program evaluates it.
 struct EndedCall<'a> {
     here: CurrentThread,
     ended: Ended,
@@ -389,7 +391,7 @@ impl Call for EndedCall<'_> {
     fn thread<'b>(&self, buffer: &'b mut [u8; MAX_TEXT]) -> Datum<'b> {
         let CurrentThread { log, stack } = self.here;
         if !std::ptr::eq(stack, &log.own) {
-            return Datum::Missing; // the name of a virtual thread is not known
+            return Datum::Missing; // the name of a virtual thread is unknown
         }
         let copied = log.with_name(|name| copy(name, buffer));
         copied.map_or(Datum::Missing, |(kept, length)| {
@@ -410,7 +412,8 @@ impl Call for EndedCall<'_> {
     }
 }
 
-/// Copies as much of a text as fits; says how many bytes those are, and how many UTF-16 units the whole text has.
+/// Copies as much of a text as fits. Returns the number of these bytes, and the number of UTF-16 units of the whole
+/// text.
 fn copy(text: &str, buffer: &mut [u8; MAX_TEXT]) -> (usize, u32) {
     let kept = text.floor_char_boundary(MAX_TEXT);
     if let (Some(room), Some(kept)) = (buffer.get_mut(..kept), text.as_bytes().get(..kept)) {
@@ -424,8 +427,8 @@ fn threw(failed: bool) -> u64 {
     if failed { THREW } else { 0 }
 }
 
-/// Writes a call to the thread's segment, or that of the coroutines if it is on the track of one: flags, start, end, what the
-/// flags announce, captures. Takes no [`Left`]: every other mode would have to keep it in memory, too.
+/// Writes a call to the thread's segment, or to that of the coroutines if it is on the track of one: flags, start,
+/// end, announced data, captures. Takes no [`Left`]: every other mode would have to keep it in memory, too.
 #[inline(never)]
 pub(super) fn push(here: CurrentThread, ended: Ended, mut flags: u64, thrown: Option<u32>) {
     let captures = here.stack.words(ended.captures);

@@ -1,4 +1,4 @@
-//! Collects what the running code wrote, for the event file.
+//! Collects the recorded calls of all threads for the event file.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use super::threads::{ThreadLog, Threads};
 use super::waits::{Waited, Waits};
 use crate::events::{Aggregate, Call, EventWriter, Lost, Outcome, SpanMode};
 
-/// Segments of one thread that are read before those of the next one.
+/// Number of one thread's segments that are read before those of the next thread.
 const SEGMENTS: usize = 64;
 
-/// What became of the calls that waited to be read.
+/// The result of draining.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drained {
-    /// There were none.
+    /// No calls were waiting.
     Nothing,
-    /// All were written.
+    /// All waiting calls were written.
     All,
-    /// Some were written, others wait.
+    /// Some calls were written, others wait.
     Part,
 }
 
@@ -33,18 +33,18 @@ pub enum Drained {
 pub struct Runtime {
     pub(super) shared: Shared,
     pub(super) threads: Threads,
-    /// Waits that are to be written.
+    /// Waits that are not written yet.
     waits: Waits,
-    /// Locked for as long as one reader reads.
+    /// Locked while a reader reads.
     reported: Mutex<Reported>,
-    /// Calls that were open the last time, by thread and start, and whether they were among the results.
+    /// The open calls of the last visit, by thread and start; `true` for those among the results.
     open: Mutex<HashMap<(u64, u64), bool>>,
 }
 
-/// What was written already.
+/// Data that was already written.
 #[derive(Debug, Default)]
 struct Reported {
-    /// What was lost before the trace began or was reset.
+    /// The losses before the trace began or was reset.
     lost_before: Lost,
     lost: Lost,
     /// Names of classes by number.
@@ -52,7 +52,7 @@ struct Reported {
 }
 
 impl Runtime {
-    /// Collects calls of the spans of `table` in `memory`; `nanos_per_tick` is in units of 2^-32.
+    /// Collects calls of `table`'s spans in `memory`; `nanos_per_tick` is in units of 2^-32.
     #[must_use]
     pub fn new(table: &'static SpanTable, nanos_per_tick: u64, memory: Memory) -> Self {
         let limits = Limits {
@@ -62,7 +62,7 @@ impl Runtime {
         Self::with_limits(table, nanos_per_tick, limits)
     }
 
-    /// The same with other limits of memory.
+    /// Creates a runtime with other memory limits.
     pub(super) fn with_limits(
         table: &'static SpanTable,
         nanos_per_tick: u64,
@@ -71,7 +71,7 @@ impl Runtime {
         Self::of(Shared::new(table, nanos_per_tick, limits))
     }
 
-    /// Collects calls of the spans of another session: class names have the same numbers, and nothing else is shared.
+    /// Creates the runtime of another session's spans. Class names have the same numbers; nothing else is shared.
     #[must_use]
     pub fn beside(&self, table: &'static SpanTable) -> Self {
         Self::of(self.shared.beside(table))
@@ -93,12 +93,13 @@ impl Runtime {
         !self.shared.coroutines.are_idle()
     }
 
-    /// The number of a class name, the same for the same name; there are at most some 65,000, all others share one.
+    /// Returns the number of a class name; equal names have equal numbers. All names beyond some 65,000 share one
+    /// number.
     pub fn class(&self, name: &str) -> u32 {
         self.shared.class(name)
     }
 
-    /// The name with this number, `?` for those that share one.
+    /// Returns the name with this number, `?` for the shared number.
     pub fn name(&self, number: u32) -> Arc<str> {
         self.shared.name_of(number)
     }
@@ -108,7 +109,7 @@ impl Runtime {
         self.waits.push(waited);
     }
 
-    /// Counts waits or collections that are not known any more.
+    /// Counts waits or collections whose data was lost.
     pub fn lost_waits(&self, count: u64) {
         self.waits.lose(count);
     }
@@ -120,7 +121,7 @@ impl Runtime {
         stack.is_some_and(|stack| !stack.is_idle())
     }
 
-    /// Java's ids of the platform threads with open calls.
+    /// Returns Java's ids of the platform threads with open calls.
     #[must_use]
     pub fn threads_with_open_calls(&self) -> HashSet<u64> {
         let logs = self.threads.all().into_iter();
@@ -130,13 +131,12 @@ impl Runtime {
             .collect()
     }
 
-    /// Pauses the calling thread, which then drains, until much waits to be read or the time is over.
+    /// Pauses the calling reader thread until many calls wait or the time is over.
     pub fn pause(&self, time: Duration) {
         self.shared.alarm.wait(time);
     }
 
-    /// Writes what is new since the last time to `out`: threads, spans, calls and losses. Times begin at the tick
-    /// `base`.
+    /// Writes the new threads, spans, calls and losses to `out`. Times begin at the tick `base`.
     pub fn drain(&self, spans: &SpanTable, out: &mut EventWriter, base: u64) -> Drained {
         let mut reported = self.reported();
         spans.note_values(&|number| self.shared.name_of(number));
@@ -152,7 +152,7 @@ impl Runtime {
         let mut ended = Vec::new();
         let mut drained = Drained::Nothing;
         for log in &logs {
-            // What the thread wrote before it ended can be read by then.
+            // If the thread has ended, all its data is readable now.
             let has_ended = log.ended.load(Ordering::Acquire);
             let entries = Entries {
                 shared: &self.shared,
@@ -174,7 +174,7 @@ impl Runtime {
             current: &current,
         };
         self.read(&self.shared.coroutines.queue, &entries, out, &mut drained);
-        // Behind the calls: a wait that ended before its call did is here when the call is.
+        // Waits follow the calls: a wait that ended before its call is here when the call is.
         if self.waits.write(spans, entries.scale, out) {
             drained = drained.max(Drained::All);
         }
@@ -193,7 +193,7 @@ impl Runtime {
         drained
     }
 
-    /// Writes the calls that wait in a queue, but not too many; says whether there may be more.
+    /// Writes a limited number of waiting calls of a queue; returns `true` if there may be more.
     fn read(
         &self,
         queue: &Queue,
@@ -217,7 +217,7 @@ impl Runtime {
         true
     }
 
-    /// The sums of spans that changed since the last time, each since the start or the last reset.
+    /// Returns the sums of changed spans, since the start or the last reset.
     pub fn changed_sums(&self, spans: &SpanTable) -> Vec<(u32, Aggregate)> {
         let logs = self.threads.all();
         let current = spans.current();
@@ -240,8 +240,8 @@ impl Runtime {
         sums.collect()
     }
 
-    /// The calls that are open, and whether their threads are virtual: `all`, or those that were open the last time
-    /// and not among the results then.
+    /// Returns the open calls; the flag is set for virtual threads. With `all` it returns every one, else those that
+    /// were open at the last visit and not among its results.
     pub fn open_calls(
         &self,
         spans: &SpanTable,
@@ -301,14 +301,14 @@ impl Runtime {
         calls
     }
 
-    /// Checks whether a call that has been open for so long will be among the single calls when it ends.
+    /// Checks whether a call that is open for `nanos` will be stored as a single call when it ends.
     fn is_kept(&self, span: u32, mode: u8, nanos: u64) -> bool {
         let watches = self.shared.watches;
         mode == SpanMode::Events as u8 || mode == WATCHED && watches.keeps_open(span, nanos)
     }
 
-    /// Forgets the calls of suspend functions that can never go on, and gives those whose single calls are kept as
-    /// open: nothing refers to their continuations any more.
+    /// Removes the suspend function calls whose continuations were collected, so that they can never resume. Returns
+    /// those that are stored as single calls, as open calls.
     pub fn abandoned_calls(&self, objects: &impl Continuations, base: u64, now: u64) -> Vec<Call> {
         let coroutines = &self.shared.coroutines;
         let gone = coroutines.with(|state| state.forget_gone(objects));
@@ -332,15 +332,15 @@ impl Runtime {
         gone.into_iter().filter(is_kept).map(call).collect()
     }
 
-    /// Forgets all calls, sums and losses; what comes later counts from zero.
+    /// Discards all calls, sums and losses, and restarts the counts at zero.
     pub fn reset(&self, out: &mut EventWriter) {
         let mut reported = self.reported();
         self.forget(&mut reported);
         out.reset();
     }
 
-    /// From now on another file is written, with the calls that are entered from the tick `base` on: what was
-    /// collected for the last one is forgotten, and the threads are reported again.
+    /// Starts another file with the calls entered from the tick `base` on. Discards the collected data and reports
+    /// the threads again.
     pub fn begin_again(&self, base: u64) {
         let mut reported = self.reported();
         self.shared.set_base(base);
@@ -355,8 +355,8 @@ impl Runtime {
         self.threads.report_again();
     }
 
-    /// Shows the memory that holds nothing to be read and that no thread writes, so that it can be given back to the
-    /// system; its contents do not matter.
+    /// Passes on the memory without unread data that no thread writes, so that the system can reclaim it; its
+    /// contents do not matter.
     pub fn visit_unused(&self, visit: impl Fn(&[AtomicU64])) {
         let _nobody_reads = self.reported();
         self.shared.segments.visit_read(visit);
@@ -384,7 +384,7 @@ impl Runtime {
         reported.lost = Lost::default();
     }
 
-    /// The losses of these threads and the lost waits.
+    /// Returns the losses of these threads and the lost waits.
     fn lost_by(&self, logs: &[&'static ThreadLog]) -> Lost {
         let mut lost = Lost {
             waits: self.waits.lost(),

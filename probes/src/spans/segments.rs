@@ -1,37 +1,37 @@
-//! Memory for calls that wait to be read: segments of equal size, which all threads share.
+//! Memory for calls waiting for the reader: segments of equal size, which all threads share.
 //!
-//! A thread writes into one segment at a time. When it is full, the thread takes another one and links it; the reader
-//! follows the links and gives the segments that it has read to the end back. So a busy thread has as much memory as it
-//! needs, and an idle one no more than a segment.
+//! A thread writes into one segment at a time. When it is full, the thread takes another one and links it. The reader
+//! follows the links and returns each segment once it is read. So a busy thread has as much memory as it needs, and
+//! an idle one at most a segment.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::free_list::{FreeList, Link};
 
-/// Words of a segment: 32 KiB.
+/// Number of words of a segment: 32 KiB.
 pub(crate) const WORDS: usize = 4 << 10;
-/// Most segments: 128 MiB.
+/// Maximum number of segments: 128 MiB.
 const MAX_SEGMENTS: usize = 4 << 10;
-/// Most segments that are full and not yet read: 64 MiB, some 2.7 million calls without values.
+/// Maximum number of full unread segments: 64 MiB, some 2.7 million calls without values.
 const MAX_FULL: usize = 2 << 10;
-/// So many full segments end the reader's pause.
+/// Number of full segments that ends the reader's pause.
 const MANY_FULL: usize = 32;
 
-/// Where the words of segments come from: so many that are zero, best at the beginning of a page.
+/// Allocates the words of segments: a number of zero words, preferably page-aligned.
 pub type Memory = fn(usize) -> &'static [AtomicU64];
 
 /// Words that one thread writes and one thread at a time reads.
 #[derive(Debug)]
 struct Segment {
     words: &'static [AtomicU64],
-    /// Words written so far.
+    /// Number of words written.
     written: AtomicUsize,
-    /// Words read so far.
+    /// Number of words read.
     read: AtomicUsize,
-    /// The segment that the thread writes to after this one. Set when `written` does not change any more.
+    /// The thread's next segment. Set once `written` no longer changes.
     next: AtomicU32,
-    /// The segment below this one among those that are free.
+    /// The link to the next free segment.
     free: AtomicU32,
 }
 
@@ -39,22 +39,22 @@ struct Segment {
 #[derive(Debug)]
 pub(crate) struct Segments {
     all: Box<[OnceLock<Segment>]>,
-    /// How many were made.
+    /// Number of allocated segments.
     made: AtomicUsize,
     free: FreeList,
-    /// How many are full and not yet read.
+    /// Number of full unread segments.
     full: AtomicUsize,
     limits: Limits,
 }
 
-/// How much memory segments may take, and whose.
+/// Memory limits of segments, and their allocator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Most segments.
+    /// Maximum number of segments.
     pub segments: usize,
-    /// Most segments that are full and not yet read.
+    /// Maximum number of full unread segments.
     pub full: usize,
-    /// Where their words come from.
+    /// Allocates the words.
     pub memory: Memory,
 }
 
@@ -68,46 +68,46 @@ impl Default for Limits {
     }
 }
 
-/// Words of the heap, which are never freed.
+/// Allocates words on the heap, which are never freed.
 pub fn of_the_heap(length: usize) -> &'static [AtomicU64] {
     let words: Vec<AtomicU64> = (0..length).map(|_| AtomicU64::new(0)).collect();
     words.leak()
 }
 
-/// The segments of one thread: where it writes, and where the reader reads.
+/// The segments of one thread: the current segment of the writer, and that of the reader.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     writing: AtomicU32,
     reading: AtomicU32,
 }
 
-/// What became of an entry.
+/// The result of adding an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// It waits to be read.
+    /// The entry waits for the reader.
     Waits,
-    /// It waits, and so much does that the reader should not pause.
+    /// The entry waits, and so many others do that the reader should not pause.
     ManyWait,
-    /// There is no memory for it.
+    /// No memory is left for the entry.
     Refused,
 }
 
-/// Room for an entry.
+/// Space reserved for an entry.
 #[derive(Debug)]
 pub(crate) struct Room<'s, const N: usize> {
     segment: &'s Segment,
     end: usize,
     words: &'s [AtomicU64; N],
-    /// Where the last words go to, and where they come from.
+    /// Target and source of the last words.
     tail: (&'s [AtomicU64], &'s [AtomicU64]),
     behind: &'s [AtomicU64],
 }
 
-/// So many words behind those that are written, memory is fetched.
+/// Distance, in words, of the prefetched memory after the written words.
 const AHEAD: usize = 64;
 
 impl<const N: usize> Room<'_, N> {
-    /// A word that will be written soon.
+    /// Returns a word that will be written soon.
     #[inline(always)]
     pub fn ahead(&self) -> Option<&AtomicU64> {
         self.behind.get(AHEAD)
@@ -127,7 +127,7 @@ impl<const N: usize> Room<'_, N> {
 }
 
 impl Segments {
-    /// No segments yet.
+    /// Creates an empty set of segments.
     pub fn new(limits: Limits) -> Self {
         Self {
             all: (0..limits.segments).map(|_| OnceLock::new()).collect(),
@@ -138,13 +138,13 @@ impl Segments {
         }
     }
 
-    /// The limits of their memory.
+    /// Returns the memory limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Writes an entry of `head` and `tail` words to the end of `queue`, all or nothing; an entry has at most [`WORDS`]
-    /// words. Called by the queue's thread only.
+    /// Writes an entry of `head` and `tail` words to the end of `queue`, all or nothing. An entry has at most
+    /// [`WORDS`] words. Called by the queue's thread only.
     #[inline]
     pub fn push(&self, queue: &Queue, head: &[u64], tail: &[AtomicU64]) -> Pushed {
         if let Some(segment) = self.get(queue.writing.load(Ordering::Relaxed))
@@ -155,8 +155,8 @@ impl Segments {
         self.push_to_another(queue, head, tail)
     }
 
-    /// Room for an entry of `N` words and those of `tail` in the segment to which `queue` writes. Called by the queue's
-    /// thread only.
+    /// Reserves space for an entry of `N` words and those of `tail` in the current segment of `queue`. Called by the
+    /// queue's thread only.
     #[inline(always)]
     pub fn room<'s, const N: usize>(
         &'s self,
@@ -195,7 +195,7 @@ impl Segments {
                 last.next.store(link, Ordering::Release);
             }
         }
-        // Not only when the number is reached: the reader may have been told and not have come yet.
+        // Also above the number: the reader may be notified and not have come yet.
         if full >= MANY_FULL {
             Pushed::ManyWait
         } else {
@@ -203,8 +203,8 @@ impl Segments {
         }
     }
 
-    /// Takes the words that one segment of `queue` holds, and says whether there may be more. Called by one thread at a
-    /// time.
+    /// Takes the unread words of one segment of `queue`; returns `true` if there may be more. Called by one thread at
+    /// a time.
     pub fn pull(&self, queue: &Queue, out: &mut Vec<u64>) -> bool {
         let link = queue.reading.load(Ordering::Acquire);
         let Some(segment) = self.get(link) else {
@@ -230,7 +230,7 @@ impl Segments {
         self.all.get((link as usize).checked_sub(1)?)?.get()
     }
 
-    /// An empty segment.
+    /// Takes an empty segment.
     fn take(&self) -> Option<(Link, &Segment)> {
         let below = |link| self.get(link).map(|segment| &segment.free);
         if let Some(link) = self.free.take(below) {
@@ -252,8 +252,8 @@ impl Segments {
         Some((u32::try_from(number).ok()? + 1, segment))
     }
 
-    /// Shows the words that hold nothing to be read and that no thread writes just now: those of free segments, and
-    /// those that were read of the others. Their values do not matter. Nobody may read meanwhile.
+    /// Passes on the words without unread data that no thread writes at the moment: those of free segments, and the
+    /// read words of others. Their values do not matter. No reader may run meanwhile.
     pub fn visit_read(&self, visit: impl Fn(&[AtomicU64])) {
         let below = |link| self.get(link).map(|segment| &segment.free);
         let free: Vec<Link> = std::iter::from_fn(|| self.free.take(below)).collect();
@@ -271,7 +271,7 @@ impl Segments {
         }
     }
 
-    /// Makes a segment that was read to the end free for any thread.
+    /// Frees a segment that was read to the end.
     fn give_back(&self, link: Link, segment: &Segment) {
         segment.written.store(0, Ordering::Relaxed);
         segment.read.store(0, Ordering::Relaxed);
@@ -291,7 +291,7 @@ impl Segment {
         }
     }
 
-    /// Writes an entry; false if there is no room.
+    /// Writes an entry; `false` if there is no room.
     #[inline]
     fn push(&self, head: &[u64], tail: &[AtomicU64]) -> bool {
         let at = self.written.load(Ordering::Relaxed);

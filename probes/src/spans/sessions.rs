@@ -1,35 +1,35 @@
-//! Sessions: recordings of spans side by side in one JVM, each with its spans, threads, sums and memory.
+//! Sessions: independent recordings of spans in one JVM, each with its spans, threads, sums and memory.
 //!
-//! Session 0 is the agent's own. The number of a span in the code of a method holds that of its session, so the running
-//! code finds everything of its session at once, and no session costs another anything.
+//! Session 0 is the agent's own. The span number in the code of a method contains the session number. So the running
+//! code finds its session's data at once, and sessions do not slow each other down.
 
-/// Sessions of one JVM at a time, the agent's own among them.
+/// Maximum number of sessions in one JVM, including the agent's own.
 pub const SESSIONS: usize = 8;
 
-/// The position of the session's number.
+/// Bit position of the session number.
 const SESSION_SHIFT: u32 = 24;
 const SPAN_MASK: u32 = (1 << SESSION_SHIFT) - 1;
 const _: () = assert!(super::limits::MAX_SPANS <= SPAN_MASK && SESSIONS.is_power_of_two());
 
-/// The number by which the running code names a span.
+/// The span number in instrumented code: session and span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanInCode(pub u32);
 
 impl SpanInCode {
-    /// Of the span of a session.
+    /// Combines the numbers of session and span.
     #[must_use]
     pub fn new(session: u8, span: u32) -> Self {
         Self(u32::from(session) << SESSION_SHIFT | span & SPAN_MASK)
     }
 
-    /// The number of the session, less than [`SESSIONS`].
+    /// Returns the number of the session, less than [`SESSIONS`].
     #[inline(always)]
     #[must_use]
     pub fn session(self) -> usize {
         (self.0 >> SESSION_SHIFT) as usize % SESSIONS
     }
 
-    /// The number of the span within its session.
+    /// Returns the number of the span within its session.
     #[inline(always)]
     #[must_use]
     pub fn span(self) -> u32 {

@@ -1,4 +1,4 @@
-//! What every thread of one JVM uses while it calls spans.
+//! Data that all threads of one JVM share when they call spans.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -13,52 +13,52 @@ use super::table::SpanTable;
 use super::virtual_stacks::VirtualStacks;
 use super::watches::Watches;
 
-/// Class names that have a number of their own.
+/// Maximum number of class names with a number of their own.
 const MAX_CLASSES: u32 = 1 << 16;
-/// The modes of the spans, the clock's rate, the stacks of virtual threads, and what memory is left.
+/// The modes of the spans, the clock's rate, the stacks of virtual threads, and the available memory.
 #[derive(Debug)]
 pub(crate) struct Shared {
     modes: &'static [AtomicU8],
-    /// The spans themselves.
+    /// The spans.
     pub table: &'static SpanTable,
-    /// What is asked of the calls of some spans.
+    /// The conditions and shown values of some spans.
     pub watches: &'static Watches,
-    /// How many of an event are kept in a second.
+    /// The limits of events per second.
     pub rates: &'static Rates,
     nanos_per_tick: u64,
-    /// Ticks of a nanosecond at least.
+    /// Minimum number of ticks that make up a nanosecond.
     apart: u64,
     pub virtual_stacks: VirtualStacks,
     pub coroutines: Coroutines,
-    /// Sums that may still be made.
+    /// Number of sums that may still be allocated.
     pub sums_left: AtomicUsize,
-    /// Calls that wait to be read.
+    /// Calls waiting for the reader.
     pub segments: Segments,
-    /// Ends the pause of the thread that reads them.
+    /// Ends the reader thread's pause.
     pub alarm: Alarm,
     /// The tick at which the trace begins.
     base: AtomicU64,
     classes: Arc<Mutex<Classes>>,
 }
 
-/// Class names by number, and numbers by name.
+/// Maps class numbers to names and back.
 #[derive(Debug, Default)]
 struct Classes {
     names: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
 }
 
-/// The times of one trace.
+/// The time base of one trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// The tick at which they begin.
+    /// The first tick.
     pub base: u64,
     /// Nanoseconds per tick, in units of 2^-32.
     nanos_per_tick: u64,
 }
 
 impl Scale {
-    /// A duration in nanoseconds.
+    /// Converts a duration to nanoseconds.
     #[inline]
     pub fn duration(self, ticks: u64) -> u64 {
         match ticks.checked_mul(self.nanos_per_tick) {
@@ -67,13 +67,13 @@ impl Scale {
         }
     }
 
-    /// A duration of more than some seconds.
+    /// Converts a duration above some seconds.
     #[cold]
     fn long_duration(self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.nanos_per_tick)) >> 32) as u64
     }
 
-    /// A time in nanoseconds since the trace began.
+    /// Converts a time to nanoseconds since the trace began.
     pub fn time(self, ticks: u64) -> u64 {
         self.duration(ticks.saturating_sub(self.base))
     }
@@ -98,7 +98,7 @@ impl Shared {
         }
     }
 
-    /// As these, for the spans of another table; class names have the same numbers.
+    /// Creates the data of another session's table; class names have the same numbers.
     pub fn beside(&self, table: &'static SpanTable) -> Self {
         Self {
             classes: Arc::clone(&self.classes),
@@ -106,14 +106,14 @@ impl Shared {
         }
     }
 
-    /// How many ticks two events of a thread are apart at least: their times in nanoseconds then differ, by which calls
-    /// are told from one another. Many processors count in steps of several nanoseconds.
+    /// Returns the minimum distance of two events of a thread in ticks. Their times in nanoseconds then differ, so
+    /// they identify calls. Many processors count in steps of several nanoseconds.
     #[inline]
     pub fn apart(&self) -> u64 {
         self.apart
     }
 
-    /// The times of a trace that begins at the tick `base`.
+    /// Returns the time base of a trace that begins at the tick `base`.
     #[inline]
     pub fn scale(&self, base: u64) -> Scale {
         Scale {
@@ -122,25 +122,26 @@ impl Shared {
         }
     }
 
-    /// The tick at which the trace begins; calls entered before are not of it.
+    /// Returns the tick at which the trace begins; earlier calls do not belong to it.
     #[inline]
     pub fn base(&self) -> u64 {
         self.base.load(Ordering::Relaxed)
     }
 
-    /// A trace begins at this tick.
+    /// Sets the tick at which a trace begins.
     pub fn set_base(&self, base: u64) {
         self.base.store(base, Ordering::Relaxed);
     }
 
-    /// The mode in force of a span, as [`SpanMode`](crate::events::SpanMode) `as u8`.
+    /// Returns the current mode of a span, as [`SpanMode`](crate::events::SpanMode) `as u8`.
     #[inline]
     pub fn mode(&self, span: u32) -> u8 {
         let mode = self.modes.get(span as usize);
         mode.map_or(0, |mode| mode.load(Ordering::Relaxed))
     }
 
-    /// The number of a class name, the same for the same name; there are at most some 65,000, all others share one.
+    /// Returns the number of a class name; equal names have equal numbers. All names beyond some 65,000 share one
+    /// number.
     pub fn class(&self, name: &str) -> u32 {
         let mut classes = self.classes();
         if let Some(number) = classes.numbers.get(name) {
@@ -156,14 +157,14 @@ impl Shared {
         number
     }
 
-    /// Adds those class names to `names`, which are in the order of their numbers, that are not in it.
+    /// Appends the class names that `names` lacks; it is in the order of their numbers.
     pub fn add_class_names(&self, names: &mut Vec<Arc<str>>) {
         let classes = self.classes();
         let new = classes.names.get(names.len()..).unwrap_or_default();
         names.extend(new.iter().cloned());
     }
 
-    /// The class name with this number, `?` for those that share one.
+    /// Returns the class name with this number, `?` for the shared number.
     pub fn name_of(&self, number: u32) -> Arc<str> {
         let name = self.classes().names.get(number as usize).cloned();
         name.unwrap_or_else(|| "?".into())

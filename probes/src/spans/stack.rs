@@ -10,20 +10,20 @@ use super::patience::Patience;
 use super::table::WATCHED;
 use crate::events::SpanMode;
 
-/// Frames of the first chunk, which lies in the stack itself; each further one has twice as many.
+/// Number of frames in the first chunk, which lies in the stack itself; each further chunk has twice as many.
 const FIRST: usize = 16;
 const CHUNKS: usize = 17;
-/// Most calls that are open at once on one thread: more than a stack of the usual size can hold.
+/// Maximum number of open calls on one thread, more than a stack of the usual size can hold.
 pub(crate) const MAX_DEPTH: u64 = (FIRST as u64) * ((1 << CHUNKS) - 1);
 
-/// Modes from this one on keep times.
+/// The lowest mode that records times.
 const TIMED: u8 = SpanMode::Aggregate as u8;
-/// There are no staged captures.
+/// No captures are staged.
 const NO_SPAN: u64 = u64::MAX;
-/// Staged captures are of a call that is about to be entered, not left.
+/// The staged captures belong to a call that is about to be entered.
 const OF_ENTRY: u64 = 1 << 32;
-/// By how many bytes the stack may be shorter than at the begin of a call within which another begins: compiled frames
-/// are smaller than interpreted ones.
+/// Tolerance, in bytes, by which the stack of a callee may be shorter than at the start of its caller: compiled
+/// frames are smaller than interpreted ones.
 const SLACK: u64 = 128;
 
 /// One open call.
@@ -31,14 +31,13 @@ const SLACK: u64 = 128;
 pub(crate) struct Frame {
     /// See `Head`.
     head: AtomicU64,
-    /// When it was entered.
+    /// Start tick.
     start: AtomicU64,
     /// Time of the spans within it, so far.
     within: AtomicU64,
-    /// A bit for the span of each call from here outwards that is the outermost one of its span; all bits where little
-    /// stack was left.
+    /// A bit for each span with an open call from here outwards; all bits if little stack was left.
     spans: AtomicU64,
-    /// The highest stack pointer with which a call within it may begin.
+    /// The highest stack pointer at which a call within it may begin.
     mark: AtomicU64,
 }
 
@@ -49,9 +48,9 @@ impl Frame {
     }
 }
 
-/// The first word of a frame: its span, its mode, where its captures begin in the arena, and the number, plus one, of the
-/// innermost call from here outwards that is the outermost one of its span. One word, because the return from a native
-/// method waits for each of its stores.
+/// The first word of a frame: its span, its mode, the start of its captures in the arena, and the number, plus one,
+/// of the innermost call from here outwards that is the outermost one of its span. It is one word because the return
+/// from a native method waits for each of its stores.
 #[derive(Debug, Clone, Copy)]
 struct Head(u64);
 
@@ -60,7 +59,7 @@ const ARENA_SHIFT: u32 = 28;
 const OUTERMOST_SHIFT: u32 = 40;
 const SPAN_MASK: u64 = (1 << MODE_SHIFT) - 1;
 const MODE_MASK: u64 = (1 << (ARENA_SHIFT - MODE_SHIFT)) - 1;
-/// Beside the mode: little stack was left.
+/// A flag beside the mode: little stack was left.
 const SCARCE: u8 = 1 << (ARENA_SHIFT - MODE_SHIFT - 1);
 const ARENA_MASK: u64 = (1 << (OUTERMOST_SHIFT - ARENA_SHIFT)) - 1;
 const _: () = assert!(
@@ -108,87 +107,87 @@ impl Head {
     }
 }
 
-/// What is known of a call when it is left.
+/// The data of a call when it is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// The mode in force when it was entered.
+    /// The mode at its entry.
     pub mode: u8,
-    /// When it was entered.
+    /// Start tick.
     pub start: u64,
     /// Time of the spans within it.
     pub within: u64,
-    /// Its captures: words of the arena.
+    /// Its captures, as a range of arena words.
     pub captures: (u64, u64),
-    /// Whether no other call of this span is open around it.
+    /// `true` if no other call of this span is open around it.
     pub outermost: bool,
 }
 
-/// The begin of a call.
+/// The start of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begin {
-    /// The mode in force.
+    /// The current mode.
     pub mode: u8,
-    /// Calls entered before are not of this trace.
+    /// Calls entered before belong to an earlier trace.
     pub base: u64,
     /// The stack pointer.
     pub pointer: u64,
-    /// Little stack is left, so its end may be lost.
+    /// Set if little stack is left, so that its end may be lost.
     pub scarce: bool,
 }
 
-/// An open call that can be left without the call of another function.
+/// An open call that can be left without a function call.
 #[derive(Debug)]
 pub(crate) struct Plain<'s> {
-    /// The mode in force when it was entered; another number where little stack was left.
+    /// The mode at its entry; a different number if little stack was left.
     pub mode: u8,
-    /// When it was entered.
+    /// Start tick.
     pub start: u64,
-    /// Whether no other call of this span is open around it.
+    /// `true` if no other call of this span is open around it.
     pub outermost: bool,
     /// Its captures.
     pub captures: &'s [AtomicU64],
-    /// Some of them are staged.
+    /// Set if some of them are staged.
     has_staged: bool,
-    /// Where they begin, if that is not where those of open calls end.
+    /// Their start, unless they follow those of open calls.
     arena: Option<u64>,
     depth: u64,
     frame: &'s Frame,
     around: &'s Frame,
 }
 
-/// The stack of one Java thread. Written by whichever native thread runs that thread, one at a time.
+/// The stack of one Java thread. Only the native thread that runs it at the moment writes to it.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadStack {
-    /// Java's id of the thread; 0 while a stack for virtual threads has none, and always where threads are not
+    /// Java's id of the thread. It is 0 while a stack for virtual threads is free, and always if threads are not
     /// identified by id.
     pub owner: AtomicU64,
     depth: AtomicU64,
-    /// The last time given out.
+    /// The last assigned time.
     last: AtomicU64,
-    /// A frame around all calls, which stays empty but for the time within it, and the first chunk.
+    /// A frame around all calls, of which only the time within it is used, and the first chunk.
     first: [Frame; FIRST + 1],
-    /// The others.
+    /// The further chunks.
     chunks: [OnceLock<Box<[Frame]>>; CHUNKS - 1],
     arena: OnceLock<Box<[AtomicU64]>>,
     /// End of the captures of open calls.
     top: AtomicU64,
     /// End of the captures staged for a call that is about to be entered or left.
     staged: AtomicU64,
-    /// The span they belong to, and whether it is about to be entered.
+    /// The span of the staged captures; a flag marks those of an entry.
     staged_for: AtomicU64,
-    /// All bits where stack pointers say nothing: a virtual thread goes on upon the stack of another native thread.
+    /// All bits if stack pointers are meaningless: a virtual thread continues on the stack of another native thread.
     mark_mask: AtomicU64,
-    /// Exceptions that had left calls when this was last asked; kept while little stack is left.
+    /// Last seen number of exceptions that left calls; used while little stack is left.
     unwound: AtomicU64,
-    /// With a shorter stack.
+    /// Limits the checks after a shorter stack.
     patience: Patience,
-    /// With little stack, where exceptions of any thread may be meant.
+    /// Limits the checks with little stack, because exceptions of any thread are counted.
     scarce_patience: Patience,
-    /// An end with little stack may have been lost, and nobody has looked.
+    /// Set if an end with little stack may have been lost and was not checked for.
     doubt: AtomicBool,
-    /// The frame of the innermost segment of a suspend function, by its number plus one; 0 if there is none.
+    /// The number, plus one, of the innermost suspend function segment's frame; 0 if there is none.
     innermost_segment: AtomicU64,
-    /// The segments, the outermost first.
+    /// The segments, outermost first.
     segments: Mutex<Vec<Segment>>,
 }
 
@@ -203,13 +202,13 @@ fn set(number: &AtomicU64, value: u64) {
 }
 
 impl ThreadStack {
-    /// Whether no call is open.
+    /// Checks whether no call is open.
     #[inline]
     pub fn is_idle(&self) -> bool {
         get(&self.depth) == 0
     }
 
-    /// Frames that there are.
+    /// Returns the number of open frames.
     #[inline(always)]
     pub fn open_frames(&self) -> u64 {
         get(&self.depth)
@@ -221,7 +220,7 @@ impl ThreadStack {
         get(&self.innermost_segment) != 0
     }
 
-    /// The innermost segment of a suspend function.
+    /// Returns the innermost segment of a suspend function.
     #[inline(always)]
     pub fn segment(&self) -> Option<Segment> {
         if !self.is_in_segment() {
@@ -230,13 +229,13 @@ impl ThreadStack {
         self.segments().last().copied()
     }
 
-    /// The innermost frame is this segment.
+    /// Makes the innermost frame this segment.
     pub fn push_segment(&self, segment: Segment) {
         self.segments().push(segment);
         set(&self.innermost_segment, segment.depth);
     }
 
-    /// Takes out the segment whose frame has just been left.
+    /// Removes the segment whose frame has just been left.
     #[inline(always)]
     pub fn pop_segment(&self) -> Option<Segment> {
         if get(&self.innermost_segment) != get(&self.depth) + 1 {
@@ -253,7 +252,7 @@ impl ThreadStack {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A time later, by `apart` ticks at least, than every one before it on this thread.
+    /// Returns a time that is at least `apart` ticks later than every earlier one of this thread.
     #[inline]
     pub fn moment(&self, now: u64, apart: u64) -> u64 {
         let now = now.max(get(&self.last) + apart);
@@ -261,7 +260,7 @@ impl ThreadStack {
         now
     }
 
-    /// The frame at `depth`, which is made if `make` says so.
+    /// Returns the frame at `depth`, and allocates it if `make` is set.
     #[inline(always)]
     fn frame(&self, depth: u64, make: bool) -> Option<&Frame> {
         match self.first.get(depth as usize + 1) {
@@ -285,8 +284,8 @@ impl ThreadStack {
         frames.get(number - (1 << power))
     }
 
-    /// A call begins; false if it is nested too deeply to be followed. It is counted all the same, so that its end
-    /// is not taken for another's. `now` reads the clock, last, and only for a mode that keeps times.
+    /// Starts a call; `false` if it is nested too deeply to be recorded. It is counted nevertheless, so that its end
+    /// is not mistaken for another's. `now` reads the clock, last, and only in a mode with times.
     #[inline(always)]
     pub fn enter(&self, span: u32, begin: Begin, now: impl FnOnce() -> u64) -> bool {
         let depth = get(&self.depth);
@@ -297,14 +296,14 @@ impl ThreadStack {
         let (mut outermost, mut spans) = self.outermost_below(depth);
         let bit = 1 << (span % u64::BITS);
         let mut mode = begin.mode;
-        // A bit may stand for another span, too.
+        // The bit may belong to another span.
         if mode >= TIMED && !(spans & bit != 0 && self.is_open(span, outermost, begin.base)) {
             outermost = depth + 1;
             spans |= bit;
         }
         let start_is_kept = mode >= TIMED;
         if begin.scarce {
-            // So the quick ways leave it, and the calls within it, to the general ones.
+            // Makes the fast path leave this call, and those within it, to the general path.
             mode |= SCARCE;
             spans = u64::MAX;
         }
@@ -326,8 +325,8 @@ impl ThreadStack {
         pointer.saturating_add(SLACK) | get(&self.mark_mask)
     }
 
-    /// Does what [`enter`](Self::enter) does for a mode that keeps times, where that takes no call of another function
-    /// and no end of a call can have been lost; else nothing.
+    /// Fast path of [`enter`](Self::enter) for a mode with times. It makes no function call, and does nothing if the
+    /// end of a call may have been lost.
     #[inline(always)]
     pub fn enter_quickly(
         &self,
@@ -356,14 +355,14 @@ impl ThreadStack {
         Some(())
     }
 
-    /// The frame at `depth`, if it is in the first chunk, and the one around it.
+    /// Returns the frame at `depth`, if it is in the first chunk, and the enclosing one.
     #[inline(always)]
     fn innermost(&self, depth: u64) -> Option<(&Frame, &Frame)> {
         let [around, frame] = self.first.get(depth as usize..)?.first_chunk()?;
         Some((around, frame))
     }
 
-    /// The innermost call, if it is of this span and lies in the first chunk.
+    /// Returns the innermost call if it is of this span and in the first chunk.
     #[inline(always)]
     pub fn plain(&self, span: u32) -> Option<Plain<'_>> {
         let depth = get(&self.depth).checked_sub(1)?;
@@ -393,8 +392,8 @@ impl ThreadStack {
         })
     }
 
-    /// Does what [`leave`](Self::leave) and [`spent`](Self::spent) do with this call, which took so many ticks; says how
-    /// many of them were not within other spans.
+    /// Fast path of [`leave`](Self::leave) and [`spent`](Self::spent) for this call. Returns the number of ticks
+    /// outside other spans.
     #[inline(always)]
     pub fn leave_quickly(&self, call: &Plain<'_>, ticks: u64) -> u64 {
         if call.has_staged {
@@ -409,7 +408,7 @@ impl ThreadStack {
         ticks.saturating_sub(get(&call.frame.within))
     }
 
-    /// [`Head::outermost`] and [`Frame::spans`] of the call around the one at `depth`.
+    /// Returns [`Head::outermost`] and [`Frame::spans`] of the call around the one at `depth`.
     #[inline(always)]
     fn outermost_below(&self, depth: u64) -> (u64, u64) {
         let around = depth
@@ -420,7 +419,8 @@ impl ThreadStack {
         })
     }
 
-    /// Whether a call of `span` of this trace is open. Takes as many steps as there are spans with open calls.
+    /// Checks whether a call of `span` in this trace is open. The number of steps is the number of spans with open
+    /// calls.
     #[cold]
     fn is_open(&self, span: u32, mut outermost: u64, base: u64) -> bool {
         while let Some(depth) = outermost.checked_sub(1) {
@@ -435,7 +435,7 @@ impl ThreadStack {
         false
     }
 
-    /// The innermost open call ends; none if it is of another span, or nested too deeply.
+    /// Ends the innermost open call; `None` if it is of another span, or nested too deeply.
     #[inline(always)]
     pub fn leave(&self, span: u32) -> Option<Left> {
         let depth = get(&self.depth).checked_sub(1)?;
@@ -458,7 +458,7 @@ impl ThreadStack {
         Some(left)
     }
 
-    /// Ends the innermost open call, whose end was lost, and gives its span; captures that are staged stay so.
+    /// Ends the innermost open call, whose end was lost, and returns its span. Staged captures are kept.
     #[cold]
     pub fn abandon(&self) -> Option<(u32, Left)> {
         let depth = get(&self.depth).checked_sub(1)?;
@@ -483,7 +483,8 @@ impl ThreadStack {
         }
     }
 
-    /// The innermost open call: its span, and whether little stack was left. None if it is nested too deeply.
+    /// Returns the innermost open call's span; the flag is set if little stack was left. `None` if it is nested too
+    /// deeply.
     #[inline(always)]
     pub fn top(&self) -> Option<(u32, bool)> {
         let depth = get(&self.depth).checked_sub(1)?;
@@ -491,8 +492,8 @@ impl ThreadStack {
         Some((head.span(), head.is_scarce()))
     }
 
-    /// Says that the innermost call lies in the first chunk, and no end within it can have been lost. If this span is to be
-    /// left, the call is of it.
+    /// Checks whether the innermost call is in the first chunk and no end within it can be lost. If this span is to
+    /// be left, the call must be of it.
     #[inline(always)]
     pub fn is_plain(&self, span: u32, leaves: bool) -> bool {
         let frame = self.first.get(get(&self.depth) as usize);
@@ -501,7 +502,7 @@ impl ThreadStack {
         })
     }
 
-    /// Counts the calls that are open within the innermost one of this span; none if it has none.
+    /// Counts the calls open within the innermost call of this span; `None` without such a call.
     #[cold]
     pub fn within(&self, span: u32) -> Option<u64> {
         let depth = get(&self.depth);
@@ -513,7 +514,7 @@ impl ThreadStack {
         Some(depth - 1 - at)
     }
 
-    /// Says that the stack is shorter than that of a call within the innermost one, and it is time to look into it.
+    /// Checks whether the stack is shorter than that of a callee of the innermost call, and the next check is due.
     #[inline(always)]
     pub fn is_shorter(&self, pointer: u64) -> bool {
         let frame = get(&self.depth).checked_sub(1);
@@ -521,7 +522,8 @@ impl ThreadStack {
         frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.patience.is_over()
     }
 
-    /// It was looked into: the innermost call is still open, so its frame has become smaller, if nothing was `found`.
+    /// Notes the result of a check. If nothing was `found`, the innermost call is still open, so its frame has become
+    /// smaller.
     #[cold]
     pub fn looked_into(&self, pointer: u64, found: bool) {
         self.patience.looked(found);
@@ -532,32 +534,32 @@ impl ThreadStack {
         }
     }
 
-    /// Notes how many exceptions have left calls, and gives what was noted before.
+    /// Stores the number of exceptions that have left calls, and returns the previous one.
     pub fn replace_unwound(&self, now: u64) -> u64 {
         let before = get(&self.unwound);
         set(&self.unwound, now);
         before
     }
 
-    /// Says that it is time to look for ends that were lost with little stack, as one may have been; else that is in doubt.
+    /// Checks whether the next search for ends lost with little stack is due; if not, notes the doubt.
     pub fn is_time_to_look(&self) -> bool {
         let is_time = self.scarce_patience.is_over();
         self.doubt.store(!is_time, Ordering::Relaxed);
         is_time
     }
 
-    /// It was looked for them.
+    /// Notes the result of a search.
     pub fn looked(&self, found: bool) {
         self.scarce_patience.looked(found);
         self.doubt.store(false, Ordering::Relaxed);
     }
 
-    /// Says that an end with little stack may have been lost since it was looked for them.
+    /// Checks whether an end with little stack may have been lost since the last search.
     pub fn is_in_doubt(&self) -> bool {
         self.doubt.load(Ordering::Relaxed)
     }
 
-    /// Says that little stack was left for the innermost call, and more for the one around it.
+    /// Checks whether little stack was left for the innermost call, and more for the enclosing one.
     pub fn is_first_scarce(&self) -> bool {
         let is_scarce = |below: u64| {
             let depth = get(&self.depth).checked_sub(below);
@@ -567,7 +569,7 @@ impl ThreadStack {
         is_scarce(1) && !is_scarce(2)
     }
 
-    /// Time that a span within the innermost open call took.
+    /// Adds the time of a span within the innermost open call.
     #[inline]
     pub fn spent(&self, ticks: u64) {
         let Some(depth) = get(&self.depth).checked_sub(1) else {
@@ -578,7 +580,7 @@ impl ThreadStack {
         }
     }
 
-    /// Becomes the stack of another virtual thread.
+    /// Makes this the stack of another virtual thread.
     pub fn begin(&self, owner: u64) {
         self.clear();
         set(&self.mark_mask, u64::MAX);
@@ -586,7 +588,7 @@ impl ThreadStack {
         set(&self.owner, owner);
     }
 
-    /// Forgets what is open.
+    /// Discards the open calls.
     pub fn clear(&self) {
         set(&self.depth, 0);
         set(&self.top, 0);
@@ -600,8 +602,8 @@ impl ThreadStack {
         set(&around.mark, u64::MAX);
     }
 
-    /// Calls `write` with the words behind the captures staged for `span`, whose call is about to be entered if
-    /// `of_entry`, all those before being forgotten if `first`; `write` says how many it used, none if it had no room.
+    /// Calls `write` with the words after the captures staged for `span`, whose call is about to be entered if
+    /// `of_entry`. `first` discards the earlier ones. `write` returns the number of used words, `None` without room.
     pub fn stage(
         &self,
         span: u32,
@@ -619,7 +621,7 @@ impl ThreadStack {
         used.is_some()
     }
 
-    /// Stages these words, and no others, for `span`, which is about to be entered if `of_entry`.
+    /// Stages only these words for `span`, which is about to be entered if `of_entry`.
     pub fn stage_words(&self, span: u32, of_entry: bool, words: &[u64]) {
         self.stage(span, (of_entry, true), |room| {
             let room = room.get(..words.len())?;
@@ -638,7 +640,7 @@ impl ThreadStack {
         words.unwrap_or_default().iter().map(get).collect()
     }
 
-    /// The captures staged for the event `span`, as words of the arena; they are staged no more.
+    /// Takes the captures staged for the event `span`, as words of the arena.
     pub fn take_staged(&self, span: u32) -> (u64, u64) {
         let top = get(&self.top);
         if get(&self.staged_for) != u64::from(span) {
@@ -648,7 +650,7 @@ impl ThreadStack {
         (top, get(&self.staged))
     }
 
-    /// Does what [`stage`](Self::stage) does, once there is an arena; none if there is no room either.
+    /// Fast path of [`stage`](Self::stage) for an existing arena; `None` without room.
     #[inline(always)]
     pub fn stage_quickly(
         &self,
@@ -667,7 +669,7 @@ impl ThreadStack {
         Some(())
     }
 
-    /// Calls that are open, but for the outermost ones that were entered before `base`, in an earlier trace.
+    /// Returns the number of open calls, without the outermost ones entered before `base`, in an earlier trace.
     pub fn depth(&self, base: u64) -> u64 {
         let depth = get(&self.depth);
         let is_earlier = |at: &u64| {
@@ -677,7 +679,7 @@ impl ThreadStack {
         depth - (0..depth).take_while(is_earlier).count() as u64
     }
 
-    /// Calls `write` with the words behind the captures of a call that has just been left, and adds those that it used.
+    /// Calls `write` with the words after the captures of a call that has just been left, and adds the used words.
     pub fn extend(
         &self,
         (from, to): (u64, u64),
@@ -696,14 +698,15 @@ impl ThreadStack {
             .get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Bytes that an opened object may take: an eighth of those that are left, so that calls within this one have room, too.
+    /// Returns the byte limit of an opened object: an eighth of the free bytes, so that calls within this one have
+    /// room, too.
     pub fn room_to_open(&self) -> usize {
         let arena = self.arena_of(ARENA_OF_OPENED);
         let used = get(&self.top).max(get(&self.staged));
         arena.len().saturating_sub(used as usize)
     }
 
-    /// Words of the arena.
+    /// Returns words of the arena.
     #[inline]
     pub fn words(&self, (from, to): (u64, u64)) -> &[AtomicU64] {
         if from == to {
@@ -713,8 +716,8 @@ impl ThreadStack {
         arena.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// Span, mode and start of the open calls, outermost first. Another thread may be changing them: what is read
-    /// then may be a call that has just ended.
+    /// Returns span, mode and start of the open calls, outermost first. Another thread may change them, so the result
+    /// may contain a call that has just ended.
     pub fn open(&self) -> Vec<(u32, u8, u64)> {
         let frames = (0..get(&self.depth)).map_while(|at| self.frame(at, false));
         frames
@@ -730,7 +733,7 @@ impl ThreadStack {
 mod tests {
     use super::*;
 
-    /// A call of this mode that begins with plenty of stack.
+    /// Returns the start of a call of this mode with plenty of stack.
     fn begin(mode: u8, base: u64) -> Begin {
         Begin {
             mode,

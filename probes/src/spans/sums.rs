@@ -1,4 +1,4 @@
-//! Sums of each span, as one thread makes them.
+//! The sums of each span, as one thread computes them.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::limits::MAX_SPANS;
 use crate::events::{Aggregate, BUCKETS, bucket_of};
 
-/// Spans of one page of the directory.
+/// Number of spans on one page of the directory.
 const PAGE: usize = 512;
-/// Most sums that all threads together keep: some 180 MiB, reached with 1,000 spans on each of 64 threads.
+/// Maximum number of sums of all threads: some 180 MiB, reached with 1,000 spans on each of 64 threads.
 pub(crate) const MAX_SUMS: usize = 1 << 16;
 
-/// What one thread has seen of one span. Written by that thread alone, so without atomic additions.
+/// The calls of one span on one thread. Only that thread writes, so additions need not be atomic.
 #[derive(Debug)]
 pub(crate) struct Sum {
     errors: AtomicU64,
@@ -20,11 +20,11 @@ pub(crate) struct Sum {
     own: AtomicU64,
     min: AtomicU64,
     max: AtomicU64,
-    /// All this is to be forgotten: set by the reader, done by the writer.
+    /// Set by the reader to request a reset, which the writer performs.
     stale: AtomicBool,
-    /// `own` at the reader's last visit: each call adds to it.
+    /// `own` at the reader's last visit; each call increases it.
     seen: AtomicU64,
-    /// Calls by duration; there are as many calls as the buckets hold.
+    /// Number of calls by duration; their sum is the number of calls.
     buckets: [AtomicU64; BUCKETS],
 }
 
@@ -57,7 +57,7 @@ impl Sum {
         self.add_fresh(call);
     }
 
-    /// Adds a call where nothing is to be forgotten.
+    /// Adds a call to a sum without a pending reset.
     #[inline(always)]
     pub fn add_fresh(&self, call: Timed) {
         let ticks = call.ticks;
@@ -76,7 +76,7 @@ impl Sum {
         if let Some(bucket) = self.buckets.get(bucket_of(call.nanos)) {
             raise(bucket, 1);
         }
-        // Last: whoever sees that it grew sees the rest of the call, too.
+        // Written last: a reader that sees it grow sees the rest of the call, too.
         let own = self.own.load(Ordering::Relaxed).wrapping_add(call.own);
         self.own.store(own, Ordering::Release);
     }
@@ -107,7 +107,7 @@ pub(crate) fn raise(number: &AtomicU64, by: u64) {
 }
 
 impl Sums {
-    /// Adds a call; false if there is no memory for another span. Called by one thread only.
+    /// Adds a call; `false` if no memory is left for another span. Called by one thread only.
     pub fn add(&self, span: u32, call: Timed, room: &AtomicUsize) -> bool {
         match self.find(span) {
             Some(sum) => sum.add(call),
@@ -119,7 +119,7 @@ impl Sums {
         true
     }
 
-    /// The sum of a span to which a call can be added as it is.
+    /// Returns the sum of a span, unless a reset is pending.
     #[inline(always)]
     pub fn fresh(&self, span: u32) -> Option<&Sum> {
         self.find(span).filter(|sum| !sum.is_stale())
@@ -132,7 +132,7 @@ impl Sums {
         page.get(span as usize % PAGE)?.get().map(|sum| &**sum)
     }
 
-    /// The first call of a span on a thread: takes one of the `room` sums that are left.
+    /// Allocates the sum for the first call of a span on a thread; takes one of the `room` remaining sums.
     #[cold]
     fn make(&self, span: u32, room: &AtomicUsize) -> Option<&Sum> {
         let less = |left: usize| left.checked_sub(1);
@@ -150,7 +150,7 @@ impl Sums {
         Some(sum.get_or_init(|| Box::new(Sum::new())))
     }
 
-    /// Forgets everything.
+    /// Requests a reset of all sums.
     pub fn reset(&self) {
         for page in self.pages.get().into_iter().flatten() {
             for sum in page.get().into_iter().flatten().filter_map(OnceLock::get) {
@@ -159,7 +159,7 @@ impl Sums {
         }
     }
 
-    /// Calls `visit` with each span that has a sum here and whether it grew since the last such visit.
+    /// Calls `visit` for each span with a sum; the flag is set if the sum grew since the last visit.
     pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
         for (page, first) in self
             .pages
@@ -177,7 +177,7 @@ impl Sums {
         }
     }
 
-    /// Adds what this thread has seen of a span to `out`, in nanoseconds.
+    /// Adds the sum of a span to `out`, in nanoseconds.
     pub fn collect(&self, span: u32, nanos: impl Fn(u64) -> u64, out: &mut Aggregate) {
         let Some(sum) = self.fresh(span) else {
             return;
@@ -201,18 +201,18 @@ impl Sums {
     }
 }
 
-/// A call that has ended.
+/// A completed call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timed {
-    /// How long it took.
+    /// Duration in ticks.
     pub ticks: u64,
-    /// The same without the spans within it.
+    /// Duration without the spans within it, in ticks.
     pub own: u64,
-    /// `ticks` in nanoseconds.
+    /// Duration in nanoseconds.
     pub nanos: u64,
-    /// Whether it ended by an exception.
+    /// `true` if an exception ended it.
     pub failed: bool,
-    /// Whether no other call of its span is open around it.
+    /// `true` if no other call of its span is open around it.
     pub outermost: bool,
 }
 

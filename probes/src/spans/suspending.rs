@@ -1,7 +1,7 @@
-//! The functions for the entries and ends of Kotlin's suspend functions, which instrumented code calls.
+//! Records entries and ends of Kotlin's suspend functions; instrumented code calls these functions.
 //!
-//! A call lasts from its first entry until it returns a value or throws. A function that only passes its own continuation
-//! on to another one is not entered again: its call ends when that continuation goes on.
+//! A call lasts from its first entry until it returns a value or throws. A function that only passes its own
+//! continuation on is not entered again: its call ends when that continuation resumes.
 
 use super::completion::{end_within, ended, ended_unseen, moment};
 use super::coroutines::{Begun, CallRef, Continuations, Segment};
@@ -13,13 +13,13 @@ use super::stack::{Begin, Left};
 /// The entry of a suspend function.
 #[derive(Debug)]
 pub struct SuspendEntry<O> {
-    /// The continuation that goes on when the call has completed.
+    /// The continuation that resumes when the call has completed.
     pub completion: O,
-    /// True if the call began before, and goes on.
+    /// `true` if the call began earlier and resumes now.
     pub goes_on: bool,
 }
 
-/// A suspend function is entered, for the first time in a call or again.
+/// Records the entry of a suspend function, the first or a further one of a call.
 pub fn begin<C: Continuations>(
     jvm: &impl Jvm,
     objects: &C,
@@ -78,7 +78,7 @@ fn begin_plainly(jvm: &impl Jvm, here: CurrentThread, span: u32, pointer: u64) {
     here.stack.enter(span, begin, || moment(jvm, here, 0));
 }
 
-/// The call that is entered, and whether it goes on.
+/// Returns the entered call; the flag is set if it resumes.
 fn call_of<C: Continuations>(
     jvm: &impl Jvm,
     here: CurrentThread,
@@ -89,7 +89,7 @@ fn call_of<C: Continuations>(
     let shared = here.log.shared;
     let key = &entry.completion;
     if entry.goes_on {
-        // One that is not found began before the trace.
+        // An unknown call began before the trace.
         let call = shared
             .coroutines
             .with(|state| state.find(objects, span, key));
@@ -113,7 +113,7 @@ fn call_of<C: Continuations>(
     call.map(|call| (call, false))
 }
 
-/// A suspend function returns because it suspends.
+/// Records that a suspend function returns because it suspends.
 pub fn suspend(jvm: &impl Jvm, thread: u64, span: u32) {
     let Some((here, left, segment)) = left(jvm, thread, span, false) else {
         return;
@@ -128,7 +128,7 @@ pub fn suspend(jvm: &impl Jvm, thread: u64, span: u32) {
     give_back(here);
 }
 
-/// A suspend function returns a value.
+/// Records that a suspend function returns a value.
 pub fn complete(jvm: &impl Jvm, thread: u64, span: u32) {
     let Some((here, left, segment)) = left(jvm, thread, span, false) else {
         return;
@@ -162,7 +162,7 @@ fn left(
     Some((here, left, here.stack.pop_segment()))
 }
 
-/// A continuation goes on, with a failure if it `failed`: the calls end that passed it on.
+/// Handles a resumed continuation, with a failure if it `failed`: the calls that passed it on end.
 pub fn resumed<C: Continuations>(
     jvm: &impl Jvm,
     objects: &C,

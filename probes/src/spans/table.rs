@@ -1,4 +1,4 @@
-//! Gives spans their numbers and their modes.
+//! Assigns numbers and modes to spans.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -13,21 +13,22 @@ use super::sessions::SpanInCode;
 use super::watches::{ValueState, Watches};
 use crate::events::{AbsentValue, SpanInfo, SpanMode};
 
-/// What the running code reads as the mode of a span of mode [`SpanMode::Events`] that has a program.
+/// The mode value that the running code reads for a span of mode [`SpanMode::Events`] with a program.
 pub(crate) const WATCHED: u8 = SpanMode::Events as u8 + 1;
 
-/// Gives spans their numbers and their modes; may be used from any number of threads.
+/// Assigns numbers and modes to spans. All methods are thread-safe.
 ///
-/// The same (class, loader, method, descriptor, plugin, number) always gets the same number, so a retransformation finds it.
+/// The same (class, loader, method, descriptor, plugin, number) always gets the same number, so a retransformation
+/// finds it.
 #[derive(Debug, Default)]
 pub struct SpanTable {
     session: u8,
     modes: OnceLock<Box<[AtomicU8]>>,
     watches: Watches,
     rates: Rates,
-    /// The running code cannot call spans yet.
+    /// Set while the running code cannot call spans.
     held: AtomicBool,
-    /// A class was refused its spans meanwhile.
+    /// Set if a class was refused its spans meanwhile.
     postponed: AtomicBool,
     state: Mutex<State>,
 }
@@ -36,15 +37,15 @@ pub struct SpanTable {
 struct State {
     spans: Vec<SpanInfo>,
     by_key: HashMap<Key, u32>,
-    /// Numbers of spans that are new or whose mode changed since the last call of [`SpanTable::take_changed`].
+    /// Spans that are new or changed their mode since the last call of [`SpanTable::take_changed`].
     changed: Vec<u32>,
-    /// By number: whether it was asked for since the trace began.
+    /// By span number: `true` if the span was requested since the trace began.
     current: Vec<bool>,
 }
 
 type Key = (String, String, String, String, String, u32, Kind);
 
-/// What a number is of.
+/// The kind of item that a number identifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Span,
@@ -52,13 +53,13 @@ enum Kind {
     Event,
 }
 
-/// Why a span gets no number.
+/// The reason why a span gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooMany {
-    /// There are [`MAX_SPANS`] spans already.
+    /// The JVM has [`MAX_SPANS`] spans already.
     #[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
     Spans,
-    /// There were [`MAX_PROGRAMS`] different conditions already.
+    /// The JVM had [`MAX_PROGRAMS`] different conditions already.
     #[error(
         "one JVM can have at most {MAX_PROGRAMS} different conditions, and had them; use one of those, or none"
     )]
@@ -66,7 +67,7 @@ pub enum TooMany {
 }
 
 impl SpanTable {
-    /// The spans of one session.
+    /// Creates the table of one session.
     #[must_use]
     pub fn of_session(session: u8) -> Self {
         Self {
@@ -75,18 +76,18 @@ impl SpanTable {
         }
     }
 
-    /// The number by which the running code names a span of this session.
+    /// Returns the number of a span of this session in instrumented code.
     #[must_use]
     pub fn in_code(&self, span: u32) -> u32 {
         SpanInCode::new(self.session, span).0
     }
 
-    /// Says whether the running code can call spans. While it cannot, classes get none.
+    /// Stops or resumes the registration of spans. Classes get none while the running code cannot call spans.
     pub fn hold(&self, held: bool) {
         self.held.store(held, Ordering::Release);
     }
 
-    /// Whether a class may have spans now; one that may not is to be asked about again.
+    /// Checks whether a class may have spans now. If not, it should be processed again later.
     pub fn is_open(&self) -> bool {
         let held = self.is_held();
         if held {
@@ -95,18 +96,18 @@ impl SpanTable {
         !held
     }
 
-    /// Whether classes get no spans yet.
+    /// Checks whether registration is stopped.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.load(Ordering::Acquire)
     }
 
-    /// Whether a class was left without its spans since the last call.
+    /// Checks whether a class was left without its spans since the last call.
     pub fn take_postponed(&self) -> bool {
         self.postponed.swap(false, Ordering::AcqRel)
     }
 
-    /// Gives a span its number, or finds the one it has, and sets its mode. `span.id` is ignored.
+    /// Registers a span, or returns its existing number, and sets its mode. `span.id` is ignored.
     ///
     /// # Errors
     /// When there are too many.
@@ -114,7 +115,7 @@ impl SpanTable {
         self.register_watched(span, None, 0)
     }
 
-    /// The same for a span of whose calls more is asked; its method has so many parameters.
+    /// Registers a span with a program; its method has `parameters` parameters.
     ///
     /// # Errors
     /// When there are too many.
@@ -172,8 +173,8 @@ impl SpanTable {
         Ok(id)
     }
 
-    /// Sets the mode of every span that `wanted` picks and says how many changed. A span that counts goes on
-    /// counting, and one that does not cannot be made to: that takes other code.
+    /// Sets the mode of every span that `wanted` selects, and returns the number of changes. A span in count mode
+    /// keeps it, and others cannot be switched to it: that takes different code.
     pub fn set_mode(&self, mode: SpanMode, mut wanted: impl FnMut(&SpanInfo) -> bool) -> usize {
         let mut state = self.state();
         let picked: Vec<u32> = state
@@ -189,7 +190,7 @@ impl SpanTable {
         picked.len()
     }
 
-    /// The method of a span.
+    /// Returns the method of a span.
     #[must_use]
     pub fn method(&self, span: u32) -> Option<MethodName> {
         let state = self.state();
@@ -201,25 +202,26 @@ impl SpanTable {
         })
     }
 
-    /// Every span.
+    /// Returns every span.
     #[must_use]
     pub fn all(&self) -> Vec<SpanInfo> {
         self.state().spans.clone()
     }
 
-    /// Whether no span was asked for since the trace began.
+    /// Checks whether no span was requested since the trace began.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.state().current.contains(&true)
     }
 
-    /// By number: whether the span was asked for since the trace began. Others belong to earlier traces.
+    /// Returns, by span number, whether the span was requested since the trace began. Others belong to earlier
+    /// traces.
     #[must_use]
     pub fn current(&self) -> Vec<bool> {
         self.state().current.clone()
     }
 
-    /// Adds to the spans what calls have shown of their values. `name` gives the name of a number.
+    /// Adds to the spans which of their values calls had. `name` returns the name of a number.
     pub fn note_values(&self, name: &impl Fn(u32) -> Arc<str>) {
         if !self.watches.take_noted() {
             return;
@@ -252,7 +254,7 @@ impl SpanTable {
         }
     }
 
-    /// Spans that are new or whose mode changed since the last call.
+    /// Returns the spans that are new or changed their mode since the last call.
     #[must_use]
     pub fn take_changed(&self) -> Vec<SpanInfo> {
         let mut state = self.state();
@@ -267,15 +269,14 @@ impl SpanTable {
         spans.cloned().collect()
     }
 
-    /// Another trace begins: it holds the spans that are asked for from now on.
+    /// Starts another trace, which holds the spans requested from now on.
     pub fn begin_again(&self) {
         let mut state = self.state();
         state.changed.clear();
         state.current.fill(false);
     }
 
-    /// Starts the limits of this plugin, or of all plugins, from zero: calls and events that are kept, in all and in a
-    /// second.
+    /// Resets the limits of this plugin, or of all plugins: total and per-second numbers of stored calls and events.
     pub fn forget_limits(&self, plugin: Option<&str>) {
         self.watches.begin_again(plugin);
         let state = self.state();
@@ -286,7 +287,7 @@ impl SpanTable {
             .for_each(|span| self.rates.forget(span.id));
     }
 
-    /// The modes by number, as [`SpanMode`] `as u8` or `WATCHED`; read by the running code.
+    /// Returns the modes by number, as [`SpanMode`] `as u8` or `WATCHED`; the running code reads them.
     pub fn modes(&self) -> &[AtomicU8] {
         self.modes
             .get_or_init(|| (0..MAX_SPANS).map(|_| AtomicU8::new(0)).collect())
@@ -307,17 +308,17 @@ impl SpanTable {
         }
     }
 
-    /// What is asked of the calls of some spans; read by the running code.
+    /// Returns the conditions and shown values of spans; the running code reads them.
     pub(crate) fn watches(&self) -> &Watches {
         &self.watches
     }
 
-    /// How many of an event are kept in a second; read by the running code.
+    /// Returns the limits of events per second; the running code reads them.
     pub(crate) fn rates(&self) -> &Rates {
         &self.rates
     }
 
-    /// The state; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+    /// Locks the state. A panic of another holder cannot leave it in a harmful state.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What belongs to one native thread.
+//! The data of one native thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,29 +9,29 @@ use super::stack::ThreadStack;
 use super::sums::{Sums, raise};
 use crate::events::{Lost, ThreadInfo};
 
-/// Everything that one native thread writes. Never freed: a new thread takes over what an ended one has left.
+/// All data that one native thread writes. It is never freed: a new thread reuses the log of an ended one.
 #[derive(Debug)]
 pub(crate) struct ThreadLog {
-    /// What it shares with all other threads.
+    /// Data shared with all other threads.
     pub shared: &'static Shared,
     /// The open calls of the platform thread itself.
     pub own: ThreadStack,
     /// Java's id of the platform thread.
     pub id: AtomicU64,
-    /// The stack pointer below which little of the native thread's stack is left.
+    /// Below this stack pointer, little of the native thread's stack is left.
     pub scarce_below: AtomicU64,
-    /// Who it is.
+    /// Id and name of the thread.
     info: Mutex<ThreadInfo>,
-    /// Calls with their captures.
+    /// The completed calls with their captures.
     pub queue: Queue,
     pub sums: Sums,
     pub lost: Losses,
-    /// The thread has ended; what it wrote may still be unread.
+    /// Set after the end of the thread. Its data may still be unread.
     pub ended: AtomicBool,
 }
 
 impl ThreadLog {
-    /// Calls `read` with the name of the platform thread, unless it is being read or changed at this moment.
+    /// Calls `read` with the name of the platform thread, unless another thread reads or changes it at this moment.
     pub fn with_name<R>(&self, read: impl FnOnce(&str) -> R) -> Option<R> {
         let info = self.info.try_lock().ok()?;
         Some(read(&info.name))
@@ -52,7 +52,7 @@ impl ThreadLog {
     }
 }
 
-/// [`Lost`] as one thread counts it.
+/// The losses of one thread; see [`Lost`].
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     pub full: AtomicU64,
@@ -66,13 +66,13 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Adds one loss, from the thread they belong to.
+    /// Adds losses; called by the owning thread only.
     #[cold]
     pub fn note(&self, which: fn(&Losses) -> &AtomicU64, count: u64) {
         raise(which(self), count);
     }
 
-    /// Adds them to `out`.
+    /// Adds the losses to `out`.
     pub fn collect(&self, out: &mut Lost) {
         let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
         out.full += read(&self.full);
@@ -86,7 +86,7 @@ impl Losses {
     }
 }
 
-/// The native threads, living and dead.
+/// The native threads, running and ended.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     state: Mutex<State>,
@@ -95,14 +95,14 @@ pub(crate) struct Threads {
 #[derive(Debug, Default)]
 struct State {
     all: Vec<&'static ThreadLog>,
-    /// Of ended threads, read to the end.
+    /// Logs of ended threads without unread data.
     free: Vec<&'static ThreadLog>,
-    /// Not yet reported to the reader.
+    /// Threads that the reader does not know yet.
     joined: Vec<ThreadInfo>,
 }
 
 impl Threads {
-    /// Gives a platform thread its log. Calls of the thread itself name `owner`; little stack is left below
+    /// Creates the log of a platform thread. Its own calls carry the id `owner`; little stack is left below
     /// `scarce_below`.
     pub fn join(
         &self,
@@ -130,7 +130,7 @@ impl Threads {
         log
     }
 
-    /// Lets every living thread be reported to the reader again.
+    /// Reports every running thread to the reader again.
     pub fn report_again(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |log: &&&ThreadLog| state.free.iter().any(|free| std::ptr::eq(*free, **log));
@@ -146,19 +146,19 @@ impl Threads {
             .collect();
     }
 
-    /// The threads that joined since the last call.
+    /// Returns the threads that joined since the last call.
     pub fn take_joined(&self) -> Vec<ThreadInfo> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut state.joined)
     }
 
-    /// Every log.
+    /// Returns all logs.
     pub fn all(&self) -> Vec<&'static ThreadLog> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.all.clone()
     }
 
-    /// Lets other threads take over the logs of ended ones.
+    /// Makes the logs of ended threads available to other threads.
     pub fn recycle(&self, ended: &[&'static ThreadLog]) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for log in ended {

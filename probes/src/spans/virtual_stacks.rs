@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use super::free_list::{FreeList, Link};
 use super::stack::ThreadStack;
 
-/// Threads of one group.
+/// Number of threads in one group.
 const GROUP: usize = 16;
-/// Groups; the id of a virtual thread names its group.
+/// Number of groups; the id of a virtual thread determines its group.
 const GROUPS: usize = 4_096;
 
 type Group = Box<[Entry; GROUP]>;
 
-/// Which stack a virtual thread has.
+/// The stack of a virtual thread.
 #[derive(Debug, Default)]
 struct Entry {
     /// The thread; 0 for none.
@@ -21,22 +21,22 @@ struct Entry {
     stack: AtomicU32,
 }
 
-/// A stack, and the free one below it if it is free.
+/// A stack, and the link to the next free one.
 #[derive(Debug, Default)]
 struct Slot {
     stack: ThreadStack,
     below: AtomicU32,
 }
 
-/// The stacks of virtual threads that have a call open: 65,536 of them at most. There are as many as were in use at
-/// once.
+/// The stacks of virtual threads with open calls, at most 65,536. Memory is allocated for the highest number in use
+/// at once.
 ///
-/// A virtual thread runs on one native thread at a time, which alone touches its stack; a stack is in use while it has
-/// an owner.
+/// A virtual thread runs on one native thread at a time, which alone accesses its stack. A stack is in use while it
+/// has an owner.
 #[derive(Debug)]
 pub(crate) struct VirtualStacks {
     groups: Box<[OnceLock<Group>]>,
-    /// The stacks, by pages, and how many were given out for the first time.
+    /// The stacks by pages, and the number of stacks given out for the first time.
     pages: Box<[OnceLock<Box<[Slot; GROUP]>>]>,
     made: AtomicUsize,
     free: FreeList,
@@ -54,13 +54,13 @@ impl Default for VirtualStacks {
 }
 
 impl VirtualStacks {
-    /// The stack that a virtual thread has.
+    /// Returns the stack of a virtual thread.
     pub fn find(&self, thread: u64) -> Option<&ThreadStack> {
         let link = self.entry(thread)?.stack.load(Ordering::Relaxed);
         self.slot(link).map(|slot| &slot.stack)
     }
 
-    /// The stack that a virtual thread has, or a free one; none if its group has none left.
+    /// Returns the stack of a virtual thread, or assigns a free one. `None` if its group is full.
     pub fn claim(&self, thread: u64) -> Option<&ThreadStack> {
         if let Some(found) = self.find(thread) {
             return Some(found);
@@ -84,7 +84,7 @@ impl VirtualStacks {
         Some(&slot.stack)
     }
 
-    /// Lets other threads have the stack of a virtual thread that has no call open. Called by the thread itself.
+    /// Frees the stack of a virtual thread without open calls. Called by the thread itself.
     pub fn release(&self, stack: &ThreadStack) {
         let thread = stack.owner.swap(0, Ordering::Relaxed);
         let Some(entry) = self.entry(thread) else {
@@ -97,7 +97,7 @@ impl VirtualStacks {
         }
     }
 
-    /// Stacks in use, with their owners.
+    /// Iterates over the stacks in use, with their owners.
     pub fn used(&self) -> impl Iterator<Item = (u64, &ThreadStack)> {
         let slots = self
             .pages
@@ -122,7 +122,7 @@ impl VirtualStacks {
         page.get(number % GROUP)
     }
 
-    /// A stack without an owner.
+    /// Takes a free stack.
     fn take(&self) -> Option<(Link, &Slot)> {
         let below = |link| self.slot(link).map(|slot| &slot.below);
         if let Some(link) = self.free.take(below) {
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(stacks.used().count(), GROUP);
     }
 
-    /// Threads that come and go take no more memory than those that are there at once.
+    /// Short-lived threads take no more memory than those that exist at once.
     #[test]
     fn stacks_are_used_again_by_threads_of_other_groups() {
         let stacks = VirtualStacks::default();

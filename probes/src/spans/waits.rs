@@ -1,6 +1,7 @@
-//! Waits of threads with open calls, until the recorder writes them.
+//! Waits of threads with open calls, buffered until the recorder writes them.
 //!
-//! A wait takes a lock and memory, which costs little beside it. No call of a span comes here.
+//! Recording a wait takes a lock and allocates, which is cheap compared to the wait. Calls of spans do not use this
+//! module.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,27 +9,27 @@ use super::shared::Scale;
 use super::table::SpanTable;
 use crate::events::{EventWriter, Wait, WaitKind};
 
-/// Most waits that can wait to be written.
+/// Maximum number of buffered waits.
 const MOST: usize = 1 << 15;
 
-/// A wait that has ended, as the agent reports it.
+/// A completed wait, as the agent reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waited {
-    /// Java's id of the thread; 0 of a collection.
+    /// Java's id of the thread; 0 for a collection.
     pub thread: u64,
-    /// Whether the thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
     /// The reason.
     pub kind: WaitKind,
     /// A tick at or after its end.
     pub tick: u64,
-    /// The nanoseconds from its end to that tick.
+    /// Nanoseconds between its end and that tick.
     pub ago: u64,
     /// Its length in nanoseconds.
     pub nanos: u64,
-    /// Internal name of the class of the object for which the thread waited; empty if there is none.
+    /// Internal class name of the object that the thread waited for; empty if there is none.
     pub class: String,
-    /// The names of the threads that had the lock; empty if they are not known.
+    /// Names of the threads that owned the lock; empty if unknown.
     pub holders: String,
 }
 
@@ -52,23 +53,23 @@ impl Waits {
         }
     }
 
-    /// Counts waits that nobody wrote down.
+    /// Counts waits that were not recorded.
     pub fn lose(&self, count: u64) {
         self.state().lost += count;
     }
 
-    /// Waits that found no room so far.
+    /// Returns the number of lost waits.
     pub fn lost(&self) -> u64 {
         self.state().lost
     }
 
-    /// Forgets all waits.
+    /// Discards all waits.
     pub fn clear(&self) {
         self.state().waits.clear();
     }
 
-    /// Writes all waits, in the order in which they were added; says whether there were any. The first of a kind is
-    /// written behind its place.
+    /// Writes all waits in order of arrival; returns `false` if there were none. The place of a kind precedes its
+    /// first wait.
     pub fn write(&self, table: &SpanTable, scale: Scale, out: &mut EventWriter) -> bool {
         let waits = std::mem::take(&mut self.state().waits);
         let any = !waits.is_empty();
@@ -92,7 +93,7 @@ impl Waits {
 }
 
 impl Waited {
-    /// The wait with times of a trace.
+    /// Converts the times to those of a trace.
     fn on(self, scale: Scale) -> Wait {
         let end = scale.time(self.tick).saturating_sub(self.ago);
         Wait {

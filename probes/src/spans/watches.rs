@@ -1,4 +1,4 @@
-//! What is asked of the calls of spans that have a condition, or of which values are shown.
+//! The conditions and shown values of spans.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -10,9 +10,9 @@ use super::capture::Seen;
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::rates::{InSecond, raise};
 
-/// Where the number of a method's parameters lies beside that of its program.
+/// Bit position of the number of a method's parameters, beside the number of its program.
 const PARAMETERS: u32 = 16;
-/// Programs of one page of the directory.
+/// Number of programs on one page of the directory.
 const PAGE: usize = 256;
 
 type Page = Box<[OnceLock<Watched>]>;
@@ -21,11 +21,11 @@ type Page = Box<[OnceLock<Watched>]>;
 #[derive(Debug, Default)]
 pub(crate) struct Watches {
     pages: OnceLock<Box<[OnceLock<Page>]>>,
-    /// By span: number of the program, plus one, in the low half; number of parameters in the high one.
+    /// By span: the program number plus one in the low half, the number of parameters in the high half.
     spans: OnceLock<Box<[AtomicU32]>>,
-    /// Held by who adds a program.
+    /// Held while a program is added.
     known: Mutex<Known>,
-    /// Set when it becomes known that a value is there, or that it is not.
+    /// Set when a value is found present or absent for the first time.
     noted: AtomicBool,
 }
 
@@ -47,43 +47,43 @@ pub(crate) struct Watched {
     values: Box<[Sought]>,
 }
 
-/// A value of a program that fields lead to.
+/// A value of a program that is reached through fields.
 #[derive(Debug, Default)]
 struct Sought {
     /// [`UNSEEN`], [`ABSENT`] or [`FOUND`].
     state: AtomicU8,
-    /// Classes that lacked a field, the field, and the fields that they have, while none was found.
+    /// While the value was never present: classes without a field, the field, and the fields that they have.
     absent: Mutex<Vec<(u32, u32, u32)>>,
 }
 
-/// Most classes that are noted for a value.
+/// Maximum number of noted classes for a value.
 const MOST_ABSENT: usize = 64;
 
 const UNSEEN: u8 = 0;
 const ABSENT: u8 = 1;
 const FOUND: u8 = 2;
 
-/// A value of a program, as far as calls have shown.
+/// The known state of a program's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueState {
-    /// It was there at least once.
+    /// It was present at least once.
     Found,
-    /// It never was: numbers of a class, of the field that it lacks, and of the fields that it has.
+    /// It was never present: numbers of a class, of its missing field, and of its existing fields.
     Absent(u32, u32, u32),
 }
 
-/// The counts of the limits of a watch. Its programs share them: fields that are written have one for each class that
-/// instructions name.
+/// The counts of a watch's limits. Its programs share them: a watch of written fields has one program for each class
+/// that instructions name.
 #[derive(Debug, Default)]
 struct Limits {
-    /// Calls that were kept, if their number is limited.
+    /// Number of stored calls, if it is limited.
     kept: AtomicU64,
-    /// Calls that were kept in one second, if their number is limited.
+    /// Number of calls stored in one second, if it is limited.
     in_second: InSecond,
 }
 
 impl Watches {
-    /// Sets the program of a plugin's span, or none; false if there are too many.
+    /// Sets or removes the program of a plugin's span; `false` if there are too many.
     pub fn set(
         &self,
         span: u32,
@@ -111,7 +111,7 @@ impl Watches {
         true
     }
 
-    /// The program of a span, and how many parameters its method has.
+    /// Returns the program of a span, and the number of its method's parameters.
     pub fn of(&self, span: u32) -> Option<(&Watched, u8)> {
         let both = self
             .spans
@@ -122,8 +122,8 @@ impl Watches {
         Some((self.find(number)?, (both >> PARAMETERS) as u8))
     }
 
-    /// Checks whether a call of a span that has been open for so many nanoseconds is kept when it ends: its program has no
-    /// limit, and no condition but a duration that has passed.
+    /// Checks whether a call of a span that is open for `nanos` is stored when it ends: its program has no limit, and
+    /// no condition but a duration that has passed.
     pub fn keeps_open(&self, span: u32, nanos: u64) -> bool {
         let keeps = |watched: &Watched| {
             let watch = watched.program.watch();
@@ -141,7 +141,7 @@ impl Watches {
         self.of(span).is_some_and(|(watched, _)| keeps(watched))
     }
 
-    /// Starts the limits of this plugin, or of all plugins, from zero.
+    /// Resets the limits of this plugin, or of all plugins.
     pub fn begin_again(&self, plugin: Option<&str>) {
         let count = self.known().numbers.len();
         let programs = (0..count).filter_map(|number| self.find(number as u32));
@@ -155,12 +155,12 @@ impl Watches {
         }
     }
 
-    /// The number of a program, the same for one of the same plugin that asks the same.
+    /// Returns the number of a program; equal programs of a plugin share one.
     fn number(&self, plugin: &str, program: &Arc<Program>) -> Option<u32> {
         let mut known = self.known();
         let number = known.numbers.len() as u32; // at most MAX_PROGRAMS
         let is_same = |known: &Watched| known.plugin == plugin && known.program == *program;
-        // Most spans have the program that was added last.
+        // Most spans have the last added program.
         let last = number
             .checked_sub(1)
             .filter(|last| self.find(*last).is_some_and(is_same));
@@ -192,7 +192,7 @@ impl Watches {
         Some(number)
     }
 
-    /// Notes once that a value is there, or why it is not.
+    /// Notes once that a value is present, or the reason why it is absent.
     pub fn note(&self, watched: &Watched, number: u8, seen: Seen<'_>) {
         let Some(value) = watched.values.get(usize::from(number)) else {
             return;
@@ -207,7 +207,7 @@ impl Watches {
                     absent.push(one);
                     let (was, now) = (UNSEEN, ABSENT);
                     let (set, kept) = (Ordering::Release, Ordering::Relaxed);
-                    let _ = value.state.compare_exchange(was, now, set, kept); // it may be found
+                    let _ = value.state.compare_exchange(was, now, set, kept); // it may be found already
                     self.noted.store(true, Ordering::Release);
                 }
             }
@@ -220,7 +220,7 @@ impl Watches {
         }
     }
 
-    /// Says once whether something new is known of values.
+    /// Checks once whether the state of a value has changed.
     pub fn take_noted(&self) -> bool {
         self.noted.load(Ordering::Relaxed) && self.noted.swap(false, Ordering::Acquire)
     }
@@ -242,7 +242,7 @@ impl Sought {
 }
 
 impl Watched {
-    /// The values of which something is known, with their numbers.
+    /// Iterates over the values with a known state, with their numbers.
     pub fn known_values(&self) -> impl Iterator<Item = (u8, ValueState)> {
         let values = (0..).zip(&self.values);
         values.flat_map(|(number, value)| {
@@ -261,7 +261,7 @@ impl Watched {
         })
     }
 
-    /// Whether one more call is kept, which ended within this second.
+    /// Checks whether one more call may be stored that ended within this second, and counts it.
     pub fn admits(&self, second: u64) -> bool {
         let watch = self.program.watch();
         let in_time = |most| self.limits.in_second.admits(second, most);
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!([1, 1, 2, 2].map(admits), [true, false, true, false]);
     }
 
-    /// Writes of a field have a program for each class that instructions name.
+    /// A watch of written fields has a program for each class that instructions name.
     #[test]
     fn programs_of_one_watch_share_its_limits() {
         let watch = Watch {

@@ -14,24 +14,24 @@ thread_local! {
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A JVM whose threads and clock the test decides.
+/// A JVM whose threads and clock the test controls.
 struct Fake {
     runtime: &'static Runtime,
     thread: u64,
     now: Cell<u64>,
     has_counter: bool,
-    /// Ticks between two readings of the clock.
+    /// Number of ticks between two readings of the clock.
     step: u64,
     pointer: Cell<u64>,
-    /// Exceptions that have left calls.
+    /// Number of exceptions that have left calls.
     unwound: Cell<u64>,
-    /// The spans of the methods that have a frame.
+    /// The spans of the methods with a frame.
     running: RefCell<Vec<u32>>,
-    /// How often these were asked for.
+    /// Number of queries for these frames.
     looks: Cell<usize>,
 }
 
-/// The stack pointer below which little stack is left.
+/// Below this stack pointer, little stack is left.
 const SCARCE_BELOW: u64 = 1_000;
 
 impl Fake {
@@ -126,7 +126,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A runtime with a span for each mode, whose number is its place.
+    /// Creates a runtime with a span for each mode; the index is the span number.
     fn new(modes: &[SpanMode]) -> Self {
         Self::with_limits(modes, Limits::default())
     }
@@ -165,11 +165,11 @@ impl Bench {
             let thread = scope.spawn(move || {
                 body(&Fake::new(runtime, id, id * 1_000_000));
             });
-            thread.join().unwrap(); // so its log is marked as ended
+            thread.join().unwrap(); // marks its log as ended
         });
     }
 
-    /// Writes everything, for a trace that begins at the tick `base`.
+    /// Writes everything for a trace that begins at the tick `base`.
     fn record(&mut self, base: u64) {
         while self.runtime.drain(self.table, &mut self.writer, base) == Drained::Part {}
         let sums = self.runtime.changed_sums(self.table);
@@ -244,7 +244,7 @@ fn nested_calls_are_kept_with_self_times_errors_and_captures() {
     assert!(trace.lost.is_none());
 }
 
-/// Ticks are compared as unsigned numbers, and a clock that goes back makes no call of negative length.
+/// Ticks are unsigned, and a clock that goes back produces no negative duration.
 #[test]
 fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
     const HALF: u64 = 1 << 63;
@@ -265,7 +265,7 @@ fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
     assert_eq!((sum.count, sum.total, sum.min, sum.max), (2, 11, 1, 10));
 }
 
-/// A call and the one within it began at one reading of a clock that ticks seldom.
+/// A call and its caller begin at the same reading of a slow clock.
 #[test]
 fn calls_that_begin_at_one_reading_of_the_clock_are_two() {
     let modes = [SpanMode::Events, SpanMode::Events];
@@ -342,7 +342,7 @@ fn full_memory_drops_whole_calls_and_counts_them() {
     );
 }
 
-/// What is lost in one trace or before a reset is not said of what follows.
+/// Losses in one trace or before a reset do not count for the next one.
 #[test]
 fn losses_are_those_since_the_trace_began() {
     let limits = Limits {
@@ -497,7 +497,7 @@ fn open_calls_are_told_of_and_ended_later() {
             enter(&jvm, 1, 0);
             enter(&jvm, 1, 1);
             for now in [100, 200, 300] {
-                // At first they may be about to end, and at last nothing is new.
+                // At first they may be about to end, and in the end nothing is new.
                 let open = runtime.open_calls(table, 0, now, false);
                 assert_eq!(open.len(), usize::from(now == 200));
                 open.iter()
@@ -551,7 +551,7 @@ fn a_call_of_an_earlier_recording_is_in_no_later_one() {
         ..SpanInfo::default()
     };
     assert_eq!(table.register(&asked), Ok(0));
-    exit(&jvm, 1, 1); // not asked for any more
+    exit(&jvm, 1, 1); // no longer requested
     enter(&jvm, 1, 0);
     exit(&jvm, 1, 0);
     exit(&jvm, 1, 0); // entered before

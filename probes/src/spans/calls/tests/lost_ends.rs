@@ -1,18 +1,18 @@
-//! Calls whose end nobody was told of.
+//! Calls whose end was never reported.
 
 use super::*;
 
-/// A program on one thread: what it does is done to its frames, and told as the JVM would.
+/// A program on one thread: each action changes its frames, and is reported as the JVM would.
 struct Program<'f> {
     jvm: &'f Fake,
     thread: u64,
-    /// Whether a frame has an open call: not if it began before its method was instrumented.
+    /// The frames; the flag is set if the frame has an open call. A frame older than the instrumentation has none.
     frames: Vec<(u32, bool)>,
     /// Exceptions that leave calls on other threads before each step of this one.
     others: u64,
 }
 
-/// The stack that a frame takes.
+/// Stack bytes of a frame.
 const FRAME: u64 = 100;
 /// The stack pointer without a frame.
 const WHOLE: u64 = 3_000;
@@ -113,7 +113,7 @@ fn end_that_does_not_match_ends_the_calls_within_its_own() {
         program.enter(1);
         program.enter(0);
         program.enter(0);
-        program.frames.truncate(1); // nobody is told, and no exception was counted
+        program.frames.truncate(1); // nothing is reported, and no exception was counted
         program.exit();
         program.enter(0);
         program.exit();
@@ -173,7 +173,7 @@ fn while_other_threads_throw_the_frames_are_seldom_counted_and_no_call_is_left_o
     assert_eq!(counts(&trace), [(3, 0), (9_000, 9_000)]);
 }
 
-/// A program that calls, returns, throws and catches at random, where the ends of some calls with little stack get lost.
+/// A program calls, returns, throws and catches at random; the ends of some calls with little stack get lost.
 #[test]
 fn random_overflows_lose_no_call_and_leave_none_open() {
     [0, 1, 5].into_iter().for_each(random_overflows);
@@ -203,7 +203,7 @@ fn random_overflows(others: u64) {
                     program.exit();
                 }
             }
-            // Overflows, and is caught somewhere.
+            // The stack overflows, and some caller catches the error.
             let (lost, left) = (next(9), next(20));
             for unwound in 0.. {
                 if program.frames.len() as u64 <= left {

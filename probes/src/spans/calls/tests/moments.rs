@@ -1,10 +1,10 @@
-//! Events: moments with values.
+//! Events with values.
 
 use super::*;
 use crate::events::EventInfo;
 use crate::spans::calls::event;
 
-/// A bench with an event of this limit behind a span, as 0 and 1.
+/// A bench with a span (0) and an event with this limit (1).
 fn bench(per_second: Option<u32>) -> Bench {
     let bench = Bench::new(&[SpanMode::Events]);
     let place = SpanInfo {

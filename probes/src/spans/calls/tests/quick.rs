@@ -1,25 +1,25 @@
-//! The quick functions against the general ones.
+//! Compares the fast path with the general path.
 
 use super::*;
 use crate::spans::stack::MAX_DEPTH;
 use proptest::prelude::*;
 
-/// What a thread does next.
+/// The next action of a thread.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Enter(u32),
     /// The innermost call ends.
     Exit,
     Fail,
-    /// A call ends whose inner calls may not have been seen to end.
+    /// A call ends, and the ends of its inner calls may be missing.
     ExitOf(u32),
     Capture(u32),
     Switch(u32, SpanMode),
-    /// Sums and calls are forgotten.
+    /// Sums and calls are discarded.
     Forget,
 }
 
-/// Spans: two of them have the same bit as the first two.
+/// Spans; two of them have the same bit as the first two.
 const SPANS: [u32; 5] = [0, 1, 2, 64, 65];
 const MODES: [SpanMode; 3] = [SpanMode::Off, SpanMode::Aggregate, SpanMode::Events];
 
@@ -36,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Calls, sums and losses of one thread that does this.
+/// Returns calls, sums and losses of one thread with these actions.
 fn recorded(steps: &[Step], has_counter: bool) -> String {
     let all: Vec<SpanMode> = (0..66).map(|span| MODES[1 + span % 2]).collect();
     let mut bench = Bench::new(&all);

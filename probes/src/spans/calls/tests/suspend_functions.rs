@@ -1,11 +1,11 @@
-//! Calls of functions that are entered again and again, on any thread.
+//! Calls of functions that are entered several times, on any thread.
 
 use super::*;
 use crate::spans::suspending::{self, SuspendEntry};
 use crate::spans::{Continuations, Kept};
 use std::collections::HashSet;
 
-/// Continuations are numbers; each goes on with the one below it.
+/// Continuations are numbers; each resumes the one below it.
 #[derive(Default)]
 struct Numbers {
     gone: RefCell<HashSet<u64>>,
@@ -16,10 +16,10 @@ impl Continuations for Numbers {
     type Object = u64;
 
     fn hash(&self, object: &u64) -> u32 {
-        (*object % 2) as u32 // many have the same
+        (*object % 2) as u32 // many share a hash
     }
 
-    /// `1_003` goes on with `1_002`, and so on to `1_000`, which is a coroutine.
+    /// `1_003` resumes `1_002`, and so on to `1_000`, which is a coroutine.
     fn completion(&self, object: &u64) -> Option<u64> {
         (!object.is_multiple_of(1_000)).then(|| object - 1)
     }
@@ -74,7 +74,7 @@ fn resumed(jvm: &Fake, continuation: u64, failed: bool) {
 
 const THREE: [SpanMode; 3] = [SpanMode::Events; 3];
 
-/// Span, track from 1 on, start and end of each call.
+/// Returns span, track from 1 on, start and end of each call.
 fn calls(trace: &Trace) -> Vec<(u32, u64, u64, u64)> {
     let calls = trace.calls.iter();
     calls

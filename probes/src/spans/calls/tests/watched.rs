@@ -1,4 +1,4 @@
-//! Spans of whose calls only those are kept that match a condition.
+//! Spans with a condition: only matching calls are stored.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::events::{Lost, Value, Which};
 use crate::spans::calls::capture_read_from;
 
 impl Bench {
-    /// A runtime with one span, of whose calls this is asked; its method has two parameters.
+    /// Creates a runtime with one span and this watch; its method has two parameters.
     pub(super) fn watched(
         when: &str,
         show: Option<&str>,
@@ -49,7 +49,7 @@ impl Bench {
     }
 }
 
-/// A value from which the program reads; what it finds there is `read`, by the path's text.
+/// Captures a value from which the program reads; `read` returns the value at a path, by its text.
 fn root<'v>(jvm: &Fake, spec: CaptureSpec, read: impl Fn(&str) -> Seen<'v>) {
     capture_read_from(jvm, jvm.thread, 0, spec, |_, path, _, keep| {
         keep(path.map_or(Seen::Null, |path| read(&path.to_string())));
@@ -60,7 +60,7 @@ fn starts(trace: &Trace) -> Vec<u64> {
     trace.calls.iter().map(|call| call.start).collect()
 }
 
-/// A call that is open is among the single calls if nothing can keep it from them.
+/// An open call is among the single calls if nothing can exclude it at its end.
 #[test]
 fn open_calls_are_given_where_each_is_kept_or_their_duration_has_passed() {
     for (when, limits, given) in [
@@ -86,7 +86,7 @@ fn calls_that_do_not_match_are_counted_and_in_the_sums() {
     bench.thread(5, |jvm| {
         enter(jvm, 5, 0); // 5,000,010 to 5,000,020
         exit(jvm, 5, 0);
-        enter(jvm, 5, 0); // 5,000,030 to 5,000,050, for another one is within it
+        enter(jvm, 5, 0); // 5,000,030 to 5,000,050, because another call is within it
         enter(jvm, 5, 0);
         fail(jvm, 5, 0, || Some(jvm.runtime.class("a/Thrown")));
         exit(jvm, 5, 0);
@@ -213,7 +213,7 @@ fn calls_beyond_the_limit_are_counted_and_the_next_trace_has_its_own() {
     assert_eq!((trace.calls.len(), trace.lost.beyond_limit), (2 + 2, 3));
 }
 
-/// A method that runs on from an earlier trace is none of the callers of a later one.
+/// A method that keeps running from an earlier trace is no caller in a later one.
 #[test]
 fn depth_counts_the_calls_of_this_trace_alone() {
     let mut bench = Bench::watched("depth == 0", None, (None, None));
