@@ -21,7 +21,7 @@ use anyhow::Result;
 use clap::{Args, Parser};
 use figures::Figure;
 
-/// What to measure.
+/// Options of a measurement.
 #[derive(Args)]
 pub struct Options {
     #[command(subcommand)]
@@ -38,15 +38,16 @@ enum What {
     Startup(startup::Options),
     /// The rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API, warm and cold
     Rewriter(rewriter::Options),
-    /// What plugins cost for a class, asked and known from the plan cache, and what loading them takes
+    /// The cost of plugins for a class, asked or known from the plan cache, and of loading them
     Plugins(plugins::Options),
     /// Files instrumented before they run: all classes of a JDK and a large jar; beside JaCoCo
     Instrument(instrument::Options),
     /// The report of all classes of a JDK: CPU time, time and memory, beside JaCoCo
     Report(report::Options),
-    /// Looking into a running JVM: attach, instrument, leave, and the pauses meanwhile; beside Arthas
+    /// A visit to a running JVM: attach, instrument, leave, and the pauses meanwhile; beside Arthas
     Attach(attach::Options),
-    /// What a program pays while 1, 100 or 1,000 of its classes are changed: pauses, and until its code is compiled anew
+    /// The cost for a program while 1, 100 or 1,000 of its classes are changed: pauses, and the time until its code is
+    /// compiled anew
     Change(change::Options),
     /// Whole runs, and programs in their first seconds and later: no agent, JaCoCo, Classhook
     Coverage(coverage::Options),
@@ -66,7 +67,7 @@ struct All {
     brief: bool,
 }
 
-/// What was measured last.
+/// The last figures.
 #[derive(Args)]
 struct Table {
     /// Write the figures to docs/performance.json and the table of docs/performance.md
@@ -101,7 +102,8 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     let coverage = few(&["--processes=1", "--late=20", "--rounds=40"]);
     keep(startup::run(workspace, &parsed(few(&["--rounds=5"]))?)?)?;
     keep(rewriter::run(workspace, &parsed(rewriter)?)?)?;
-    // Before the next one, which removes folders: for minutes afterwards ext4 makes files several times as slowly.
+    // Runs before the next one, which removes folders. For minutes after that, ext4 creates files several times more
+    // slowly.
     keep(report::run(workspace, &parsed(few(&["--rounds=1"]))?)?)?;
     keep(instrument::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
     keep(attach::run(workspace, &parsed(few(&["--rounds=3"]))?)?)?;
@@ -116,7 +118,7 @@ fn all(workspace: &Workspace, brief: bool) -> Result<()> {
     figures::show(workspace, false)
 }
 
-/// The options that these words mean; the usual ones without.
+/// Parses options from these words; missing ones have their defaults.
 fn parsed<T: Args>(words: &[&str]) -> Result<T> {
     #[derive(Parser)]
     #[command(no_binary_name = true)]

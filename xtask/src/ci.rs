@@ -1,12 +1,13 @@
-//! `cargo xtask ci`: exactly what the CI runs, and nothing that it does not.
+//! `cargo xtask ci`: exactly the checks of the CI.
 
 use crate::workspace::{Workspace, say, step};
 use crate::{plugins, setup, test, tidy};
 use anyhow::{Result, anyhow};
 use std::time::Instant;
 
-/// Runs every check, the quick ones first; the last is the README's own test command, all of whose crates are linted
-/// and documented, with warnings denied, when they are built for it.
+/// Runs every check, the quick ones first. The last one is the README's test command. Its crates are linted and
+/// documented
+/// with warnings denied when they are built for it.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let began = Instant::now();
     step(
@@ -28,7 +29,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Fetches what is missing, and builds meanwhile what needs none of it: the one takes the network, the other the cores.
+/// Fetches dependencies and builds the compiler of plugins at the same time: one uses the network, the other the cores.
 fn set_up(workspace: &Workspace) -> Result<()> {
     std::thread::scope(|scope| {
         let options = setup::Options {

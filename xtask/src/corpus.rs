@@ -1,4 +1,5 @@
-//! `cargo xtask corpus`: the corpus tests with every class instead of the fortieth of the day, and what they counted.
+//! `cargo xtask corpus`: runs the corpus tests with every class, instead of an eightieth in rotation, and writes their
+//! counts.
 
 use crate::setup;
 use crate::workspace::{Workspace, say, step};
@@ -13,7 +14,7 @@ const DOCUMENT: &str = "docs/rewriter.md";
 const BEGIN: &str =
     "<!-- summary of docs/rewriter-corpus.csv, written by `cargo xtask corpus` -->\n";
 const END: &str = "<!-- end of the summary -->\n";
-/// A test of a component that takes long to make.
+/// A test of a component that takes long to build.
 const PYTHON: &str = "plugins::languages::plugin_in_python";
 const HOSTILE: &str = "plugins::hostile::plugins_that_are_made_to_harm";
 const JAVASCRIPT: &str = "plugins::languages::plugin_in_javascript";
@@ -21,28 +22,28 @@ const JAVASCRIPT: &str = "plugins::languages::plugin_in_javascript";
 const REGISTRY: &str = "plugins::sharing::real_registry";
 /// A test with Gradle, which not every machine has.
 const GRADLE: &str = "coverage::gradle";
-/// Tests on every release, of which only this task fetches the newest.
+/// Tests on every release; only this task fetches the newest.
 const RELEASES: [&str; 3] = [
     "agent::edge_releases",
     "coverage::java_cases",
     "trace::spans",
 ];
-/// A test that kills JVMs, here more of them.
+/// A test that kills JVMs; this task kills more of them.
 const KILLS: &str = "agent::durability::sixteen_killed";
-/// A test of Maven's site, and what the site needs.
+/// A test of Maven's site, and the files of the site.
 const SITE: &str = "coverage::maven_site";
 const MAVEN_SITE: &str = include_str!("../../tests/maven-site.sha256");
-/// A test with tools that only this task fetches.
+/// A test with report readers, which only this task fetches.
 const READERS: &str = "coverage::other_tools";
-/// A test beside a profiler that takes some seconds.
+/// A test beside a profiler, which takes some seconds.
 const PROFILER: &str = "profile::beside::hot_methods";
 /// A test with Chromium, which not every machine has.
 const BROWSER: &str = "coverage::browser";
-/// What was counted for each corpus and kind of edit.
+/// The file with the counts of each corpus and kind of edit.
 const COUNTS: &str = "docs/rewriter-corpus.csv";
 const HEAD: &str = "corpus,edits,classes,changed,methods,insertions,methods left alone,verified,new errors,refused before\n";
 
-/// One corpus under one kind of edit, as `tests/tests/rewriter/corpora.rs` leaves it.
+/// One corpus under one kind of edit, as `tests/tests/rewriter/corpora.rs` writes it.
 #[derive(Clone, Default, Deserialize)]
 struct Row {
     corpus: String,
@@ -57,7 +58,7 @@ struct Row {
     refused_before: u64,
 }
 
-/// Sets up, runs the corpus tests on every class and writes what they counted.
+/// Sets up, runs the corpus tests on every class, and writes their counts.
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::run(workspace, &setup::Options::default())?;
     setup::componentize_py(workspace)?;
@@ -137,7 +138,7 @@ fn csv(rows: &[Row]) -> String {
     text
 }
 
-/// One row for each kind of edit, over all corpora, in the order of the rows.
+/// Returns one row for each kind of edit, over all corpora, in the order of the rows.
 fn summary(rows: &[Row]) -> Vec<Row> {
     let mut sums: Vec<Row> = Vec::new();
     for row in rows {
@@ -163,7 +164,7 @@ impl Row {
         }
     }
 
-    /// The methods left alone, by reason.
+    /// Formats the unchanged methods, by reason.
     fn skipped(&self, separator: &str) -> String {
         let reasons = self.skipped.iter();
         let reasons: Vec<String> = reasons
@@ -177,7 +178,7 @@ impl Row {
     }
 }
 
-/// The rows as a table in Markdown, without their corpora.
+/// Formats the rows as a table in Markdown, without their corpora.
 fn table(rows: &[Row]) -> String {
     let mut text = String::from(
         "| edits | classes | changed | methods | insertions | methods left alone | verified | new errors | refused before |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
@@ -200,7 +201,7 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The document with another table between its two lines.
+/// Returns the document with this table between its two lines.
 fn with_table(document: &str, table: &str) -> Result<String> {
     let expected = || {
         format!(
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A row as [`csv`] writes it.
+    /// Parses a row that [`csv`] has written.
     fn parse(line: &str) -> Row {
         let items: Vec<&str> = line.split(',').collect();
         let number = |index: usize| items[index].parse().expect("a number");

@@ -1,8 +1,9 @@
-//! `cargo xtask demo`: a program of ours and javac, measured with the bundled plugin.
+//! `cargo xtask demo`: measures an example program and javac with the bundled coverage plugin.
 //!
 //! On each full JDK found: (a) the bank of `examples/bank`, (b) javac compiling that bank,
-//! which is the coverage of the module `jdk.compiler`.
-//! The first JDK's reports lie in `target/demo/{bank,javac}/html`, those of JDK N besides in `target/demo/jdk-N/`.
+//! which covers the module `jdk.compiler`.
+//! Reports of the first JDK are in `target/demo/{bank,javac}/html`, those of each further JDK N in
+//! `target/demo/jdk-N/`.
 
 use crate::jdks::{self, Jdk};
 use crate::workspace::{Workspace, output_of, say, step};
@@ -11,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sets up, builds, measures, and says where the reports are.
+/// Sets up, builds, measures, and prints the paths of the reports.
 pub fn run(workspace: &Workspace) -> Result<()> {
     setup::for_building(workspace)?;
     plugins::run_bundled(workspace)?;
@@ -52,7 +53,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The bank's sources for a JDK of this version: a record where there are records.
+/// Returns the bank's sources for a JDK of this version; a release without records has a class instead.
 pub fn bank_sources(workspace: &Workspace, feature: u32) -> Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     for folder in bank_folders(workspace, feature) {
@@ -80,7 +81,7 @@ struct Demo<'a> {
 }
 
 impl Demo<'_> {
-    /// The coverage of the bank's fixed day.
+    /// Measures the coverage of the bank's fixed day.
     fn bank(&self) -> Result<PathBuf> {
         let classes = self.folder.join("bank/classes");
         std::fs::create_dir_all(&classes)?;
@@ -104,7 +105,7 @@ impl Demo<'_> {
         self.measure("the bank", command, "bank")
     }
 
-    /// The coverage of the module jdk.compiler while it compiles the bank.
+    /// Measures the coverage of the module `jdk.compiler` while it compiles the bank.
     fn javac(&self) -> Result<PathBuf> {
         let out = self.folder.join("javac/classes");
         std::fs::create_dir_all(&out)?;

@@ -1,13 +1,15 @@
-//! The JDKs of this machine, as the tests find them: `JAVA_HOME`, `PATH`, the distribution's usual folders, and JVMs that `setup` fetched.
+//! The JDKs of this machine, found as the tests find them: `JAVA_HOME`, `PATH`, the distribution's folders, and JVMs
+//! fetched by `setup`.
 
 use anyhow::{Result, ensure};
 pub use e2e_tests::jdks::{Jdk, eight};
 use e2e_tests::jdks::{OLDEST, every_installation};
 use std::collections::BTreeSet;
 
-/// One Java installation for each release, 11 or newer: full ones first, then the first place wins.
+/// Returns one Java installation for each release from 11 on. Full JDKs come first; of one release the first folder
+/// wins.
 ///
-/// Looks again at each call, for `setup` adds some.
+/// Searches anew at each call, because `setup` adds JVMs.
 pub fn all() -> Vec<Jdk> {
     let mut found = every_installation();
     found.retain(|jdk| jdk.feature >= OLDEST);
@@ -17,18 +19,18 @@ pub fn all() -> Vec<Jdk> {
     found
 }
 
-/// Those that can compile, too.
+/// Returns those with a compiler.
 pub fn full() -> Vec<Jdk> {
     all().into_iter().filter(|jdk| jdk.full).collect()
 }
 
-/// Oldest release that is measured.
+/// The oldest release that is measured.
 const OLDEST_MEASURED: u32 = 17;
 
-/// Full JDKs for `cargo xtask bench`.
+/// Returns full JDKs for `cargo xtask bench`.
 ///
 /// # Errors
-/// If there is none.
+/// If no full JDK of 17 or newer is found.
 pub fn measured() -> Result<Vec<Jdk>> {
     let mut found = full();
     found.retain(|jdk| jdk.feature >= OLDEST_MEASURED);

@@ -1,13 +1,12 @@
 //! The project's tasks: `cargo xtask <task>`.
 //!
-//! Each task is a file of its own; this one only reads the command line.
-//! A task says what it does in plain lines, one per step, and stops at the first step that fails.
+//! Each task has a file of its own; this file only reads the command line.
+//! A task prints one line for each step, and stops at the first step that fails.
 //! Only [`setup`] uses the network.
 //!
-//! What it is not: part of the product.
-//! Nothing here is needed to use Classhook, and nothing of the product depends on it.
+//! No user of Classhook needs these tasks, and no crate of the product depends on them.
 //!
-//! Start reading at [`ci`]: it is exactly what the CI runs.
+//! Start reading at [`ci`], which runs exactly the checks of the CI.
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -39,27 +38,27 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Fetch what builds and tests need: the WebAssembly target, JVMs, test artifacts (uses the network)
+    /// Fetch the dependencies of builds and tests: the WebAssembly target, JVMs, test artifacts (uses the network)
     Setup(setup::Options),
-    /// Build everything, then measure the bank example and javac with the coverage plugin
+    /// Build the product, then measure the bank example and javac with the coverage plugin
     Demo,
     /// Run every test (programs and corpora: the part of the day)
     Test(test::Options),
-    /// Run exactly what the CI runs: fmt, clippy, tidy, doc, test
+    /// Run exactly the checks of the CI: fmt, clippy, tidy, doc, test
     Ci,
-    /// Measure
+    /// Measure Classhook beside its peers
     Bench(bench::Options),
-    /// Build the plugins, precompile them and build the agent and the command around them
+    /// Build and precompile the plugins, then the agent and the command that carry them
     Plugins,
-    /// Build the Maven plugin into target/maven-repository, a folder in the layout of Maven's repositories
+    /// Build the Maven plugin into target/maven-repository, in the layout of a Maven repository
     MavenPlugin,
-    /// Build the plugin of Gradle, against the installation in PATH, into the same folder
+    /// Build the Gradle plugin into the same folder, against the Gradle in PATH
     GradlePlugin,
-    /// Compile the runtime of classes instrumented before they run (needs a JDK 17)
+    /// Compile the runtime of offline instrumented classes (needs a JDK 17)
     Runtime,
-    /// Run the corpus tests on every class instead of the part of the day, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
+    /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
     Corpus,
-    /// Check what a compiler does not: layers, circles among modules, sizes, unsafe, documentation links
+    /// Check rules that no compiler checks: layers, circles among modules, sizes, unsafe code, links in documents
     Tidy(tidy::Options),
 }
 

@@ -1,5 +1,6 @@
-//! `cargo xtask maven-plugin` and `gradle-plugin`: the plugins, and the jar with command and agent, as a folder that Maven
-//! and Gradle can use.
+//! `cargo xtask maven-plugin` and `gradle-plugin`: the build plugins, and the jar with command and agent, in a folder
+//! that
+//! Maven and Gradle can use as a repository.
 
 use crate::workspace::{Workspace, say};
 use crate::{jdks, plugins, setup};
@@ -8,7 +9,7 @@ use e2e_tests::gradle;
 use e2e_tests::jdks::Jdk;
 use e2e_tests::maven_plugin::{REPORTING, VERSION, build, build_for_gradle, repository};
 
-/// Builds command and agent, compiles the plugin, and writes both into `target/maven-repository`.
+/// Builds command and agent, compiles the Maven plugin, and writes both into `target/maven-repository`.
 pub fn run(workspace: &Workspace) -> Result<()> {
     build(&prepared(workspace)?);
     say(format!(
@@ -18,7 +19,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The same, and the plugin of Gradle beside it.
+/// Like [`run`], with the Gradle plugin beside it.
 pub fn run_for_gradle(workspace: &Workspace) -> Result<()> {
     let home = gradle::home().context(GRADLE)?;
     setup::artifact(workspace, "groovy")?;
@@ -32,11 +33,11 @@ pub fn run_for_gradle(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What to do without Gradle.
+/// The error without Gradle, and its remedy.
 pub const GRADLE: &str = "expected a `gradle` in PATH whose installation has a folder `lib` (the plugin is compiled \
     against it), found none; on Debian: apt-get install gradle";
 
-/// Builds command and agent, and finds a JDK to compile plugins with.
+/// Builds command and agent, and returns a JDK that compiles plugins.
 fn prepared(workspace: &Workspace) -> Result<Jdk> {
     plugins::run(workspace)?;
     for name in ["maven", "junit", "testng"].into_iter().chain(REPORTING) {

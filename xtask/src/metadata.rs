@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace's own crates.
+//! The workspace's own crates, as `cargo metadata` reports them.
 
 use crate::workspace::{Workspace, output_of};
 use anyhow::{Context, Result};
@@ -13,15 +13,16 @@ struct Metadata {
 /// A crate of the workspace.
 #[derive(Deserialize)]
 pub struct Package {
-    /// Its name in `Cargo.toml`.
+    /// The name in `Cargo.toml`.
     pub name: String,
-    /// Its `Cargo.toml`.
+    /// The path of `Cargo.toml`.
     pub manifest_path: PathBuf,
-    /// What it depends on, tests included.
+    /// Dependencies, tests included.
     pub dependencies: Vec<Dependency>,
-    /// What is built of it.
+    /// The built libraries, programs and tests.
     pub targets: Vec<Target>,
-    /// Its path below the folder `plugins`, `tests/…` and `examples/…` for those below these; nothing if it is no plugin.
+    /// A plugin's path below the folder `plugins`, or `tests/…` and `examples/…` for those below these. Empty for other
+    /// crates.
     #[serde(skip)]
     pub plugin: Option<String>,
 }
@@ -29,22 +30,22 @@ pub struct Package {
 /// A line of a dependency table.
 #[derive(Deserialize)]
 pub struct Dependency {
-    /// The name of the package.
+    /// The package's name.
     pub name: String,
-    /// `dev`, `build`, or nothing for the product.
+    /// `dev`, `build`, or empty for a dependency of the product.
     pub kind: Option<String>,
-    /// Its folder, if it is a crate of ours.
+    /// The folder, for a crate of this workspace.
     pub path: Option<PathBuf>,
 }
 
 /// A library, program or test.
 #[derive(Deserialize)]
 pub struct Target {
-    /// The name of the file that is built, without prefix and extension.
+    /// The file name of the product, without prefix and extension.
     pub name: String,
     /// `lib`, `cdylib`, `bin`, …
     pub kind: Vec<String>,
-    /// Its first source file.
+    /// The root source file.
     pub src_path: PathBuf,
 }
 
@@ -62,7 +63,7 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
 }
 
 impl Target {
-    /// Is it a library or a program, rather than a test, an example or a build script?
+    /// Checks whether the target is a library or a program, rather than a test, an example or a build script.
     pub fn is_product(&self) -> bool {
         let kinds = ["lib", "rlib", "cdylib", "staticlib", "bin"];
         self.kind.iter().any(|kind| kinds.contains(&kind.as_str()))

@@ -1,7 +1,7 @@
-//! `cargo xtask plugins`: WebAssembly components from all folders `plugins`, and the agent and command that carry them.
+//! `cargo xtask plugins`: WebAssembly components of all folders `plugins`, and the agent and command that carry them.
 //!
-//! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and left in `target/bundled/`.
-//! The bundled ones are precompiled by the very engine that will run them, so that a fresh machine compiles nothing.
+//! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and put into `target/bundled/`.
+//! The bundled ones are precompiled by the engine that will run them, so a fresh machine compiles nothing.
 //! Files are written only when they change, so a second run builds nothing.
 
 use crate::metadata;
@@ -12,24 +12,25 @@ use wit_component::ComponentEncoder;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Those that are precompiled and embedded in the agent and the command.
+/// Plugins that are precompiled and embedded in the agent and the command.
 const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
-/// Plugins are compiled as one piece each. With a profile of their own, or with `lto`, which makes them no smaller, the
-/// macros that run at build time would have another identity and be compiled once more.
+/// Plugins are compiled as one codegen unit each. A profile of their own, or `lto`, which makes them no smaller, would
+/// give
+/// build-time macros another identity, and compile them once more.
 const IN_ONE_PIECE: [&str; 2] = ["--config", "profile.release.codegen-units=1"];
 
 /// A crate in a folder `plugins`, compiled to a component.
 struct Plugin {
     package: String,
-    /// The file that the compiler makes, without extension.
+    /// Name of the compiler's output, without extension.
     module: String,
     /// The file in `target/bundled`, without extension.
     name: String,
 }
 
-/// What users run besides the compiler, which is built apart: cargo unites the features of what it builds together, and
-/// agent and command would hold the compiler.
+/// The programs for users, without the compiler of plugins. That is built apart, since cargo unites the features of one
+/// build, and agent and command would contain the compiler.
 const PRODUCTS: [&str; 10] = [
     "-p",
     "cli",
@@ -43,13 +44,14 @@ const PRODUCTS: [&str; 10] = [
     "heap-dump",
 ];
 
-/// Builds all plugins, their compiler and fetcher, agent and command; afterwards
-/// `target/release/{classhook,classhook-fetch,classhook-relay,classhook-heap,classhook-plugin-compiler,libclasshook.so}` are complete.
+/// Builds all plugins, their compiler and fetcher, the agent and the command. Afterwards
+/// `target/release/{classhook,classhook-fetch,classhook-relay,classhook-heap,classhook-plugin-compiler,libclasshook.so}`
+/// are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
     build(workspace, |_| true)
 }
 
-/// Like [`run`], but of the plugins only those that agent and command carry.
+/// Like [`run`], but builds only the plugins that agent and command carry.
 pub fn run_bundled(workspace: &Workspace) -> Result<()> {
     build(workspace, |plugin| BUNDLED.contains(&plugin.name.as_str()))
 }
@@ -70,7 +72,7 @@ fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> 
     check("classhook", workspace, MAX_COMMAND)
 }
 
-/// Refuses a product that is not what users are to get.
+/// Refuses a product that contains the compiler or is too large.
 fn check(name: &str, workspace: &Workspace, most: usize) -> Result<()> {
     let file = workspace.product(name);
     let bytes =
@@ -115,7 +117,7 @@ fn compile(workspace: &Workspace, plugins: &[Plugin]) -> Result<()> {
     step("compiling the plugins to WebAssembly", &mut build)
 }
 
-/// Wraps the core module as a component and checks it.
+/// Wraps the core module as a component and validates it.
 fn wrap(workspace: &Workspace, plugin: &Plugin) -> Result<()> {
     let module = workspace
         .target(TARGET)
@@ -145,13 +147,13 @@ fn component(module: &[u8]) -> Result<Vec<u8>> {
         .encode()
 }
 
-/// Builds the compiler of plugins, which needs nothing that is fetched but crates.
+/// Builds the compiler of plugins, which needs only crates from the network.
 pub fn build_compiler(workspace: &Workspace) -> Result<()> {
     let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", "plugin-compiler"]);
     step("building the compiler of plugins", &mut build)
 }
 
-/// Lets the compiler compile the components, all in one run: each file it leaves makes `host` stale.
+/// Precompiles all components in one run, since each new file makes `host` stale.
 fn precompile(workspace: &Workspace) -> Result<()> {
     build_compiler(workspace)?;
     let scratch = tempfile::tempdir()?;

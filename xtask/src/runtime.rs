@@ -1,11 +1,11 @@
-//! `cargo xtask runtime`: compiles the runtime of classes instrumented before they run into `runtime/classes`.
+//! `cargo xtask runtime`: compiles the runtime of offline instrumented classes into `runtime/classes`.
 
 use crate::jdks;
 use crate::workspace::say;
 use anyhow::{Context, Result};
 use e2e_tests::runtime::{COMPILER, compiled, kept_folder};
 
-/// Replaces the kept class files.
+/// Replaces the class files in the repository.
 pub fn run() -> Result<()> {
     let jdk = jdks::full()
         .into_iter()

@@ -1,8 +1,8 @@
-//! `cargo xtask setup`: everything that building and testing need and the repository does not hold.
+//! `cargo xtask setup`: fetches everything that builds and tests need and the repository does not hold.
 //!
-//! The only task that uses the network.
-//! Idempotent: what is there and has the right digest is left alone.
-//! Two runs at once wait for each other, and every file appears whole or not at all.
+//! This is the only task that uses the network.
+//! It is idempotent: files with the right digest are left alone.
+//! Two runs at the same time wait for each other, and every file appears whole or not at all.
 
 mod apt;
 mod artifacts;
@@ -27,18 +27,18 @@ use crate::workspace::{Workspace, in_path, say};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 
-/// What to set up.
+/// Options of the setup.
 #[derive(clap::Args, Default)]
 pub struct Options {
-    /// Only what building needs: no JVMs and no test artifacts
+    /// Set up only the dependencies of the build: no JVMs and no test artifacts
     #[arg(long)]
     pub build_only: bool,
-    /// Fail unless full JDKs 17 and 25 are there; try the package manager for those missing
+    /// Fail unless full JDKs 17 and 25 are present; try the package manager for missing ones
     #[arg(long)]
     pub require_jdks: bool,
 }
 
-/// Sets up what the options ask for.
+/// Sets up the dependencies that the options select.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let _lock = lock(workspace)?;
     compiler()?;
@@ -58,7 +58,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     list_jdks()
 }
 
-/// JVMs newer than those that every statement of the product is tested on.
+/// Fetches JVMs that are newer than those that all tests run on.
 pub fn newer_jvms(workspace: &Workspace) -> Result<()> {
     let _lock = lock(workspace)?;
     for release in [26, 27] {
@@ -67,7 +67,7 @@ pub fn newer_jvms(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What `demo` needs: no test artifacts.
+/// Sets up the dependencies of `demo`: no test artifacts.
 pub fn for_building(workspace: &Workspace) -> Result<()> {
     run(
         workspace,
@@ -78,13 +78,14 @@ pub fn for_building(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Fetches the one test artifact of this name, and returns where it is.
+/// Fetches the test artifact of this name, and returns its path.
 pub fn artifact(workspace: &Workspace, name: &str) -> Result<std::path::PathBuf> {
     let _lock = lock(workspace)?;
     artifacts::fetch_named(name)
 }
 
-/// Fetches the files of a list into the local repository of Maven: in each line a digest and a path below the root of Maven
+/// Fetches the files of a list into the local Maven repository. Each line has a digest and a path below the root of
+/// Maven
 /// Central.
 pub fn maven_files(workspace: &Workspace, list: &str) -> Result<()> {
     let _lock = lock(workspace)?;
@@ -93,7 +94,7 @@ pub fn maven_files(workspace: &Workspace, list: &str) -> Result<()> {
     maven_repository::fill(&e2e_tests::maven::listed(list))
 }
 
-/// Held while something is fetched, so that two runs do not do the same work twice.
+/// Locks the setup, so that two runs do not do the same work twice.
 fn lock(workspace: &Workspace) -> Result<File> {
     let folder = workspace.target("");
     std::fs::create_dir_all(&folder)
@@ -106,7 +107,7 @@ fn lock(workspace: &Workspace) -> Result<File> {
     Ok(file)
 }
 
-/// A C compiler links the agent and the tests' launcher.
+/// Checks for a C compiler, which links the agent and the tests' launcher.
 fn compiler() -> Result<()> {
     if in_path("cc").is_none() {
         bail!(

@@ -1,8 +1,9 @@
-//! `cargo xtask test`: every test, in one profile, binary after binary.
+//! `cargo xtask test`: runs every test, in one profile, binary after binary.
 //!
 //! Everything is built with the release profile, so that no dependency is compiled twice.
-//! The crates that work on untrusted bytes are built a second time with overflow checks and debug assertions, and their
-//! own tests run on that; with little optimisation, because most is built longer than it runs.
+//! Crates that read untrusted bytes are built a second time for their own tests, with overflow checks and debug
+//! assertions.
+//! That build optimises little, because most of these crates take longer to build than to run.
 
 mod binaries;
 mod timings;
@@ -13,27 +14,27 @@ use anyhow::{Result, bail};
 use binaries::Binary;
 use timings::Timings;
 
-/// How to test.
+/// Options of the tests.
 #[derive(clap::Args, Default)]
 pub struct Options {
-    /// Do not fetch anything: what a test needs and is not there fails that test
+    /// Do not fetch anything: a missing dependency of a test fails that test
     #[arg(long)]
     pub offline: bool,
     /// Every program on every JDK found, and the corpora whole, instead of the part whose turn it is today
     #[arg(long)]
     pub all: bool,
-    /// Say how long each test took: the slowest on the terminal, all of them in target/test-timings.tsv
+    /// Print the time of each test: the slowest on the terminal, all of them in target/test-timings.tsv
     #[arg(long)]
     pub timings: bool,
 }
 
-/// What is tested with wasmtime below it, as it is handed out; all other crates are pure.
+/// Crates with wasmtime below them, which are tested as they are released. All other crates are pure.
 const AS_HANDED_OUT: [&str; 5] = ["plugin-code", "host", "hook-agent", "cli", "e2e-tests"];
 
-/// What has wasmtime's own compiler below it, and is therefore built apart.
+/// The crate that contains wasmtime's compiler, which is built apart.
 const COMPILER: &str = "plugin-compiler";
 
-/// The agent's own tests are of small parts, and longer built than run; end to end it is tested as it is handed out.
+/// The agent's unit tests take longer to build than to run. The end-to-end tests use the agent of the release profile.
 const TESTED_ALONE: [&str; 2] = ["--config", "profile.release.package.hook-agent.opt-level=0"];
 
 /// Sets up, builds and runs every test.
@@ -65,7 +66,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         &[COMPILER.to_owned()],
         &[],
     )?);
-    // The longest comes last, so that what failed of it stands at the end.
+    // The longest comes last, so that its failures are at the end of the output.
     binaries.sort_by_key(Binary::is_end_to_end);
     let documents = run_documents(workspace, &pure);
     let mut timings = options.timings.then(Timings::default);
@@ -84,7 +85,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     documents
 }
 
-/// Runs the examples in the documentation of these crates.
+/// Runs the doctests of these crates.
 fn run_documents(workspace: &Workspace, crates: &[String]) -> Result<()> {
     let mut command = workspace.cargo(["test", "--quiet", "--release", "--doc", "--no-fail-fast"]);
     binaries::packages(&mut command, crates);
@@ -92,7 +93,7 @@ fn run_documents(workspace: &Workspace, crates: &[String]) -> Result<()> {
     step("examples in the documentation", &mut command)
 }
 
-/// Runs the tests of one binary; whether all passed.
+/// Runs the tests of one binary. Returns whether all passed.
 fn run_one(
     workspace: &Workspace,
     binary: &Binary,
@@ -110,7 +111,7 @@ fn run_one(
     }
 }
 
-/// Every crate of the workspace that needs no wasmtime, so that a new one is tested without being listed.
+/// Returns every crate of the workspace without wasmtime below it, so that a new crate is tested without being listed.
 fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
     let all = metadata::packages(workspace)?.into_iter();
     let names = all.map(|package| package.name);
@@ -119,17 +120,17 @@ fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
         .collect())
 }
 
-/// What a checked build of a crate has instead of the profile's own settings.
+/// Settings of a checked build, in place of the profile's own.
 const CHECKED: [&str; 3] = [
     "overflow-checks=true",
     "debug-assertions=true",
     "codegen-units=16",
 ];
 
-/// What runs longer than it is built: thousands of generated edits, and files of many megabytes.
+/// Crates whose tests run longer than they are built: thousands of generated edits, and files of many megabytes.
 const RUNS_LONG: [&str; 2] = ["rewriter", "probes"];
 
-/// Arguments for cargo: arithmetic of these crates is checked for overflow; what they depend on stays as it is.
+/// Arguments for cargo that turn on overflow checks in these crates and not in their dependencies.
 fn checked(crates: &[String]) -> Vec<String> {
     let mut arguments = Vec::new();
     for name in crates {

@@ -1,14 +1,14 @@
-//! `cargo xtask tidy`: what a compiler does not check.
+//! `cargo xtask tidy`: checks that no compiler makes.
 //!
-//! * [`layers`]: which crate may import which;
+//! * [`layers`]: allowed imports between crates;
 //! * [`circles`]: no circle among the modules of a crate;
 //! * [`sources`]: sizes of files and functions, module documentation;
-//! * [`unsafe_code`]: unsafe code only where it is allowed, and a document that says where;
+//! * [`unsafe_code`]: unsafe code only in the allowed files, which a document lists;
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
-//! * [`interface`]: what released plugins import stays as it was;
-//! * [`interface_page`]: the reference of the interface is made of its comments;
-//! * [`documents`]: links in Markdown lead somewhere, one sentence per line;
+//! * [`interface`]: the imports of released plugins stay as they were;
+//! * [`interface_page`]: the reference of the interface is generated from its comments;
+//! * [`documents`]: links in Markdown are valid, one sentence per line;
 //! * [`language`]: doc comments and documents are in plain language;
 //! * [`figures`]: the page of figures shows the published ones.
 
@@ -32,10 +32,10 @@ use finding::Finding;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What to check.
+/// Options of the check.
 #[derive(clap::Args, Default)]
 pub struct Options {
-    /// Show only the circles among the modules of this crate
+    /// Print only the circles among the modules of this crate
     #[arg(long, value_name = "CRATE")]
     circles: Option<String>,
 }
@@ -71,7 +71,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The files git knows, and those it would add; relative to the workspace.
+/// Returns the files that git tracks or would add, relative to the workspace.
 fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
     let listing = output_of(Command::new("git").current_dir(root).args([
         "ls-files",

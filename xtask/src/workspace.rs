@@ -1,4 +1,4 @@
-//! The workspace's folders, and how tasks run programs and say what they do.
+//! The workspace's folders, and functions that run programs and print progress.
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Where things lie: everything a task makes is below `target`.
+/// The folders of the workspace. Every output of a task is below `target`.
 pub struct Workspace {
     root: PathBuf,
-    /// What cargo starts in place of rustc for crates of the workspace.
+    /// The program that cargo starts in place of rustc for crates of the workspace.
     wrapper: Option<PathBuf>,
 }
 
 impl Workspace {
-    /// The workspace this program was built from.
+    /// The workspace that this program was built from.
     pub fn find() -> Result<Self> {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
@@ -29,7 +29,7 @@ impl Workspace {
         })
     }
 
-    /// The same, whose crates are compiled by this program, which gets the command line of rustc.
+    /// The same workspace with this program in place of rustc; it gets rustc's command line.
     pub fn compiled_by(&self, wrapper: &str) -> Self {
         Self {
             root: self.root.clone(),
@@ -42,7 +42,7 @@ impl Workspace {
         &self.root
     }
 
-    /// `target/…`: what is built, fetched or measured.
+    /// Returns `target/…`, the folder of built, fetched and measured files.
     pub fn target(&self, below: impl AsRef<Path>) -> PathBuf {
         self.root.join("target").join(below)
     }
@@ -52,7 +52,7 @@ impl Workspace {
         self.target("release").join(name)
     }
 
-    /// A cargo command in the workspace whose products go to the workspace's own `target`.
+    /// Returns a cargo command in the workspace that builds into the workspace's own `target`.
     pub fn cargo<I, S>(&self, arguments: I) -> Command
     where
         I: IntoIterator<Item = S>,
@@ -64,8 +64,9 @@ impl Workspace {
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.target(""))
             .args(arguments);
-        // `cargo run` tells a program of its own package; build scripts that read such variables, as ring's does, would
-        // run anew after each build that was not started from here.
+        // `cargo run` sets variables of the package that it runs. Build scripts that read such variables, as ring's
+        // does, would
+        // run anew after each build that was started elsewhere.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -79,12 +80,12 @@ impl Workspace {
     }
 }
 
-/// Says what is being done, in one line.
+/// Prints the current step, in one line.
 pub fn say(line: impl AsRef<str>) {
     println!("xtask: {}", line.as_ref());
 }
 
-/// Runs a step: says its title, shows its output, says how long it took.
+/// Runs a step: prints its title, its output, and its time.
 pub fn step(title: &str, command: &mut Command) -> Result<()> {
     say(title);
     let began = Instant::now();
@@ -101,7 +102,7 @@ pub fn step(title: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program whose standard output is wanted.
+/// Runs a program and returns its standard output.
 pub fn output_of(command: &mut Command) -> Result<String> {
     let output = command
         .output()
@@ -118,7 +119,7 @@ pub fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The command line as a reader would type it.
+/// Formats the command line as a reader would type it.
 pub fn shown(command: &Command) -> String {
     let mut line = command.get_program().to_string_lossy().into_owned();
     for argument in command.get_args() {
@@ -128,7 +129,7 @@ pub fn shown(command: &Command) -> String {
     line
 }
 
-/// Is there a program of this name in `PATH`?
+/// Finds a program of this name in `PATH`.
 pub fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -142,7 +143,7 @@ pub fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Writes a file through a temporary one in the same folder, so that no reader sees half of it.
+/// Writes a file through a temporary one in the same folder, so that no reader sees a part of it.
 pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
     let folder = file.parent().context("expected a file below a folder")?;
     std::fs::create_dir_all(folder)
@@ -155,7 +156,8 @@ pub fn write_atomically(file: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A new file in the folder, readable for everybody as ordinary files are, gone unless it is given a name.
+/// Creates a temporary file in the folder, readable for everybody as ordinary files are. It is removed unless it is
+/// renamed.
 pub fn temporary_file(folder: &Path) -> Result<tempfile::NamedTempFile> {
     tempfile::Builder::new()
         .permissions(std::fs::Permissions::from_mode(0o644))
@@ -163,7 +165,7 @@ pub fn temporary_file(folder: &Path) -> Result<tempfile::NamedTempFile> {
         .with_context(|| format!("failed to write in {}", folder.display()))
 }
 
-/// Writes a file only when its content changes, so that nothing that depends on it is built again.
+/// Writes a file only when its content changes, so that its dependents are not built again.
 pub fn write_if_changed(file: &Path, bytes: &[u8]) -> Result<bool> {
     if std::fs::read(file).is_ok_and(|old| old == bytes) {
         return Ok(false);

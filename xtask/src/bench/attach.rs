@@ -1,10 +1,12 @@
-//! `cargo xtask bench attach`: what it takes to look into a running JVM, beside Arthas.
+//! `cargo xtask bench attach`: the cost of a visit to a running JVM, beside Arthas.
 //!
-//! A program that calls a method a thousand times a second runs with a thousand classes more, which are called as well.
-//! Each tool in turn, each time in a new JVM: shows the first call of one method, which includes the attaching; sums
-//! up the calls of every method of the thousand classes; leaves. Measured is the time from the start of the tool's
-//! command to its answer, and the longest safepoint that the JVM writes to its own log until then. A step that failed
-//! is an error, not a figure.
+//! A program calls a method a thousand times a second, and a thousand more classes besides. Each tool takes its turn in
+//! a
+//! new JVM: it shows the first call of one method, which includes attaching; it sums up the calls of every method of
+//! the
+//! thousand classes; it leaves. Measured are the time from the start of the tool's command to its answer, and the
+//! longest
+//! safepoint in the JVM's log until then. A step that failed is an error, not a figure.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// JVMs for each tool and JDK
@@ -31,12 +33,12 @@ pub struct Options {
 }
 
 const SERVED: &str = include_str!("attach/Served.java");
-/// Classes besides the one whose method is looked at.
+/// Classes besides the one whose method is shown.
 const CLASSES: usize = 1_000;
-/// How long the program runs before anybody attaches, so that the compiler has seen it.
+/// Running time of the program before the first attach, so that the compiler has seen it.
 const WARM_UP: Duration = Duration::from_secs(3);
 
-/// What is measured, in the order in which it is done.
+/// The measured steps, in their order.
 const STEPS: [&str; 3] = [
     "attach, until the first call is shown",
     "instrument 1,000 classes",
@@ -51,7 +53,7 @@ enum Tool {
 
 const TOOLS: [(Tool, &str); 2] = [(Tool::Classhook, "Classhook"), (Tool::Arthas, "Arthas")];
 
-/// How long a step took, and the longest safepoint of the JVM meanwhile.
+/// Duration of a step, and the longest safepoint of the JVM meanwhile.
 type Step = (Duration, Duration);
 type Steps = [Step; STEPS.len()];
 /// One of the two.
@@ -104,7 +106,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Every step of one tool in a JVM of its own.
+    /// Runs every step of one tool in a JVM of its own.
     fn once(&self, tool: Tool) -> Result<Steps> {
         let jvm = Jvm::start(self)?;
         let mut found = Steps::default();
@@ -159,7 +161,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The program, ended when dropped.
+/// The program; it is ended on drop.
 struct Jvm {
     child: Child,
     log: PathBuf,
@@ -194,7 +196,7 @@ impl Jvm {
         self.child.id().to_string()
     }
 
-    /// How long each safepoint took so far.
+    /// Returns the length of each safepoint so far.
     fn safepoints(&self) -> Result<Vec<Duration>> {
         let text = std::fs::read_to_string(&self.log)?;
         Ok(text.lines().filter_map(total).collect())
@@ -203,30 +205,30 @@ impl Jvm {
 
 impl Drop for Jvm {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nobody to tell either way.
+        // The process may have ended by itself; an error has no consequence.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The length of the safepoint of a line `Safepoint "…", …, Total: 123 ns`, behind which newer JVMs name threads.
+/// Parses the length of a safepoint from `Safepoint "…", …, Total: 123 ns`. Newer JVMs name threads behind it.
 pub(super) fn total(line: &str) -> Option<Duration> {
     let (_, behind) = line.split_once("Total:")?;
     let (nanos, _) = behind.split_once("ns")?;
     Some(Duration::from_nanos(nanos.trim().parse().ok()?))
 }
 
-/// How long the command took to its end, which must be a good one.
+/// Runs the command, which must succeed, and returns its duration.
 pub(super) fn ended(command: &mut Command) -> Result<Duration> {
     let begun = Instant::now();
     output_of(command)?;
     Ok(begun.elapsed())
 }
 
-/// A command has to answer within this time, and to end.
+/// Longest time until a command answers, and until it ends.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// How long the command took until it printed `answer`; it is then told to end.
+/// Returns the time until the command printed `answer`, and then ends it.
 fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
     let begun = Instant::now();
     let mut child = command
@@ -245,13 +247,13 @@ fn shown(command: &mut Command, answer: &str) -> Result<Duration> {
         }
     };
     end(&child)?;
-    // The rest must be read, or the command waits for ever to write it.
+    // Unread output would block the command.
     lines.for_each(drop);
     child.wait()?;
     time
 }
 
-/// Not as Ctrl-C does: a shell has its background jobs ignore that, and whatever they start.
+/// Ends a process with SIGTERM. A shell's background jobs ignore SIGINT, and so do their children.
 fn end(child: &Child) -> Result<()> {
     let pid = Pid::from_raw(i32::try_from(child.id())?);
     match kill(pid, Signal::SIGTERM) {
@@ -260,7 +262,7 @@ fn end(child: &Child) -> Result<()> {
     }
 }
 
-/// The source of the thousand classes, each with three methods, and of the one that calls them.
+/// Generates the source of the thousand classes, each with three methods, and of the class that calls them.
 pub(super) fn load() -> String {
     let mut text = String::from(
         "package load;\n\npublic final class Load {\n    public static int all(int x) {\n",
@@ -278,7 +280,7 @@ pub(super) fn load() -> String {
     text
 }
 
-/// Of each step the time, then the longest safepoint.
+/// Returns, for each step, the time and then the longest safepoint.
 fn figures_of(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> Vec<Figure> {
     let measured: [(&str, Part); 2] = [
         ("", |found| found.0),

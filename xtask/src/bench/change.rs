@@ -1,10 +1,14 @@
-//! `cargo xtask bench change`: what a program pays for a change of its classes while it runs.
+//! `cargo xtask bench change`: the cost for a program of changes of its classes while it runs.
 //!
-//! A thread calls the methods of a thousand classes as fast as it can, until the compiler has seen them all. Then 1, 100
-//! or 1,000 of the classes are changed so that their calls are counted, and are changed back: HotSpot throws the compiled
-//! code away that depends on them, and compiles it anew. Measured are the longest safepoint that the JVM writes to its
-//! log; the thread's lowest speed within 20 ms, beside the same before; and how long it took until the thread was as fast
-//! as it then stayed. Speed is what is done in a second of a processor, so other programs hardly change it.
+//! A thread calls the methods of a thousand classes as fast as it can, until the compiler has seen them all. Then 1,
+//! 100 or
+//! 1,000 of the classes are changed so that their calls are counted, and are changed back. HotSpot discards the
+//! compiled code
+//! that depends on them, and compiles it anew. Measured are the longest safepoint in the JVM's log; the thread's lowest
+//! speed
+//! within 20 ms, beside the same before; and the time until the thread keeps its final speed. Speed is work per second
+//! of
+//! CPU time, so other programs hardly change it.
 
 use crate::bench::attach::{ended, load, total};
 use crate::bench::figures::quantile_of_times;
@@ -21,7 +25,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// JVMs for each number of classes and JDK
@@ -30,25 +34,25 @@ pub struct Options {
 }
 
 const BUSY: &str = include_str!("change/Busy.java");
-/// How many classes are changed, and the methods that these are.
+/// The numbers of changed classes, and their methods.
 const CHANGES: [(usize, &[&str]); 3] = [
     (1, &["load.C0.*"]),
     (100, &["load.C?.*", "load.C??.*"]),
     (1_000, &["load.C*.*"]),
 ];
-/// How long the program runs before, so that the compiler is done with it.
+/// Running time of the program before, so that the compiler is done with it.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// How long it is looked at after a change begins.
+/// Observation time after the begin of a change.
 const AFTER: Duration = Duration::from_secs(6);
-/// What the program does at the end of that time, or just before a change, is what it is compared with.
+/// The reference speed is that of the last piece of this length, or of the piece before a change.
 const LEVEL: Duration = Duration::from_secs(1);
-/// The lowest speed is that of a piece of this length.
+/// Length of the piece for the lowest speed.
 const SHORT: Duration = Duration::from_millis(20);
-/// The program is as fast as it stays when all pieces of this length from then on have this share of the last.
+/// Length of the pieces for the recovery: from then on, all of them have this share of the final speed.
 const PIECE: Duration = Duration::from_millis(100);
 const SHARE: f64 = 0.8;
 
-/// What was seen of one change.
+/// The observations of one change.
 struct Seen {
     command: Duration,
     safepoint: Duration,
@@ -108,7 +112,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The change of these methods' classes, and the change back, in a JVM of its own.
+    /// Measures the change of these methods' classes, and the change back, in a JVM of its own.
     fn once(&self, methods: &[&str]) -> Result<[Seen; 2]> {
         let mut jvm = Jvm::start(self.jdk, &self.folder)?;
         let pid = jvm.child.id().to_string();
@@ -124,7 +128,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// So many rounds were made by then, in so many nanoseconds of a processor.
+/// A number of rounds and of nanoseconds of CPU time, at a time.
 #[derive(Clone, Copy)]
 struct Sample {
     at: Instant,
@@ -133,7 +137,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Of a line that the program has just printed.
+    /// Parses a line that the program has just printed.
     fn now(line: &str) -> Option<Self> {
         let (rounds, nanos) = line.split_once(' ')?;
         Some(Self {
@@ -144,7 +148,7 @@ impl Sample {
     }
 }
 
-/// The program, ended when dropped.
+/// The program; it is ended on drop.
 struct Jvm {
     child: Child,
     log: PathBuf,
@@ -199,7 +203,7 @@ impl Jvm {
         Ok(text.lines().filter_map(total).collect())
     }
 
-    /// What the program does while a command changes its classes, and afterwards.
+    /// Samples the program while a command changes its classes, and afterwards.
     fn meanwhile(&mut self, command: &mut Command) -> Result<Seen> {
         let known = self.safepoints()?.len();
         self.look_for(Duration::ZERO);
@@ -233,13 +237,14 @@ impl Jvm {
 
 impl Drop for Jvm {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nobody to tell either way.
+        // The process may have ended by itself; an error has no consequence.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The thread's speed in pieces of a time, in rounds per nanosecond of a processor; none where it hardly ran.
+/// Returns the thread's speed in pieces of this length, in rounds per nanosecond of CPU time; `None` where it hardly
+/// ran.
 fn pieces(samples: &[Sample], from: Instant, to: Instant, length: Duration) -> Vec<Option<f64>> {
     let mut speeds = Vec::new();
     let mut begin = from;
@@ -254,7 +259,7 @@ fn pieces(samples: &[Sample], from: Instant, to: Instant, length: Duration) -> V
     speeds
 }
 
-/// Rounds, and nanoseconds of a processor, by then; between two samples in proportion.
+/// Returns rounds and nanoseconds of CPU time at a time, interpolated between two samples.
 fn at(samples: &[Sample], time: Instant) -> (f64, f64) {
     let behind = samples.partition_point(|sample| sample.at <= time);
     let before = samples.get(behind.wrapping_sub(1));

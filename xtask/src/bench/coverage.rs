@@ -1,14 +1,19 @@
-//! `cargo xtask bench coverage`: the cost of coverage for whole runs ([`whole_runs`]), and for programs as they go on.
+//! `cargo xtask bench coverage`: the cost of coverage, for whole runs ([`whole_runs`]) and for programs over time.
 //!
-//! The latter do the same work in round after round, each in a JVM of its own: without an agent, with JaCoCo, and with
-//! Classhook, whose hits are recorded by calls or by stores. The CPU time of a round of the working thread is taken in three
-//! phases: from its start to five seconds, from three to ten seconds, and later. The seconds are CPU time of that thread, so
-//! that all JVMs have done about as much on a busy machine. JVMs are interleaved, so that a machine that gets busy disturbs all
-//! alike; the first row, without an agent like the one that the others are compared with, says how much that is.
+//! A program does the same work in round after round, in a JVM of its own: without an agent, with JaCoCo, and with
+//! Classhook,
+//! which records hits by calls or by stores. Measured is the CPU time of a round of the working thread, in three
+//! phases: from
+//! its start to five seconds, from three to ten seconds, and later. The seconds are CPU time of that thread, so that
+//! all JVMs
+//! have done about as much on a busy machine. JVMs are interleaved, so that a machine that gets busy disturbs all
+//! alike. The
+//! first row, a second measurement without an agent, shows the noise.
 //!
-//! With G1 a store costs more where it leads from one region of old objects into another, so that a program is faster or
-//! slower by where its oldest objects happen to lie, which anything moves that is allocated before; so the JVMs have the
-//! parallel collector, unless G1 is asked for.
+//! With G1 a store costs more if it leads from one region of old objects into another. So a program is faster or slower
+//! depending on the addresses of its oldest objects, which any earlier allocation moves. The JVMs therefore use the
+//! parallel
+//! collector, unless G1 is requested.
 
 mod whole_runs;
 
@@ -22,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// JVMs for each figure; of whole runs three times as many
@@ -84,14 +89,14 @@ struct Program {
     jar: Option<PathBuf>,
 }
 
-/// A time of a program's life, in seconds of CPU time of its thread.
+/// A phase of a program's life, in seconds of CPU time of its thread.
 struct Phase {
     title: &'static str,
     from: u32,
     to: u32,
 }
 
-/// What is put into the JVM.
+/// The agent of the JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     None,
@@ -188,7 +193,7 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&self, program: &Program) -> Result<Vec<Figure>> {
-        // Of each variant the rounds of each JVM.
+        // The rounds of each JVM, by variant.
         let mut runs: [Vec<Vec<Duration>>; VARIANTS.len()] = Default::default();
         for _ in 0..self.options.processes {
             for ((variant, title), runs) in VARIANTS.iter().zip(&mut runs) {
@@ -270,7 +275,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The mean CPU time of the rounds that begin in a phase; all of the thread's time is in its first round.
+/// Returns the mean CPU time of the rounds that begin in a phase. The first round includes the thread's start.
 fn mean_round(ends: &[Duration], phase: &Phase) -> Duration {
     let [from, to] = [phase.from, phase.to].map(|seconds| Duration::from_secs(seconds.into()));
     let begins = std::iter::once(Duration::ZERO).chain(ends.iter().copied());

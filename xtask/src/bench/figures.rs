@@ -1,7 +1,7 @@
-//! What the measurements have found, as one table: ours beside a peer, in one run.
+//! The figures of all measurements as one table: ours beside a peer, in one run.
 //!
-//! The last of each are kept as JSON in `target/bench/figures.json`; `cargo xtask bench table --docs` writes those to
-//! docs/performance.json, and the table of docs/performance.md, which is made of that file alone.
+//! The last ones are kept as JSON in `target/bench/figures.json`. `cargo xtask bench table --docs` writes them to
+//! docs/performance.json, and generates the table of docs/performance.md from that file alone.
 
 use crate::workspace::{Workspace, write_atomically};
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What one tool took: the quartiles of a measurement.
+/// The cost of one tool: the quartiles of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     pub tool: String,
@@ -20,7 +20,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of values in any order; without one all are NaN.
+    /// The quartiles of values in any order; NaN without values.
     pub fn of(tool: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -33,32 +33,32 @@ impl Cost {
         }
     }
 
-    /// Of times, in milliseconds.
+    /// The quartiles of times, in milliseconds.
     pub fn of_times(tool: &str, times: impl IntoIterator<Item = Duration>) -> Self {
         Self::of(tool, times.into_iter().map(milliseconds))
     }
 }
 
-/// A time in milliseconds.
+/// Converts a time to milliseconds.
 pub fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-/// A quantile of times in any order, in milliseconds.
+/// Returns a quantile of times in any order, in milliseconds.
 pub fn quantile_of_times(times: &[Duration], percent: u32) -> f64 {
     let mut sorted: Vec<f64> = times.iter().copied().map(milliseconds).collect();
     sorted.sort_by(f64::total_cmp);
     quantile(&sorted, percent)
 }
 
-/// One thing that ours and a peer were measured at.
+/// One property that was measured for ours and for a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The measurement: `startup` is made by `cargo xtask bench startup`.
     pub bench: String,
     /// Release of the JDK.
     pub jdk: u32,
-    /// What was measured, and its unit.
+    /// The property and its unit.
     pub what: String,
     pub unit: String,
     pub ours: Cost,
@@ -66,7 +66,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// What ours takes of what the peer takes: less is better.
+    /// Our cost as a share of the peer's: less is better.
     pub fn ratio(&self) -> f64 {
         self.ours.median / self.peer.median
     }
@@ -81,7 +81,7 @@ impl Figure {
     }
 }
 
-/// A quantile of sorted values, between neighbours where it falls between two; NaN without any.
+/// Returns a quantile of sorted values, interpolated between neighbours; NaN without values.
 fn quantile(sorted: &[f64], percent: u32) -> f64 {
     let last = f64::from(u32::try_from(sorted.len().saturating_sub(1)).unwrap_or(0));
     let place = last * f64::from(percent) / 100.0;
@@ -90,12 +90,12 @@ fn quantile(sorted: &[f64], percent: u32) -> f64 {
     below + (above - below) * place.fract()
 }
 
-/// Where the last figures of each measurement are kept.
+/// Returns the path of the last figures.
 fn kept_in(workspace: &Workspace) -> PathBuf {
     workspace.target("bench").join("figures.json")
 }
 
-/// Keeps figures in the place of older ones of the same, and prints them as one table; nothing without any.
+/// Replaces older figures of the same properties, and prints the fresh ones as one table, if there are any.
 pub fn keep(workspace: &Workspace, fresh: &[Figure]) -> Result<()> {
     if fresh.is_empty() {
         return Ok(());
@@ -113,7 +113,7 @@ pub fn keep(workspace: &Workspace, fresh: &[Figure]) -> Result<()> {
     Ok(())
 }
 
-/// Prints the last figures of each measurement, and writes them to the documents if that is wanted.
+/// Prints the last figures of each measurement, and writes them to the documents on request.
 pub fn show(workspace: &Workspace, to_documents: bool) -> Result<()> {
     let file = kept_in(workspace);
     let figures = read(&file).context("nothing was measured yet: `cargo xtask bench all`")?;
@@ -129,13 +129,13 @@ pub fn show(workspace: &Workspace, to_documents: bool) -> Result<()> {
 }
 
 const PUBLISHED: &str = "docs/performance.json";
-/// The document that shows them.
+/// The document with the table.
 pub const PAGE: &str = "docs/performance.md";
 const BEGIN: &str =
     "<!-- table of docs/performance.json, written by `cargo xtask bench table --docs` -->\n";
 const END: &str = "<!-- end of the table -->\n";
 
-/// Whether the page's table is the one of the published figures.
+/// Checks whether the page's table is the one of the published figures.
 pub fn page_is_up_to_date(root: &Path) -> Result<bool> {
     let text = std::fs::read_to_string(root.join(PAGE))?;
     Ok(with_table(&text, &read(&root.join(PUBLISHED))?)? == text)
@@ -164,7 +164,7 @@ fn write(file: &Path, figures: &[Figure]) -> Result<()> {
 
 const HEADS: [&str; 5] = ["task", "what", "ours", "peer", "ratio"];
 
-/// For a terminal.
+/// Formats the table for a terminal.
 fn table(figures: &[Figure]) -> String {
     let rows: Vec<_> = figures.iter().map(cells).collect();
     let mut widths = HEADS.map(|head| head.chars().count());
@@ -207,7 +207,7 @@ fn cells(figure: &Figure) -> [String; 5] {
     ]
 }
 
-/// Three digits, or all those before the point.
+/// Formats three digits, or all digits before the point.
 fn short(value: f64) -> String {
     let decimals = match value.abs() {
         small if small < 10.0 => 2,

@@ -13,7 +13,7 @@ use e2e_tests::corpus;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Runs of each tool
@@ -21,7 +21,7 @@ pub struct Options {
     rounds: u32,
 }
 
-/// The artifact that is the jar.
+/// The artifact with the large jar.
 const JAR: &str = "kotlin-compiler";
 
 /// Measures on each full JDK.
@@ -87,7 +87,7 @@ impl Bench {
     }
 }
 
-/// The CPU time of a run, in seconds, if it has left something in its folder.
+/// Returns the CPU time of a run, in seconds. A run without output is an error.
 fn once(command: &mut Command, output: &Path) -> Result<f64> {
     let used = usage::of(command)?;
     let mut left = std::fs::read_dir(output)?;

@@ -1,8 +1,10 @@
 //! `cargo xtask bench maven`: the tests of libraries, run by Maven without coverage, with JaCoCo's plugin and with ours.
 //!
-//! Each tool has a copy of the project, compiled before; builds take turns. The reports are made by a build of their own,
-//! beside which stands one that does nothing, for most of both is the start of Maven. Every element of the two XML reports
-//! must be the same, but for those that differ between runs of one tool, which are counted.
+//! Each tool has a copy of the project, compiled before; builds take turns. A build of its own makes the reports.
+//! Beside it
+//! is measured one that does nothing, because most of both is the start of Maven. Every element of the two XML reports
+//! must
+//! be the same. Elements that differ between runs of one tool are counted instead.
 
 mod project;
 
@@ -22,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Builds of each kind
@@ -36,7 +38,7 @@ pub struct Options {
     jdk: Vec<u32>,
 }
 
-/// What the builds need besides the repository of the tests.
+/// Files that the builds need besides the repository of the tests.
 const REPOSITORY: &str = include_str!("maven/repository.sha256");
 
 /// Measures each library on each full JDK from 17 up.
@@ -85,7 +87,7 @@ struct Round {
     report: Usage,
 }
 
-/// Most memory is that of the JVM of the tests, not of Maven.
+/// The peak memory is that of the JVM of the tests, not of Maven.
 const COLUMNS: [Column<Round>; 5] = [
     ("CPU time", "s", |round| Some(round.tests.cpu.as_secs_f64())),
     ("time", "s", |round| Some(round.tests.wall.as_secs_f64())),
@@ -149,7 +151,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Maven with these words, without network.
+    /// Returns a Maven command with these arguments, offline.
     fn mvn(&self, project: &Path, words: &[&str]) -> Command {
         let setting = |name: &str, path: PathBuf| format!("-D{name}={}", path.display());
         let mut mvn = Command::new(home().join("bin/mvn"));
@@ -167,7 +169,7 @@ impl Bench<'_> {
     }
 }
 
-/// Removes a file or folder, if it is there.
+/// Removes a file or folder, if it exists.
 fn remove(path: &Path) -> Result<()> {
     if path.is_dir() {
         std::fs::remove_dir_all(path)?;
@@ -177,10 +179,10 @@ fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The sentence of how many elements of the XML reports are the same.
+/// Returns a sentence with the number of equal elements of the XML reports.
 ///
 /// # Errors
-/// If there are others than those that differ between runs of one tool.
+/// If elements differ that are equal in all runs of one tool.
 fn compared(theirs: &[XmlReport], ours: &[XmlReport]) -> Result<String> {
     let (their_first, our_first) = theirs
         .first()

@@ -1,9 +1,14 @@
-//! `cargo xtask bench plugins`: what a plugin costs for a class, and what loading it takes.
+//! `cargo xtask bench plugins`: the cost of a plugin for a class, and of loading it.
 //!
-//! All classes of two modules of a JDK go through the pipeline on one thread, self-check off; measured is the CPU time of
-//! that thread, warm, the median of interleaved passes. `known` is a later run: the plan cache holds every plan, and no
-//! plugin is asked. Beside coverage stands what a program takes that places and splices the same probes without any host.
-//! At last `classhook plugin bench`, self-check on, tells a plugin's own code from the splice, in each language.
+//! All classes of two modules of a JDK pass through the pipeline on one thread, without the self-check. Measured is the
+//! CPU
+//! time of that thread, warm, as the median of interleaved passes. `known` is a later run: the plan cache holds every
+//! plan,
+//! and no plugin is called. Beside coverage stands a native program that places and splices the same probes without a
+//! host.
+//! Last comes `classhook plugin bench`, with the self-check, which separates a plugin's own code from the splice, in
+//! each
+//! language.
 
 mod languages;
 
@@ -16,13 +21,13 @@ use anyhow::{Context, Result};
 use std::process::Command;
 use std::time::Duration;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Passes over all classes that are measured
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// How often each plugin is loaded
+    /// Loads of each plugin
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
     loads: u32,
 }
@@ -30,7 +35,7 @@ pub struct Options {
 /// The release whose class files are used.
 const RELEASE: u32 = 25;
 
-/// What goes over the classes, as the harness calls it.
+/// The tasks, by their names in the harness.
 const TASKS: [(&str, &str); 8] = [
     ("no class is selected", "plugin=coverage,unselected"),
     ("a plugin that asks for nothing", "plugin=nothing"),
@@ -42,7 +47,7 @@ const TASKS: [(&str, &str); 8] = [
     ("coverage without a host", "coverage"),
 ];
 
-/// Plugins that are loaded.
+/// The plugins that are loaded.
 const LOADED: [(&str, &str); 3] = [
     ("a plugin that asks for nothing", "plugin=nothing"),
     ("trace", "plugin=trace"),
@@ -91,7 +96,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     println!("\n{:<40}{:>10}", "engine and plugin loaded", "ms");
     for (title, task) in LOADED {
         let mut peer = start(task)?;
-        peer.load()?; // compiles what is in no cache yet
+        peer.load()?; // compiles plugins that no cache holds yet
         let times = (0..options.loads).map(|_| peer.load());
         let times = times.collect::<Result<Vec<_>>>()?;
         println!("{title:<40}{:>10.2}", milliseconds(&times));
@@ -99,7 +104,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     languages::run(workspace, &jdk, &folder, options.rounds)
 }
 
-/// The median.
+/// Returns the median, in milliseconds.
 fn milliseconds(times: &[Duration]) -> f64 {
     quantile_of_times(times, 50)
 }

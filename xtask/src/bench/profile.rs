@@ -1,10 +1,13 @@
-//! `cargo xtask bench profile`: what a server pays while it is profiled, beside the JVM's own recorder and async-profiler.
+//! `cargo xtask bench profile`: the cost of profiling a server, beside the JVM's own recorder and async-profiler.
 //!
-//! A web server with a database answers the same number of requests in round after round, all in one JVM: two JVMs differ
-//! by some percent for themselves. Rounds come in pairs, in random order: one with a profiler, which is let in before it and
-//! ends after it, and one without. All take samples of threads each 10 ms, and of allocations each 512 KB. What is compared
-//! is the CPU time of the whole process, compilers, collectors and profilers included, within each pair; of pairs without a
-//! profiler in either round, how far it can be trusted. What threads of a profiler took of a round is told apart.
+//! A web server with a database answers the same number of requests in round after round, all in one JVM, since two
+//! JVMs
+//! differ by some percent on their own. Rounds come in pairs, in random order: one with a profiler, attached before and
+//! detached after it, and one without. All profilers sample threads every 10 ms, and allocations every 512 KB. Compared
+//! is the
+//! CPU time of the whole process within each pair, compilers, collectors and profilers included. Pairs without a
+//! profiler in
+//! either round show the noise. The CPU time of a profiler's own threads is printed separately.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
@@ -23,13 +26,13 @@ mod events;
 mod jvm;
 mod profiler;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Pairs of rounds that count, of each profiler; with --events, rounds
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// So many before them [default: 2, with --events 20]
+    /// Pairs before them, which do not count [default: 2, with --events 20]
     #[arg(long)]
     warm_up: Option<u32>,
     /// Requests in a round
@@ -38,13 +41,13 @@ pub struct Options {
     /// Only the JDK of this release; may be repeated
     #[arg(long, value_name = "RELEASE")]
     jdk: Vec<u32>,
-    /// What a single event costs, by kind, instead of the server
+    /// Measure the cost of a single event, by kind, instead of the server
     #[arg(long, conflicts_with = "requests")]
     events: bool,
 }
 
 const SHOP: &str = include_str!("profile/Shop.java");
-/// What the server is made of.
+/// The server's libraries.
 const LIBRARIES: [&str; 6] = [
     "h2",
     "jetty-server",
@@ -54,7 +57,7 @@ const LIBRARIES: [&str; 6] = [
     "slf4j-api",
 ];
 
-/// Requests after a profiler came or went, which do not count.
+/// Requests after a profiler was attached or detached, which do not count.
 const SETTLING: u32 = 1_000;
 
 /// Measures on each full JDK from 17 up and prints a table for each.
@@ -77,14 +80,14 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Of each profiler, its pairs of rounds.
+/// The pairs of rounds, by profiler.
 type Times = [Vec<Pair>; Profiler::ALL.len()];
 
 /// The CPU times of two rounds.
 #[derive(Clone, Copy, Default)]
 struct Pair {
     with: Duration,
-    /// Of that, what threads of the profiler took.
+    /// The share of the profiler's own threads.
     own: Duration,
     without: Duration,
 }
@@ -145,7 +148,7 @@ impl<'a> Bench<'a> {
         Ok(times)
     }
 
-    /// A round with a profiler and one without, one after the other.
+    /// Runs a round with a profiler and one without, one after the other.
     fn pair(&self, jvm: &mut Jvm, profiler: Profiler, requests: u32) -> Result<Pair> {
         let is_first = getrandom::u32()? % 2 == 0;
         let mut pair = Pair::default();
@@ -166,7 +169,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The time with a profiler as a multiple of that without, of each pair.
+/// Returns the time with a profiler as a multiple of that without, for each pair.
 fn ratios(pairs: &[Pair]) -> Vec<f64> {
     let ratio = |pair: &Pair| pair.with.as_secs_f64() / pair.without.as_secs_f64();
     pairs.iter().map(ratio).collect()

@@ -1,8 +1,9 @@
 //! `cargo xtask bench report`: the report of all classes of a JDK, beside JaCoCo's command line.
 //!
-//! javac compiles a program, measured by JaCoCo's agent; both tools make the HTML, XML and CSV of its execution data with
-//! every class file of the JDK. Measured are the CPU time of the whole process, interleaved, how long it took, and the most
-//! memory it had.
+//! javac compiles a program, measured by JaCoCo's agent. Both tools make HTML, XML and CSV from its execution data and
+//! every
+//! class file of the JDK. Measured are the CPU time of the whole process, interleaved, its duration, and its peak
+//! memory.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::usage::{self, Usage};
@@ -15,7 +16,7 @@ use e2e_tests::corpus;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Reports of each tool
@@ -29,7 +30,8 @@ const BYTES_IN_MEGABYTE: f64 = 1e6;
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
     let jdks = jdks::measured()?.into_iter();
-    // Each has its folder before anything is measured, and none is removed in between: on ext4, files that are made
+    // Each has its folder before the measurement begins, and no folder is removed in between: on ext4, files that are
+    // created
     // after others were removed take several times as long.
     let benches = jdks.map(|jdk| Bench::prepare(jdk, workspace));
     let benches: Vec<Bench> = benches.collect::<Result<_>>()?;
@@ -55,7 +57,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// An empty folder, and what a run recorded in it.
+    /// Creates an empty folder, and records a run in it.
     fn prepare(jdk: Jdk, workspace: &Workspace) -> Result<Self> {
         let folder = folder::emptied(workspace, "report", &jdk)?;
         std::fs::create_dir_all(&folder)?;
@@ -113,7 +115,7 @@ impl Bench {
         ])
     }
 
-    /// A run of the command with the class files, if it has left a report.
+    /// Runs the command on the class files. A run without a report is an error.
     fn once(&self, mut command: Command, classes: &str) -> Result<Usage> {
         let output = folder::another(&self.folder)?;
         let file = |name: &str| output.join(name);

@@ -1,9 +1,9 @@
 //! `cargo xtask bench rewriter`: Classhook's rewriter against ASM, JaCoCo's instrumenter and the JDK's class-file API.
 //!
 //! All rewrite the same classes, held in memory, on one thread, and insert the same code at the same places.
-//! Measured is the CPU time of that thread: the compiler and garbage collector threads of the JVM are not counted.
+//! Measured is the CPU time of that thread, without the JVM's compiler and collector threads.
 //! *Warm* is the median of interleaved passes over all classes, after passes that only warm up.
-//! *Cold* is the first pass of a fresh process over the first classes, with all that the library has to load.
+//! *Cold* is the first pass of a fresh process over the first classes, including all that the library loads.
 
 pub(super) mod peer;
 mod table;
@@ -18,7 +18,7 @@ use peer::{Pass, Peer, Side};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Passes over all classes that are measured
@@ -49,11 +49,11 @@ const JARS: [&str; 6] = [
     "jacoco-core",
     JAR,
 ];
-/// Classhook's side, in the folder of what cargo builds.
+/// Classhook's side, a path in cargo's output folder.
 pub(super) const HARNESS_PROGRAM: &str = "examples/rewriter_bench";
 const HARNESS: &str = include_str!("rewriter/RewriterBench.java");
 
-/// What is rewritten, and what it is compared with.
+/// An edit, and the libraries that it is compared with.
 struct Task {
     name: &'static str,
     title: &'static str,
@@ -125,7 +125,7 @@ pub(super) fn build_harness(workspace: &Workspace) -> Result<()> {
     step("building the harness", &mut build)
 }
 
-/// What every process of the measurement is given.
+/// The arguments of every process of the measurement.
 struct Bench {
     jdk: Jdk,
     native: PathBuf,
@@ -190,7 +190,7 @@ impl Bench {
         Peer::start(&mut command)
     }
 
-    /// Interleaved passes: each round asks every side once.
+    /// Measures interleaved passes: each round runs every side once.
     fn measure(&self, task: &Task, options: &Options) -> Result<Vec<Figure>> {
         say(format!("bench rewriter: {}", task.title));
         let mut warm: Vec<Vec<Pass>> = vec![Vec::new(); task.sides.len()];
@@ -226,7 +226,7 @@ impl Bench {
         Ok(passes.figures(task.title, self.jdk.feature))
     }
 
-    /// How much faster two threads are than one, natively and through WebAssembly.
+    /// Measures the speed-up of two threads over one, natively and through WebAssembly.
     fn threads(&self, options: &Options) -> Result<()> {
         say("bench rewriter: two threads against one");
         let mut rows = Vec::new();
@@ -252,8 +252,9 @@ impl Bench {
     }
 }
 
-/// Writes the classes of a JDK, and of a jar, into one file, in an order that mixes them and never changes; gives their
-/// number and bytes.
+/// Writes the classes of a JDK, and of a jar, into one file, in a mixed order that never changes. Returns their number
+/// and
+/// bytes.
 pub(super) fn pack_classes(jdk: &Jdk, jar: Option<&Path>, pack: &Path) -> Result<(usize, usize)> {
     let modules = corpus::jdk_classes(jdk);
     let mut classes = Vec::new();

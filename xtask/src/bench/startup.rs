@@ -1,8 +1,8 @@
-//! `cargo xtask bench startup`: what an agent adds to the start of a JVM.
+//! `cargo xtask bench startup`: the cost of an agent at the start of a JVM.
 //!
-//! Measured is the CPU time, user and system, of the whole process, as the kernel accounts it when the process ends.
+//! Measured is the CPU time, user and system, of the whole process, as the kernel reports it at its end.
 //! Rounds are interleaved: each runs every variant once, so that a machine that gets busy disturbs all alike.
-//! All agents only record: none writes a report.
+//! All agents only record; none writes a report.
 
 use crate::bench::figures::{Cost, Figure, milliseconds, quantile_of_times};
 use crate::bench::usage;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Rounds for each JDK and program
@@ -45,13 +45,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What is put into the JVM.
+/// The agent of the JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     None,
     Fresh,
     Warm,
-    /// The user's cache holds the plans of tens of thousands of classes of other programs, too.
+    /// With a user's cache that holds the plans of tens of thousands of classes of other programs, too.
     Full,
     Jacoco,
 }
@@ -65,9 +65,10 @@ const VARIANTS: [Variant; 5] = [
 ];
 /// CPU times by variant, in the order of [`VARIANTS`].
 type Times = [Vec<Duration>; VARIANTS.len()];
-/// Most CPU time of a process with a full cache, as a multiple of that with a cache of this program alone.
+/// Upper limit for the CPU time of a process with a full cache, as a multiple of that with a cache of this program
+/// alone.
 const MOST_OF_FULL: f64 = 1.1;
-/// Classes that one JVM adds to the full cache, and length of its largest file from which it is full, in bytes.
+/// Number of classes that one JVM adds to the full cache, and length in bytes at which its largest file counts as full.
 const ADDED: u32 = 15_000;
 const FULL: u64 = 24 << 20;
 /// Most JVMs that fill the cache.
@@ -150,7 +151,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// javac on three copies of the bank example, which is 24 files.
+    /// Returns javac on three copies of the bank example, which is 24 files.
     fn javac(&self, workspace: &Workspace) -> Result<Program> {
         let mut arguments: Vec<String> = JAVAC.map(str::to_owned).into();
         arguments.push(self.folder.join("out").display().to_string());
@@ -172,7 +173,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Has JVMs define many classes, so that the plan cache of the coverage plugin is as large as it becomes.
+    /// Fills the plan cache of the coverage plugin to its limit, with JVMs that define many classes.
     fn fill(&self) -> Result<()> {
         let classes = self.folder.join("classes");
         let sources =
@@ -208,7 +209,7 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Length of the largest file of plans in the full cache.
+    /// Returns the length of the largest file of plans in the full cache.
     fn largest_plans(&self) -> Result<u64> {
         let folder = self.folder.join("full/classhook");
         if !folder.is_dir() {
@@ -273,7 +274,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Medians, what each agent adds, and that as a share of what JaCoCo adds.
+/// Formats medians, the cost of each agent, and its ratio to JaCoCo's.
 fn table(jdk: &Jdk, program: &Program, times: &Times) -> String {
     let base = quantile_of_times(&times[0], 50);
     let added = |times: &[Duration]| quantile_of_times(times, 50) - base;
@@ -308,7 +309,7 @@ fn table(jdk: &Jdk, program: &Program, times: &Times) -> String {
     text
 }
 
-/// What ours adds, beside what JaCoCo adds.
+/// Returns our cost beside JaCoCo's.
 fn of_jacoco(jdk: &Jdk, program: &Program, times: &Times) -> Vec<Figure> {
     let base = quantile_of_times(&times[0], 50);
     let added = |variant: Variant| {
@@ -331,10 +332,10 @@ fn of_jacoco(jdk: &Jdk, program: &Program, times: &Times) -> Vec<Figure> {
         .into()
 }
 
-/// The whole process with a full cache, beside the same with a cache of this program alone.
+/// Returns the whole process with a full cache, beside the same with a cache of this program alone.
 ///
 /// # Errors
-/// If a full cache makes the start dearer.
+/// If a full cache makes the start more than [`MOST_OF_FULL`] times as expensive.
 fn of_full(jdk: &Jdk, program: &Program, times: &Times) -> Result<Figure> {
     let of = |variant: Variant| {
         let titled = VARIANTS.iter().zip(times).find(|(of, _)| **of == variant);

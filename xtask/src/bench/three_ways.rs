@@ -1,8 +1,8 @@
-//! No agent, JaCoCo and Classhook in turn: what each takes, printed as ratios to no agent.
+//! No agent, JaCoCo and Classhook in turn: the cost of each, printed as ratios to no agent.
 
 use crate::bench::figures::{Cost, Figure};
 
-/// What is put into the JVM.
+/// The agent of the JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     None,
@@ -10,20 +10,20 @@ pub enum Variant {
     Classhook,
 }
 
-/// Each of them, with what tables call it.
+/// All variants, with their names in tables.
 pub const VARIANTS: [(Variant, &str); 3] = [
     (Variant::None, "no agent"),
     (Variant::Jacoco, "JaCoCo 0.8.15"),
     (Variant::Classhook, "Classhook"),
 ];
 
-/// What was found of each of [`VARIANTS`], in this order, a value for each run.
+/// A value for each run, by variant, in the order of [`VARIANTS`].
 pub type Runs<T> = [Vec<T>; VARIANTS.len()];
 
-/// A column of the table: what it shows, its unit, and its value in a run; no value where there is none to have.
+/// A column of the table: its title, its unit, and its value in a run, if the run has one.
 pub type Column<T> = (&'static str, &'static str, fn(&T) -> Option<f64>);
 
-/// What is measured, and on which JDK.
+/// The subject of a comparison, and its JDK.
 pub struct Subject<'a> {
     /// The measurement, as in [`Figure::bench`].
     pub bench: &'a str,
@@ -33,7 +33,7 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Prints a table of medians, quartiles and ratios to no agent; ours beside JaCoCo's are the figures.
+    /// Prints a table of medians, quartiles and ratios to no agent. Returns the figures of ours beside JaCoCo.
     pub fn compare<T>(&self, columns: &[Column<T>], runs: &Runs<T>) -> Vec<Figure> {
         println!("\n{} on JDK {}", self.title, self.jdk);
         let figures = columns.iter().filter_map(|column| {

@@ -1,11 +1,15 @@
-//! `cargo xtask bench trace`: what a recorded call costs.
+//! `cargo xtask bench trace`: the cost of a recorded call.
 //!
-//! An empty method is called in a hot loop on one and on two threads, in processes that are interleaved, so that a
-//! machine that gets busy disturbs all alike. Measured is the CPU time of the calling threads, per call: two clock
-//! readings and what is done with them. Peers: a ByteBuddy advice that writes two `System.nanoTime` values into a
-//! buffer of the thread, and on JDK 25 the method timing and tracing of the JVM's own recorder (JEP 520).
-//! Without an agent, and where only additions are left, the compiler takes the loop apart: those figures say that
-//! nothing is in its way, not what a call costs.
+//! A hot loop calls an empty method on one and on two threads, in processes that are interleaved, so that a machine
+//! that gets
+//! busy disturbs all alike. Measured is the CPU time of the calling threads per call: two clock readings, and the
+//! recording
+//! of their values. Peers are a ByteBuddy advice that writes two `System.nanoTime` values into a buffer of the thread,
+//! and on
+//! JDK 25 the method timing and tracing of the JVM's own recorder (JEP 520).
+//! Without an agent, and with additions alone, the compiler takes the loop apart. Those figures show that nothing
+//! hinders it,
+//! not the cost of a call.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;
@@ -18,7 +22,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// How to measure.
+/// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Options {
     /// Processes for each figure
@@ -36,10 +40,10 @@ const BYTE_BUDDY: &str = "byte-buddy";
 const CALLS: &str = include_str!("trace/Calls.java");
 const PEER: &str = include_str!("trace/Peer.java");
 
-/// The methods that are called, one of them by each process.
+/// The called methods, one for each process.
 const METHODS: [&str; 3] = ["Calls.empty", "Calls.number", "Calls.text"];
 
-/// What is put into the JVM.
+/// The agent of the JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     None,
@@ -111,7 +115,7 @@ impl<'a> Bench<'a> {
         Ok(bench)
     }
 
-    /// The program, and the jar of the peer's agent beside it.
+    /// Compiles the program, and the jar of the peer's agent.
     fn compile(&self) -> Result<()> {
         for (name, source, class_path) in [
             ("Calls", CALLS, self.folder.clone()),
@@ -205,7 +209,7 @@ impl<'a> Bench<'a> {
         pairs.into_iter().filter_map(figure).collect()
     }
 
-    /// Times per call of one process: the second half of its rounds, after `off` if that is asked for.
+    /// Returns times per call of one process: the second half of its rounds, after `off` on request.
     fn once(&self, variant: Variant, threads: u32) -> Result<Vec<f64>> {
         let mut child = self.start(variant, threads)?;
         let mut lines = BufReader::new(child.stdout.take().context("a pipe")?);
@@ -291,7 +295,8 @@ impl<'a> Bench<'a> {
         java.spawn().context("failed to start java")
     }
 
-    /// The agent with the trace plugin in this mode, with more of its settings; each process writes to a new folder.
+    /// Returns the agent option with the trace plugin in this mode and further settings. Each process writes to a new
+    /// folder.
     fn agent_option(&self, mode: &str, more: &str) -> Result<String> {
         let out = self.folder.join("out");
         if out.exists() {
@@ -312,7 +317,7 @@ impl<'a> Bench<'a> {
 }
 
 impl Variant {
-    /// The method that is called.
+    /// The called method.
     fn method(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -326,7 +331,7 @@ impl Variant {
     }
 }
 
-/// The times of one half, and the process id in the line behind them.
+/// Reads the times of one half, and the process id from the next line.
 fn half(lines: &mut BufReader<ChildStdout>) -> Result<(Vec<f64>, String)> {
     let mut times = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! What a process has used: CPU time, as the kernel accounts it when the process ends, and memory.
+//! The resources that a process used: CPU time, as the kernel reports it at its end, and memory.
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -6,29 +6,29 @@ use std::fs::DirEntry;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a process, and the processes it waited for, have used.
+/// The resources of a process and the processes it waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// User and system.
+    /// User and system CPU time.
     pub cpu: Duration,
-    /// From its start to its end.
+    /// Time from start to end.
     pub wall: Duration,
-    /// The most memory that the process itself had at a time, in bytes.
+    /// Peak resident memory of the process itself, in bytes.
     pub peak: u64,
-    /// The most that one of the processes below it had, in bytes.
+    /// Highest peak of a single process below it, in bytes.
     pub peak_below: u64,
 }
 
-/// How often a running process is asked for its memory. The kernel keeps the most, so only the last moments are missed.
+/// Interval of reading a running process's memory. The kernel keeps the peak, so only the last moments are missed.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Every so many looks the processes below it are looked for, which takes longer.
+/// Number of readings between searches for child processes, which take longer.
 const LOOKS_BELOW: u32 = 25;
 
 /// Runs a program to its end.
 ///
 /// # Errors
-/// If it cannot be started, or does not succeed.
+/// If it cannot be started, or fails.
 pub fn of(command: &mut Command) -> Result<Usage> {
     let before = children()?;
     let errors = tempfile::NamedTempFile::new()?;
@@ -67,7 +67,7 @@ pub fn of(command: &mut Command) -> Result<Usage> {
     })
 }
 
-/// `VmHWM` of proc(5), in bytes; none of a process that has ended.
+/// Returns `VmHWM` of proc(5), in bytes, if the process still runs.
 fn most_memory(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status
@@ -77,7 +77,7 @@ fn most_memory(pid: u32) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The processes that were started by this one, and by those.
+/// Returns the descendants of a process.
 fn below(pid: u32) -> Vec<u32> {
     let parents: Vec<(u32, u32)> = processes().unwrap_or_default();
     let mut found = vec![pid];
@@ -90,7 +90,7 @@ fn below(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Each process of the machine with its parent, of `stat` in proc(5).
+/// Returns each process of the machine with its parent, from `stat` in proc(5).
 fn processes() -> Result<Vec<(u32, u32)>> {
     let process = |entry: std::io::Result<DirEntry>| {
         let entry = entry.ok()?;
@@ -103,7 +103,7 @@ fn processes() -> Result<Vec<(u32, u32)>> {
     Ok(std::fs::read_dir("/proc")?.filter_map(process).collect())
 }
 
-/// The CPU time of all children waited for so far.
+/// Returns the CPU time of all children waited for so far.
 fn children() -> Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
         .context("failed to ask for the CPU time of children")?;

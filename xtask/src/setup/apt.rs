@@ -1,4 +1,4 @@
-//! Debian packages, unpacked without installing them: private package lists, the machine's own mirror.
+//! Debian packages, unpacked without being installed: private package lists, the machine's own mirror.
 
 use crate::workspace::{in_path, output_of, say};
 use anyhow::{Context, Result, bail};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Where a package may be, newest first.
+/// Suites that may have a package, newest first.
 const SUITES: [&str; 5] = ["trixie-backports", "sid", "forky", "trixie", "bookworm"];
 
-/// The library source of this release of Rust, from Debian's `rust-src`.
+/// Returns the library source of this Rust release, from Debian's `rust-src`.
 pub fn library_source(release: &str, scratch: &Path) -> Result<PathBuf> {
     let apt = Apt::new(scratch)?;
     say(format!(
@@ -40,7 +40,7 @@ pub fn library_source(release: &str, scratch: &Path) -> Result<PathBuf> {
     library.with_context(|| format!("expected a folder `library` below {}", sources.display()))
 }
 
-/// apt with lists and cache of its own; only how to reach the mirror is taken from the system.
+/// apt with lists and a cache of its own. Only the mirror's address comes from the system.
 pub struct Apt {
     folder: PathBuf,
 }
@@ -50,7 +50,7 @@ impl Apt {
         Self::of(&SUITES, scratch)
     }
 
-    /// The same of these suites alone: reading the lists of all takes a while.
+    /// apt with these suites alone, since reading all lists takes a while.
     pub fn of(suites: &[&str], scratch: &Path) -> Result<Self> {
         if in_path("apt-get").is_none() || in_path("dpkg-deb").is_none() {
             bail!("there is no apt-get here to look for Debian packages with");
@@ -77,7 +77,8 @@ impl Apt {
         command
     }
 
-    /// Suites that do not exist (any more) must not stop the others, so errors are only printed.
+    /// Updates the package lists and returns the output. A missing suite must not stop the others, so errors are only
+    /// printed.
     pub fn update(&self) -> String {
         match output_of(self.command("apt-get").args(["-q", "update"])) {
             Ok(_) => String::new(),
@@ -94,7 +95,7 @@ impl Apt {
             .collect())
     }
 
-    /// Unpacks a package: its name, with `=VERSION` or `/SUITE` where it matters.
+    /// Unpacks a package, named with `=VERSION` or `/SUITE` if needed.
     pub fn unpack(&self, package: &str, into: &Path) -> Result<()> {
         output_of(self.command("apt-get").args(["-q", "download", package]))?;
         for entry in std::fs::read_dir(self.folder.join("debs"))? {
@@ -136,7 +137,7 @@ fn configuration(folder: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The Debian mirror that the machine is set up with.
+/// Returns the Debian mirror of the machine.
 fn mirror() -> Result<String> {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     if let Ok(entries) = std::fs::read_dir("/etc/apt/sources.list.d") {

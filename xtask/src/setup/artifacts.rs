@@ -1,6 +1,6 @@
-//! Test artifacts, from Maven Central by name, version and SHA-256.
+//! Test artifacts from Maven Central, by name, version and SHA-256.
 //!
-//! The list is `tests/artifacts.toml`; the files lie in `target/downloads/`.
+//! The list is `tests/artifacts.toml`; the files are in `target/downloads/`.
 
 use crate::workspace::{in_path, output_of, say, temporary_file};
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,7 @@ use std::process::Command;
 /// The root of Maven Central.
 pub const MAVEN_CENTRAL: &str = "https://repo1.maven.org/maven2";
 
-/// Fetches what is not there yet; names everything that could not be had.
+/// Fetches all missing artifacts. The error names each that could not be fetched.
 pub fn fetch_all() -> Result<()> {
     let list = e2e_tests::artifacts::all();
     let mut missing = Vec::new();
@@ -53,7 +53,7 @@ fn fetch(artifact: &Artifact) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Downloads to a temporary file beside the goal, checks it, and only then gives it its name.
+/// Downloads to a temporary file beside the destination, checks the digest, and then renames the file.
 fn download(address: &str, sha256: &str, file: &Path) -> Result<()> {
     if in_path("curl").is_none() {
         bail!(
@@ -87,7 +87,7 @@ fn download(address: &str, sha256: &str, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The SHA-256 of a file, lower-case hex.
+/// Returns the SHA-256 of a file, in lower-case hexadecimal digits.
 pub fn digest(file: &Path) -> Result<String> {
     let bytes =
         std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;

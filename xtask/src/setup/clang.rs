@@ -1,5 +1,6 @@
-//! clang and its linker for WebAssembly, which compile a plugin in C in the tests: the machine's own, or those of Debian's
-//! packages, which are unpacked and not installed.
+//! clang and its linker for WebAssembly, which compile a plugin in C in the tests: the machine's own, or those of
+//! Debian's
+//! packages, unpacked without being installed.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, in_path, output_of, say};
@@ -8,10 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The programs, and the folder in the packages that holds them.
+/// The programs, and the folder of the packages that holds them.
 const PROGRAMS: [&str; 2] = ["clang", "wasm-ld"];
 const BIN: &str = "usr/lib/llvm-14/bin";
-/// The smallest release that Debian has for older machines, too.
+/// The oldest suite, whose packages also run on older machines.
 const SUITE: &str = "bookworm";
 const PACKAGES: [&str; 4] = [
     "clang-14",
@@ -19,7 +20,7 @@ const PACKAGES: [&str; 4] = [
     "libclang-cpp14",
     "libclang-common-14-dev",
 ];
-/// What they load that a machine may lack, 40 MB.
+/// Libraries of these programs that a machine may lack, 40 MB.
 const LIBRARIES: [&str; 10] = [
     "libbsd0",
     "libedit2",
@@ -33,7 +34,7 @@ const LIBRARIES: [&str; 10] = [
     "libz3-4",
 ];
 
-/// Makes sure that they are in `PATH` or in `target/clang/bin`.
+/// Provides the programs in `PATH` or in `target/clang/bin`.
 pub fn fetch(workspace: &Workspace) -> Result<()> {
     if PROGRAMS.iter().all(|program| in_path(program).is_some()) {
         return Ok(());
@@ -74,11 +75,11 @@ fn make(home: &Path) -> Result<()> {
             .iter()
             .try_for_each(|program| start(program).map(drop))?;
     }
-    // Last: where it is, the rest is whole.
+    // This rename comes last: if the folder exists, all files are complete.
     std::fs::rename(&made, home.join("bin")).context("failed to put clang into place")
 }
 
-/// A script that starts the program with the libraries that it was unpacked with.
+/// Writes a script that starts the program with the libraries unpacked beside it.
 fn put(file: &Path, program: &str, parts: &Path) -> Result<()> {
     let parts = parts.display();
     let script = format!(

@@ -1,5 +1,6 @@
-//! JVMs of the oldest and the newest releases for the tests, from Debian's packages. The one suite that has them is newer
-//! than many machines, so they come with a C library that they can use, and are pointed at that one.
+//! JVMs of the oldest and newest releases for the tests, from Debian's packages. The only suite with them is newer than
+//! many
+//! machines. So a C library of that suite is unpacked too, and the JVMs are linked to it.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, in_path, output_of, say};
@@ -8,18 +9,18 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What it loads; of the suite that is released.
+/// The JVM's libraries, from the released suite.
 const LIBRARIES: [&str; 4] = [
     "libc6/trixie",
     "libstdc++6/trixie",
     "libgcc-s1/trixie",
     "zlib1g/trixie",
 ];
-/// Changes where a program looks for its libraries; of a suite whose programs run on older machines, too.
+/// The tool that changes a program's library path, from a suite whose programs also run on older machines.
 const PATCHELF: &str = "patchelf/bookworm";
 const LIBRARY_FOLDER: &str = "usr/lib/x86_64-linux-gnu";
 
-/// Fetches a JVM; where that is not possible, says so and goes on.
+/// Fetches a JVM. A failure is printed, and is no error.
 pub fn fetch(workspace: &Workspace, release: u32) {
     let home = workspace.target("jvms").join(format!("jvm-{release}"));
     if home.join("bin/java").is_file() {
@@ -46,7 +47,7 @@ fn make(home: &Path, release: u32) -> Result<()> {
         unpacked.with_context(|| format!("expected the package {package}{trouble}"))?;
     }
     let patchelf = patchelf(&apt, scratch.path())?;
-    // In its final place: links and programs name absolute paths. The name `jvm-…` comes last.
+    // The files go to their final folder, since links and programs name absolute paths. The name `jvm-…` is given last.
     let parts = folder.join(format!("jvm-{release}-parts"));
     if parts.exists() {
         std::fs::remove_dir_all(&parts)?;
@@ -69,7 +70,7 @@ fn patchelf(apt: &Apt, scratch: &Path) -> Result<PathBuf> {
     Ok(unpacked.join("usr/bin/patchelf"))
 }
 
-/// Points links below a folder, and programs of the JVM, to what lies below `root` instead of the machine's own.
+/// Redirects links below a folder, and the JVM's programs, to files below `root` instead of the machine's own.
 fn adapt(folder: &Path, root: &Path, jvm: &Path, patchelf: &Path) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

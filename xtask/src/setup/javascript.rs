@@ -1,13 +1,13 @@
-//! componentize-js, which makes a component of a plugin in JavaScript, from npm.
+//! componentize-js from npm, which builds a component from a plugin in JavaScript.
 
 use crate::workspace::{Workspace, in_path, output_of, say};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// What the tests were written with; also in `cli/templates/js/package.json`.
+/// The version that the tests were written with; `cli/templates/js/package.json` names it too.
 const PACKAGE: &str = "@bytecodealliance/componentize-js@0.23.0";
 
-/// Makes sure that it is in `PATH` or in `target/javascript`.
+/// Provides the program in `PATH` or in `target/javascript`.
 pub fn componentize_js(workspace: &Workspace) -> Result<()> {
     let home = workspace.target("javascript");
     let is_there = home.join("node_modules/.bin/componentize-js").is_file();

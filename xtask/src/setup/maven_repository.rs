@@ -1,4 +1,4 @@
-//! The local repository of the builds that tests and measurements run with Maven: `tests/maven-repository.sha256`, and
+//! The local repository of Maven builds in tests and measurements: `tests/maven-repository.sha256`, and
 //! `xtask/src/bench/maven/repository.sha256`.
 
 use super::artifacts::{MAVEN_CENTRAL, digest};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Fetches what is not there yet, all in one call, and keeps only what has the right digest.
+/// Fetches all missing files in one call, and keeps only those with the right digest.
 pub fn fill(list: &[File]) -> Result<()> {
     let repository = local_repository();
     let is_missing = |file: &&File| {
@@ -53,7 +53,7 @@ fn fetch(files: &[&File], repository: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts a file that was fetched into its place.
+/// Moves a fetched file into the repository.
 fn keep(file: &File, fresh: &Path, repository: &Path) -> Result<()> {
     let path = fresh.join(&file.path);
     let found = digest(&path)?;

@@ -1,13 +1,13 @@
-//! componentize-py, which makes a component of a plugin in Python, from PyPI.
+//! componentize-py from PyPI, which builds a component from a plugin in Python.
 
 use crate::workspace::{Workspace, in_path, output_of, say};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// What the tests were written with.
+/// The version that the tests were written with.
 const PACKAGE: &str = "componentize-py==0.25.1";
 
-/// Makes sure that it is in `PATH` or in `target/python/bin`.
+/// Provides the program in `PATH` or in `target/python/bin`.
 pub fn componentize_py(workspace: &Workspace) -> Result<()> {
     let home = workspace.target("python");
     let is_there = home.join("bin/componentize-py").is_file();

@@ -1,14 +1,14 @@
-//! `docker-registry`, from which the tests fetch plugins: that of Debian's package, which is unpacked and not installed.
+//! `docker-registry`, from which the tests fetch plugins: Debian's package, unpacked without being installed.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, say};
 use anyhow::{Context, Result};
 
-/// The release that the tests were written with, 2.8.2.
+/// The suite of the release that the tests were written with, 2.8.2.
 const SUITE: &str = "bookworm";
 const PACKAGE: &str = "docker-registry";
 
-/// Makes sure that it is in `target/docker-registry`.
+/// Provides the program in `target/docker-registry`.
 pub fn docker_registry(workspace: &Workspace) -> Result<()> {
     let home = workspace.target(PACKAGE);
     if home.join("usr/bin/docker-registry").is_file() {

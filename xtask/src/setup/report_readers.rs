@@ -1,16 +1,17 @@
-//! Tools that read our reports: genhtml of Debian's `lcov`, which is unpacked and not installed, and pycobertura of PyPI.
+//! Tools that read our reports: genhtml of Debian's `lcov`, unpacked without being installed, and pycobertura from
+//! PyPI.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, output_of, say};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// The release that the tests were written with, 1.16; it needs nothing but Perl.
+/// The suite of the release that the tests were written with, 1.16. It needs only Perl.
 const SUITE: &str = "bookworm";
 const LCOV: &str = "lcov";
 const PYCOBERTURA: &str = "pycobertura==4.1.0";
 
-/// Makes sure that they are in `target/lcov` and `target/pycobertura`.
+/// Provides the programs in `target/lcov` and `target/pycobertura`.
 pub fn report_readers(workspace: &Workspace) -> Result<()> {
     let lcov = workspace.target(LCOV);
     if !lcov.join("usr/bin/genhtml").is_file() {

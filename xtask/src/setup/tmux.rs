@@ -1,10 +1,10 @@
-//! `tmux`, in which the tests look at what a command shows in a terminal.
+//! `tmux`, in which the tests read a command's terminal output.
 
 use crate::workspace::{in_path, output_of, say};
 use anyhow::{Result, bail};
 use std::process::Command;
 
-/// Makes sure that it is there; installs the distribution's where it may.
+/// Requires the program; installs the distribution's if permitted.
 pub fn require() -> Result<()> {
     if in_path("tmux").is_some() {
         return Ok(());

@@ -1,8 +1,8 @@
-//! The `wasm32-unknown-unknown` target, which plugins are compiled for.
+//! The `wasm32-unknown-unknown` target, for which plugins are compiled.
 //!
-//! First `rustup target add`; where that is not possible, the standard library is built from the
-//! source of exactly this compiler's release: rustup's `rust-src`, or else Debian's package.
-//! A std of another release does not compile, so no other is tried.
+//! First `rustup target add`. If that fails, the standard library is built from the source of exactly this compiler's
+//! release: rustup's `rust-src`, or else Debian's package. The source of another release does not compile, so no other
+//! is tried.
 
 use super::apt;
 use crate::workspace::{in_path, last_lines, output_of, say};
@@ -14,7 +14,7 @@ use std::time::Instant;
 const TARGET: &str = "wasm32-unknown-unknown";
 const RUSTUP_SECONDS: &str = "60";
 
-/// Makes sure that the active compiler can build for the target.
+/// Provides the target for the active compiler.
 pub fn run() -> Result<()> {
     if works()? {
         return Ok(());
@@ -41,7 +41,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Does a module that uses the standard library compile and link?
+/// Checks whether a module that uses the standard library compiles and links.
 fn works() -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("smoke.rs");
@@ -75,7 +75,7 @@ fn add_with_rustup() -> Result<()> {
     say(format!("adding the Rust target {TARGET}"));
     let mut command = Command::new("rustup");
     command.args(["target", "add", TARGET]);
-    // rustup waits long for an answer that does not come; `timeout` is part of coreutils
+    // rustup waits long for a missing answer; `timeout` is part of coreutils
     if in_path("timeout").is_some() {
         command = Command::new("timeout");
         command.args(["-k", "3", RUSTUP_SECONDS, "rustup", "target", "add", TARGET]);
@@ -83,7 +83,7 @@ fn add_with_rustup() -> Result<()> {
     output_of(command.env("RUSTUP_MAX_RETRIES", "1")).map(drop)
 }
 
-/// The active compiler: its release, and where its libraries lie.
+/// The active compiler: its release, and the folder of its libraries.
 struct Toolchain {
     release: String,
     rustlib: PathBuf,
@@ -103,7 +103,7 @@ impl Toolchain {
         })
     }
 
-    /// Builds std from source and puts its rlibs where rustup would have put them.
+    /// Builds std from source, and puts its rlibs into rustup's folder.
     fn build_std(&self) -> Result<()> {
         let scratch = tempfile::tempdir()?;
         let library = self.library_source(scratch.path())?;

@@ -1,4 +1,4 @@
-//! The test binaries of crates, built by cargo and started as cargo would start them.
+//! The test binaries of crates, built by cargo and started as cargo starts them.
 
 use crate::workspace::{Workspace, say, shown};
 use anyhow::{Context, Result, bail};
@@ -7,20 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The binary whose tests now and then only wait: for a JVM to do something, or for a time to pass. One more of them
-/// than there are cores is at work, so that no core waits, too.
+/// The binary whose tests sometimes only wait for a JVM. One test more than there are cores runs at a time, so that no
+/// core
+/// is idle.
 const END_TO_END: &str = "end-to-end";
 
 /// A test binary of a crate.
 pub struct Binary {
     /// The crate's folder, in which its tests run.
     folder: PathBuf,
-    /// `lib`, or the file's name.
+    /// `lib`, or the file name.
     target: String,
     executable: PathBuf,
 }
 
-/// A line of cargo's messages; of the many kinds only those of built files have all of this.
+/// A line of cargo's messages. Only messages about built files have all of these fields.
 #[derive(Deserialize)]
 struct Message {
     manifest_path: Option<PathBuf>,
@@ -39,7 +40,7 @@ struct Profile {
     test: bool,
 }
 
-/// Builds the tests of these crates, and their examples, which must build; with further arguments for cargo.
+/// Builds the tests of these crates, and their examples, which must compile. Passes further arguments to cargo.
 pub fn build(
     workspace: &Workspace,
     title: &str,
@@ -78,7 +79,7 @@ pub fn packages(command: &mut Command, crates: &[String]) {
     }
 }
 
-/// The test binary that a line of cargo's messages names, if any.
+/// Parses a line of cargo's messages. Returns the test binary that it names, if any.
 fn binary(line: &str) -> serde_json::Result<Option<Binary>> {
     let message: Message = serde_json::from_str(line)?;
     let is_test = message.profile.is_some_and(|profile| profile.test);
@@ -96,18 +97,18 @@ fn binary(line: &str) -> serde_json::Result<Option<Binary>> {
 }
 
 impl Binary {
-    /// `tests of rewriter (suite)`.
+    /// Returns `tests of rewriter (suite)`.
     pub fn title(&self) -> String {
         let folder = self.folder.file_name().unwrap_or_default();
         format!("tests of {} ({})", folder.to_string_lossy(), self.target)
     }
 
-    /// Whether it is the one whose tests run programs in JVMs.
+    /// Checks whether this is the binary whose tests run programs in JVMs.
     pub fn is_end_to_end(&self) -> bool {
         self.target == END_TO_END
     }
 
-    /// The command that runs all its tests, as cargo would.
+    /// Returns the command that runs all its tests, as cargo would.
     pub fn command(&self, workspace: &Workspace) -> Command {
         let mut command = Command::new(&self.executable);
         command

@@ -1,4 +1,4 @@
-//! Where the time of a test run goes, test by test.
+//! The time of a test run, test by test.
 
 use super::binaries::Binary;
 use crate::workspace::{Workspace, say, write_atomically};
@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many are shown on the terminal.
+/// Number of tests shown on the terminal.
 const SHOWN: usize = 40;
 
-/// What each test took; a binary as a whole is the row without a test.
+/// The time of each test. The row without a test is the whole binary.
 #[derive(Default)]
 pub struct Timings(Vec<Row>);
 
@@ -22,9 +22,9 @@ struct Row {
 }
 
 impl Timings {
-    /// Runs a binary with its output shown, and keeps the times that it says; whether all tests passed.
+    /// Runs a binary, shows its output, and keeps the times in it. Returns whether all tests passed.
     pub fn run(&mut self, binary: &Binary, mut command: Command) -> Result<bool> {
-        // The harness of a stable compiler says them on request only.
+        // The harness of a stable compiler prints times on request only.
         command
             .env("RUSTC_BOOTSTRAP", "1")
             .args(["-Z", "unstable-options", "--report-time"])
@@ -54,7 +54,7 @@ impl Timings {
         Ok(passed)
     }
 
-    /// Shows the binaries and the slowest tests, and writes all of them.
+    /// Shows the binaries and the slowest tests, and writes all times.
     pub fn report(mut self, workspace: &Workspace) -> Result<()> {
         self.0.sort_by_key(|row| std::cmp::Reverse(row.took));
         let (tests, binaries): (Vec<_>, Vec<_>) = self.0.iter().partition(|row| row.test.is_some());
@@ -74,14 +74,14 @@ impl Timings {
 }
 
 impl Row {
-    /// Seconds, binary and test, between tabs.
+    /// Formats seconds, binary and test, separated by tabs.
     fn line(&self) -> String {
         let test = self.test.as_deref().unwrap_or("(all)");
         format!("{:9.3}\t{}\t{test}", self.took.as_secs_f64(), self.binary)
     }
 }
 
-/// `test trace::spans::nested ... ok <1.234s>`
+/// Parses `test trace::spans::nested ... ok <1.234s>`.
 fn timed(line: &str) -> Option<(&str, Duration)> {
     let (test, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let seconds = rest.rsplit_once('<')?.1.strip_suffix("s>")?;

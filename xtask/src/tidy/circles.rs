@@ -1,11 +1,12 @@
-//! No circle among the modules of a crate, at any depth, tests aside.
+//! Circles among the modules of a crate, at any depth, tests aside: none is allowed.
 //!
-//! The check is made for each module that has children.
-//! Its nodes are the children, each with everything below it, and the module's own code;
-//! an arrow runs from one node to another if code of the first names something that the second defines.
-//! Nodes that reach one another over arrows are a circle.
-//! A parent that only declares and re-exports its children is in a circle
-//! only if one of them takes a re-export of the parent instead of the item's own module.
+//! The check runs for each module that has children.
+//! Its nodes are the children, each with everything below it, and the module's own code.
+//! An arrow runs from one node to another if the code of the first names an item that the second defines.
+//! Nodes that reach one another over arrows form a circle.
+//! A parent that only declares and re-exports its children is in a circle only in one case: a child takes a re-export
+//! of the
+//! parent instead of the item's own module.
 //!
 //! `cargo xtask tidy --circles CRATE` prints the circles of one crate.
 
@@ -29,7 +30,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tree::{ModuleId, Tree};
 
-/// Every circle in every crate of the workspace.
+/// Reports every circle in every crate of the workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
     for package in metadata::packages(workspace)? {
         let circles = of_package(workspace, &package)?;
@@ -66,7 +67,7 @@ fn of_package(workspace: &Workspace, package: &Package) -> Result<Vec<String>> {
     Ok(circles)
 }
 
-/// Every circle of the crate with this root, as text.
+/// Returns every circle of the crate with this root, as text.
 fn of_crate(root: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Result<Vec<String>> {
     let tree = read::read(root, source)?;
     let arrows = arrows(&tree);
@@ -79,11 +80,12 @@ fn of_crate(root: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Result<Vec
     Ok(circles)
 }
 
-/// What is between the children of one module, and between its own code and a child:
-/// for each pair the arrows between the modules that they hold.
+/// The arrows among the children of one module, and between its own code and a child. Each pair has the arrows between
+/// the
+/// modules below its two nodes.
 type Level = BTreeMap<(ModuleId, ModuleId), Vec<(ModuleId, ModuleId)>>;
 
-/// The arrows by the lowest module that holds both ends.
+/// Groups the arrows by the lowest module that holds both ends.
 fn levels(tree: &Tree, arrows: &Arrows) -> BTreeMap<ModuleId, Level> {
     let mut levels: BTreeMap<ModuleId, Level> = BTreeMap::new();
     for arrow in arrows.keys() {
@@ -100,7 +102,7 @@ fn levels(tree: &Tree, arrows: &Arrows) -> BTreeMap<ModuleId, Level> {
     levels
 }
 
-/// The circle with what ties it: module to module, and the names that the first takes from the second.
+/// Formats a circle with its causes: module to module, and the names that the first takes from the second.
 fn display(
     tree: &Tree,
     arrows: &Arrows,

@@ -1,4 +1,4 @@
-//! Markdown: links lead somewhere, source files that are named exist, and a line holds one sentence.
+//! Markdown: links are valid, named source files exist, and a line holds one sentence.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
@@ -39,7 +39,7 @@ fn check_text(root: &Path, file: &Path, text: &str, findings: &mut Vec<Finding>)
     }
 }
 
-/// The lines outside code blocks, with their numbers.
+/// Returns the lines outside code blocks, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -51,14 +51,14 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The targets of `[text](target)`.
+/// Returns the targets of `[text](target)`.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
 }
 
-/// What stands between backquotes and is the path of a Rust file or, with a slash behind it, of a folder.
+/// Returns the texts between backquotes that are paths of Rust files or, with a final slash, of folders.
 fn source_paths(line: &str) -> impl Iterator<Item = &str> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     line.split('`')
@@ -69,7 +69,7 @@ fn source_paths(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_there(root: &Path, folder: &Path, path: &str) -> bool {
-    // what is built is not there in a clean clone
+    // a clean clone has no built files
     path.starts_with("target/") || root.join(path).exists() || folder.join(path).exists()
 }
 
@@ -95,7 +95,7 @@ fn broken(folder: &Path, text: &str, target: &str) -> Option<String> {
     ))
 }
 
-/// The anchors of a file's headings, made as the usual renderers do.
+/// Returns the anchors of a file's headings, formed as the usual renderers do.
 fn headings(text: &str) -> impl Iterator<Item = String> {
     prose(text)
         .filter_map(|(_, line)| line.strip_prefix('#'))
@@ -111,7 +111,7 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
         })
 }
 
-/// The sentences of a line; tables and headings have none.
+/// Returns the sentences of a line. Tables and headings have none.
 pub(super) fn sentences(line: &str) -> Vec<&str> {
     let line = line.trim();
     if line.starts_with('|') || line.starts_with('#') {
@@ -132,7 +132,7 @@ pub(super) fn sentences(line: &str) -> Vec<&str> {
     found
 }
 
-/// Is a full stop behind this word the end of a sentence, rather than of a number or an abbreviation?
+/// Checks whether a full stop behind this word ends a sentence, rather than a number or an abbreviation.
 fn ends_a_sentence(word: &str) -> bool {
     let number = !word.is_empty() && word.chars().all(|letter| letter.is_ascii_digit());
     !number && !["e.g", "i.e", "cf", "etc", "§"].contains(&word)

@@ -1,4 +1,4 @@
-//! `docs/edge-cases.md` and `docs/jvmpi.md`: every row says what covers it, and every test it names exists.
+//! `docs/edge-cases.md` and `docs/jvmpi.md`: every row names its test or a reason, and every named test exists.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const TABLE: &str = "docs/edge-cases.md";
-/// The cases are numbered from 1 to this, without gaps.
+/// The number of cases. They are numbered from 1, without gaps.
 const CASES: usize = 70;
 
 const JVMPI: &str = "docs/jvmpi.md";
-/// JVMPI's events and functions.
+/// The number of JVMPI's events and functions.
 const OF_JVMPI: usize = 37 + 27;
 
 /// Checks the table against the functions of all sources.
@@ -32,7 +32,7 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
     Ok(())
 }
 
-/// Each event and function is there, with a test or a reason.
+/// Checks that each event and function has a row with a test or a reason.
 fn check_jvmpi(table: &str, functions: &BTreeSet<String>, findings: &mut Vec<Finding>) {
     let mut names = BTreeSet::new();
     for (index, line) in table.lines().enumerate() {
@@ -63,7 +63,7 @@ fn check_jvmpi(table: &str, functions: &BTreeSet<String>, findings: &mut Vec<Fin
     }
 }
 
-/// The names between backquotes that can be names of functions.
+/// Returns the texts between backquotes that can be names of functions.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let names = text.split('`').skip(1).step_by(2);
     names.filter(|name| is_identifier(name) && name.contains('_'))
@@ -120,7 +120,7 @@ impl<'t> Row<'t> {
     }
 }
 
-/// Every word behind `fn`: tests made by macros, too.
+/// Returns every word behind `fn`, which includes tests made by macros.
 fn function_names(text: &str) -> impl Iterator<Item = &str> {
     text.split("fn ").skip(1).map(|rest| {
         let end = rest

@@ -1,18 +1,20 @@
-//! wasmtime is compiled twice, to compile for the program that does only that and to run for the rest, and no more often: what it is built of has the same features whatever packages cargo is asked for.
+//! wasmtime is compiled twice and no more often: with the compiler for one program, and without it for the rest.
 //!
-//! Cargo resolves features for the packages of one command together, so another selection may mean
-//! other features of some small shared crate, and then wasmtime is compiled again, which takes minutes.
-//! What agent and command are built of is likewise the same for their tests.
+//! Cargo unites the features of the packages of one command. Another selection of packages may mean other features of
+//! some
+//! small shared crate, and then wasmtime is compiled again, which takes minutes. So the crates below wasmtime must have
+//! the
+//! same features in each selection, and so must agent and command in the build of their tests.
 
 use super::finding::Finding;
 use crate::workspace::{Workspace, output_of};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A title, and what cargo is asked for.
+/// A title, and the arguments for cargo.
 type Selection = (&'static str, &'static [&'static str]);
 
-/// Everything: with the compiler.
+/// Everything, with the compiler.
 const WHOLE: &[&str] = &["--workspace"];
 
 /// The compiler of plugins, and its tests.
@@ -24,7 +26,7 @@ const COMPILER: [Selection; 2] = [
     ("tests of plugin-compiler", &["-p", "plugin-compiler"]),
 ];
 
-/// Agent and command: without the compiler.
+/// Agent and command, without the compiler.
 const PRODUCTS: Selection = (
     "-p cli -p hook-agent -p plugin-fetcher -p relay -p heap-dump",
     &[
@@ -43,7 +45,7 @@ const PRODUCTS: Selection = (
     ],
 );
 
-/// The tests of what has wasmtime below it.
+/// The tests of all crates with wasmtime below them.
 const TESTS: Selection = (
     "tests of plugin-code, host, hook-agent, cli and e2e-tests",
     &[
@@ -72,13 +74,13 @@ const TWICE: [&str; 8] = [
     "wasmtime-internal-unwinder",
 ];
 
-/// The crate that takes minutes.
+/// The crate whose build takes minutes.
 const WASMTIME: &str = "wasmtime v";
 
-/// A crate of the compiler.
+/// A crate of wasmtime's compiler.
 const CODE_GENERATOR: &str = "cranelift-codegen";
 
-/// The features that each package below wasmtime has; more than one set if it is built more than once.
+/// The feature sets of each package below wasmtime; more than one if it is built more than once.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
 /// Compares the selections with each other and with the whole workspace.
@@ -97,7 +99,8 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// What the compiler is built of is shared with all else, but for the crates that are built twice, and with its tests.
+/// Checks that the compiler shares its dependencies with its tests and the workspace, except for crates that are built
+/// twice.
 fn check_compiler(
     workspace: &Workspace,
     findings: &mut Vec<Finding>,
@@ -117,7 +120,7 @@ fn check_compiler(
     Ok(())
 }
 
-/// What agent and command are built of is shared with the compiler, but for the crates that are built twice.
+/// Checks that agent and command share their dependencies with the compiler, except for crates that are built twice.
 fn check_products(
     workspace: &Workspace,
     findings: &mut Vec<Finding>,
@@ -143,7 +146,7 @@ fn check_products(
     Ok(())
 }
 
-/// Whether a `name version` has one of these names.
+/// Checks whether a `name version` has one of these names.
 fn is_one_of(package: &str, names: &[&str]) -> bool {
     package
         .split(' ')
@@ -167,7 +170,7 @@ fn difference(package: &str, title: &str, these: &Features, whole: &Features) ->
     ))
 }
 
-/// The features of a crate, and of what it is built of, when cargo is asked for these packages.
+/// Returns the features of a crate and its dependencies when cargo builds these packages.
 fn features(workspace: &Workspace, selection: &[&str], root: &str) -> Result<Features> {
     let mut command = workspace.cargo(["tree", "--prefix", "depth", "-f", "|{p}|{f}"]);
     let listing = output_of(command.args(selection))?;
@@ -184,14 +187,15 @@ fn features(workspace: &Workspace, selection: &[&str], root: &str) -> Result<Fea
     Ok(features)
 }
 
-/// Which package with which features is built of which.
+/// The packages with their features and dependencies.
 #[derive(Default)]
 struct Tree<'t> {
     children: BTreeMap<&'t str, BTreeSet<&'t str>>,
 }
 
 impl<'t> Tree<'t> {
-    /// Reads `depth|package|features` lines; what cargo printed before is only named again, with `(*)`.
+    /// Parses `depth|package|features` lines. Cargo prints a package in full once, and afterwards only its name with
+    /// `(*)`.
     fn read(listing: &'t str) -> Self {
         let mut tree = Self::default();
         let mut path: Vec<&str> = Vec::new();
@@ -209,7 +213,7 @@ impl<'t> Tree<'t> {
         tree
     }
 
-    /// The node that begins so, and everything it is built of.
+    /// Returns the first node with this prefix, and everything below it.
     fn below(&self, root: &str) -> BTreeSet<&'t str> {
         let mut open: Vec<&str> = self
             .children
@@ -227,7 +231,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// `name version`, without where it comes from and cargo's marks.
+/// Returns `name version`, without the source and cargo's marks.
 fn package_of(line: &str) -> String {
     line.split(' ').take(2).collect::<Vec<_>>().join(" ")
 }

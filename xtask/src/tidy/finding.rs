@@ -1,8 +1,8 @@
-//! What a check reports.
+//! Reports of a check.
 
 use std::fmt;
 
-/// Something that breaks a rule of the project, and where.
+/// A violation of a rule of the project, with its place.
 pub struct Finding {
     place: String,
     what: String,

@@ -1,7 +1,8 @@
-//! `wit/plugin.wit` against its frozen copies in `tests/conformance`: what a released plugin imports stays as it was,
-//! and it is asked for no more than it exports.
+//! `wit/plugin.wit` against its frozen copies in `tests/conformance`. Imports of a released plugin must stay as they
+//! were,
+//! and the host must not demand further exports.
 //!
-//! Items are compared as texts without comments and with single spaces: whatever else changes in one is a change.
+//! Items are compared as texts without comments and with single spaces. Any other difference is a change.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// The interface of this version.
 const CURRENT: &str = "wit/plugin.wit";
-/// Below it, a folder for each release with a copy of the interface.
+/// The folder that holds, for each release, a folder with a copy of the interface.
 const FROZEN: &str = "tests/conformance";
 
-/// Functions, types and what a world imports and exports, by their path: `class-file.class-view.name`.
+/// Functions, types, imports and exports, by their path: `class-file.class-view.name`.
 type Items = BTreeMap<String, String>;
 
 /// Compares the interface with each of its frozen copies.
@@ -50,7 +51,7 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
     Ok(())
 }
 
-/// What keeps a plugin built with `frozen` from loading.
+/// Returns the differences that keep a plugin built with `frozen` from loading.
 fn differences(frozen: &Items, current: &Items) -> Vec<String> {
     let changed = frozen
         .iter()
@@ -67,7 +68,7 @@ fn differences(frozen: &Items, current: &Items) -> Vec<String> {
         let of_exported = path
             .split_once('.')
             .is_some_and(|(interface, _)| is_exported(interface));
-        // A world that is new is nobody's yet.
+        // No released plugin implements a new world.
         let world = path.split_once(".export ").map(|(world, _)| world);
         let is_export = world.is_some_and(|world| frozen.contains_key(world));
         (of_exported || is_export) && !path.contains(".use ") && !frozen.contains_key(*path)
@@ -76,7 +77,7 @@ fn differences(frozen: &Items, current: &Items) -> Vec<String> {
     changed.chain(demanded).collect()
 }
 
-/// The items of a WIT text.
+/// Parses a WIT text into its items.
 fn items(text: &str) -> Items {
     let lines = text
         .lines()
@@ -92,7 +93,7 @@ fn items(text: &str) -> Items {
     items
 }
 
-/// Reads one item, or goes into or out of a block; what is left then, or nothing at the end.
+/// Reads one item, or enters or leaves a block. Returns the rest of the text; `None` at the end.
 fn step<'t>(at: &mut String, text: &'t str, items: &mut Items) -> Option<&'t str> {
     let text = text.trim_start();
     if let Some(rest) = text.strip_prefix('}') {
@@ -121,7 +122,7 @@ fn step<'t>(at: &mut String, text: &'t str, items: &mut Items) -> Option<&'t str
     text.get(end + 1..)
 }
 
-/// Adds an item; one of `use` for each name, since more names are no change.
+/// Adds an item. A `use` becomes one item for each name, since adding names is no change.
 fn add(at: &str, kind: &str, whole: &str, items: &mut Items) {
     let head = whole
         .split([':', '(', '=', '{'])

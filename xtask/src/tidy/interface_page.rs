@@ -1,4 +1,4 @@
-//! The reference of the interface between host and plugins, which is made of the comments in `wit/plugin.wit`.
+//! The reference of the interface between host and plugins, generated from the comments in `wit/plugin.wit`.
 
 use super::documents;
 use super::finding::Finding;
@@ -9,7 +9,7 @@ use std::path::Path;
 const WIT: &str = "wit/plugin.wit";
 const PAGE: &str = "docs/plugin-interface.md";
 
-/// Expects the page to be the one that the interface makes; `BLESS=1` writes it.
+/// Checks that the page equals the generated one; `BLESS=1` writes it.
 pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
     let wit = std::fs::read_to_string(root.join(WIT));
     let page = page(&wit.with_context(|| format!("failed to read {WIT}"))?);
@@ -25,7 +25,7 @@ pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// The page.
+/// Generates the page.
 fn page(wit: &str) -> String {
     let mut page = "# The interface of plugins\n\n\
                     Made of the comments in [wit/plugin.wit](../wit/plugin.wit); [plugins.md](plugins.md) leads through it.\n"
@@ -70,7 +70,7 @@ fn page(wit: &str) -> String {
     page
 }
 
-/// An item as it stands in the interface, under its name.
+/// Adds an item, in the words of the interface, under its name.
 fn show(item: &mut String, resource: Option<&str>, page: &mut String) {
     let item = std::mem::take(item);
     let head = item.split([':', '(', '=', '{', ';']).next().unwrap_or("");
@@ -87,7 +87,7 @@ fn show(item: &mut String, resource: Option<&str>, page: &mut String) {
     let _ = write!(page, "\n#### `{name}`\n\n```wit\n{item}```\n");
 }
 
-/// The sentences of a comment, a line for each.
+/// Adds the sentences of a comment, one a line.
 fn describe(comment: &mut String, page: &mut String) {
     for paragraph in std::mem::take(comment).split("\n\n") {
         let text: Vec<&str> = paragraph.split_whitespace().collect();

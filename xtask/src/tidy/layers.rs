@@ -1,4 +1,5 @@
-//! Who may import whom, read from `cargo metadata`; the table in docs/ARCHITECTURE.md, "Boundaries", is the one here.
+//! Allowed imports between crates, checked with `cargo metadata`. The table in docs/ARCHITECTURE.md, "Boundaries", must
+//! be equal.
 
 use super::finding::Finding;
 use crate::metadata::{self, Package};
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 const DOCUMENT: &str = "docs/ARCHITECTURE.md";
 const HEAD: &str = "| crate | imports of ours | in its tests besides |\n|---|---|---|\n";
 
-/// A crate and the crates of ours that it may depend on: in the product, and in its tests besides.
+/// A crate and the crates of the workspace that it may import: in the product, and in addition in its tests.
 struct Layer {
     name: &'static str,
     product: &'static [&'static str],
@@ -213,10 +214,10 @@ const LAYERS: [Layer; 29] = [
     },
 ];
 
-/// Every package below `plugins/` and every plugin of the tests.
+/// All packages below `plugins/`, and all plugins of tests and examples.
 const PLUGINS: &str = "plugins/*";
 
-/// Every import between crates of ours that the layers do not allow, and every crate without a layer.
+/// Returns every import that the layers forbid, and every crate without a layer.
 pub fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in metadata::packages(workspace)? {
@@ -237,7 +238,7 @@ fn check_document(document: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The layers as a table in Markdown.
+/// Formats the layers as a table in Markdown.
 fn table() -> String {
     let names = |names: &[&str]| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -1,7 +1,8 @@
 //! Rust sources: sizes, `unsafe`, module documentation, leftovers.
 //!
-//! A function of more than [`FUNCTION_LINES`] lines is allowed where it is one listing:
-//! a line with [`LISTING_MARK`] and the reason stands directly above it.
+//! A function of more than [`FUNCTION_LINES`] lines is allowed if it is one listing. A line with [`LISTING_MARK`] and
+//! the
+//! reason must be directly above it.
 
 use super::finding::Finding;
 use super::unsafe_code;
@@ -15,21 +16,21 @@ use syn::visit::{self, Visit};
 const FILE_LINES: usize = 1_000;
 const FUNCTION_LINES: usize = 100;
 const LISTING_MARK: &str = "// listing:";
-/// Words of work that is not done, put together here so that this file does not find itself.
+/// Marks of unfinished work, split here so that this file does not report itself.
 const LEFTOVERS: [&str; 3] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
     concat!("XX", "X:"),
 ];
 
-/// What is in the project's sources.
+/// Findings about the project's sources as a whole.
 pub struct Sources {
     pub sizes: Sizes,
     /// The files that hold unsafe code.
     pub with_unsafe: BTreeSet<String>,
 }
 
-/// What is in one file.
+/// Findings about one file.
 #[derive(Default)]
 struct Checked {
     /// The length of each function outside tests.
@@ -37,7 +38,7 @@ struct Checked {
     has_unsafe: bool,
 }
 
-/// How long the workspace's functions are.
+/// The lengths of all functions of the workspace.
 pub struct Sizes {
     lines: Vec<usize>,
 }
@@ -172,7 +173,7 @@ fn check_syntax(
 #[derive(Default)]
 struct Visitor<'t> {
     source: Vec<&'t str>,
-    /// Line of the first attribute or word of each function, and its length.
+    /// The line of each function's first attribute or word, and the function's length.
     functions: Vec<(usize, usize)>,
     listings: Vec<usize>,
     unsafes: Vec<usize>,
@@ -191,7 +192,7 @@ impl Visitor<'_> {
         self.functions.push((first, last + 1 - first));
     }
 
-    /// Does the mark stand above the function, among its comments and attributes?
+    /// Checks whether the mark is among the comments and attributes above the function.
     fn marked_as_listing(&self, line: usize) -> bool {
         let above = self
             .source

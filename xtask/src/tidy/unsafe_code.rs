@@ -1,4 +1,4 @@
-//! Where unsafe code may be: the list here, and the table of it in `docs/ARCHITECTURE.md`.
+//! The allowed places of unsafe code: the list here, and the table of it in `docs/ARCHITECTURE.md`.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
@@ -11,17 +11,17 @@ const DOCUMENT: &str = "docs/ARCHITECTURE.md";
 /// The first cell of the table's head.
 const HEAD: &str = "unsafe code in";
 
-/// Whether a file may hold unsafe code.
+/// Checks whether a file may hold unsafe code.
 pub fn is_allowed(file: &str) -> bool {
     ALLOWED.iter().any(|place| file.starts_with(place))
 }
 
-/// The places, for a message.
+/// Formats the places for a message.
 pub fn places() -> String {
     ALLOWED.join(", ")
 }
 
-/// Checks that each place holds unsafe code, which these `files` do, and that the document lists the same places.
+/// Checks that each place is used by one of these `files`, and that the document lists the same places.
 pub fn check(root: &Path, files: &BTreeSet<String>, findings: &mut Vec<Finding>) -> Result<()> {
     let text = std::fs::read_to_string(root.join(DOCUMENT))
         .with_context(|| format!("failed to read {DOCUMENT}"))?;
@@ -51,7 +51,7 @@ fn check_table(text: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first cells of the table's rows, without their backquotes.
+/// Returns the first cells of the table's rows, without their backquotes.
 fn table(text: &str) -> Vec<&str> {
     let rows = text.lines().map(first_cell);
     let rows = rows.skip_while(|cell| *cell != Some(HEAD)).skip(2);

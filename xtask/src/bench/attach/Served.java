@@ -1,6 +1,6 @@
 import load.Load;
 
-/** Calls {@link #step} a thousand times a second, and every method of the classes of {@code load} round and round. */
+/** Calls {@link #step} a thousand times a second, and every method of the classes of {@code load} in turn. */
 public final class Served {
     static volatile long sum;
 

@@ -3,8 +3,8 @@ import java.lang.management.ThreadMXBean;
 import load.Load;
 
 /**
- * Calls every method of the classes of {@code load} as fast as it can, and says every ten milliseconds how often, and
- * how many nanoseconds of a processor that took.
+ * Calls every method of the classes of {@code load} as fast as it can. Prints the number of rounds every ten
+ * milliseconds, with the nanoseconds of CPU time that they took.
  */
 public final class Busy {
     static volatile long rounds;

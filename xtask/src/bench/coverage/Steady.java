@@ -6,13 +6,13 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * Does one kind of work again and again, until its thread has used so many seconds of CPU time, and then for so many more
- * rounds. At its end it prints, for each round, the CPU time that the thread had used when the round ended, in nanoseconds.
- * Libraries are called by reflection where the JDK has no interface for them, so that one file compiles without any.
+ * Repeats one kind of work until its thread has used the given seconds of CPU time, and then for the given number of rounds.
+ * At its end it prints, for each round, the CPU time of the thread at the round's end, in nanoseconds.
+ * Libraries without an interface in the JDK are called by reflection, so that this file compiles without them.
  */
 public class Steady {
     interface Work {
-        /** A number that depends on all that was done. */
+        /** A number that depends on the whole work, so that no compiler removes a part. */
         long round() throws Exception;
     }
 
@@ -66,7 +66,7 @@ public class Steady {
         };
     }
 
-    /** Interpreted, as by default where no classes may be made. */
+    /** Uses the interpreter, which is the default where no classes may be generated. */
     static Work rhino() throws Exception {
         Class<?> type = Class.forName("org.mozilla.javascript.Context");
         Class<?> scopes = Class.forName("org.mozilla.javascript.Scriptable");
@@ -106,7 +106,7 @@ public class Steady {
         };
     }
 
-    /** The compiler without the making of class files, which is the same for all. */
+    /** Runs the compiler without writing class files, which costs the same in all variants. */
     static Work javac() {
         javax.tools.JavaCompiler compiler = javax.tools.ToolProvider.getSystemJavaCompiler();
         StringBuilder source = new StringBuilder("class Made {");

@@ -1,5 +1,5 @@
-//! Whole runs, from the start of a JVM to its end: javac over hundreds of sources, and the tests of a library with the
-//! report of them. Without an agent, with JaCoCo and with Classhook, in turn.
+//! Whole runs, from the start of a JVM to its end, in turn without an agent, with JaCoCo and with Classhook: javac over
+//! hundreds of sources, and the tests of a library with their report.
 
 use crate::bench::figures::Figure;
 use crate::bench::three_ways::{Column, Runs, Subject, VARIANTS, Variant};
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program, and the library whose classes the report is about, if one is made.
+/// A program, and the library that is reported on, if a report is made.
 pub struct Program {
     pub name: &'static str,
     title: &'static str,
@@ -21,13 +21,13 @@ pub struct Program {
     library: Option<PathBuf>,
 }
 
-/// Test classes that read a file of the folder of its sources.
+/// Test classes that read a file in the folder of their sources.
 const WITH_FILES: [&str; 2] = [".*TypeHandlerTest", ".*PatternOptionBuilderTest"];
 
-/// The programs; `folder` is for what they need.
+/// Returns the programs. `folder` receives their files.
 ///
 /// # Errors
-/// If something cannot be fetched.
+/// If a file cannot be fetched.
 pub fn programs(workspace: &Workspace, folder: &Path) -> Result<[Program; 2]> {
     Ok([
         compiler(workspace, &folder.join("sources"))?,
@@ -44,7 +44,7 @@ fn compiler(workspace: &Workspace, folder: &Path) -> Result<Program> {
     ensure!(sources.len() > 300, "only {} sources", sources.len());
     let mut arguments: Vec<String> = startup::JAVAC.map(str::to_owned).into();
     arguments.push(folder.with_file_name("compiled").display().to_string());
-    // Newer releases have methods in List and Map that the library's own of these names do not fit.
+    // Newer releases add methods to List and Map that conflict with the library's own.
     arguments.extend(["-nowarn", "--release", "17"].map(str::to_owned));
     arguments.extend(sources);
     Ok(Program {
@@ -101,7 +101,7 @@ pub struct Bench<'a> {
     pub folder: &'a Path,
 }
 
-/// What a run has used, and the report of it.
+/// The resources of a run, and of its report.
 struct Used {
     run: Usage,
     report: Option<Usage>,
@@ -117,13 +117,13 @@ const COLUMNS: [Column<Used>; 4] = [
 ];
 
 impl Bench<'_> {
-    /// Runs a program `rounds` times in each way, and prints what it takes as ratios to no agent.
+    /// Runs a program `rounds` times in each variant, and prints the cost as ratios to no agent.
     ///
     /// # Errors
     /// If a run fails, or records nothing.
     pub fn measure(&self, program: &Program, rounds: u32) -> Result<Vec<Figure>> {
         let mut used: Runs<Used> = Default::default();
-        self.once(program, Variant::None)?; // the files that it reads are in memory from now on
+        self.once(program, Variant::None)?; // brings its files into the page cache
         for _ in 0..rounds {
             for ((variant, title), used) in VARIANTS.iter().zip(&mut used) {
                 let found = self.once(program, *variant);
@@ -165,7 +165,7 @@ impl Bench<'_> {
         Ok(Used { run, report })
     }
 
-    /// The HTML, XML and CSV of what was recorded; none without an agent.
+    /// Makes the HTML, XML and CSV of a recording. `None` without an agent.
     fn report(&self, variant: Variant, recorded: &Path, library: &Path) -> Option<Result<Usage>> {
         let (mut command, classes) = match variant {
             Variant::None => return None,

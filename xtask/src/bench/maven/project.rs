@@ -12,10 +12,10 @@ use zip::ZipArchive;
 
 const POM: &str = include_str!("pom.xml");
 
-/// A library, and what its tests need besides JUnit.
+/// A library, and the dependencies of its tests besides JUnit.
 pub struct Library {
     pub name: &'static str,
-    /// The folder of the repository that its jars lie in.
+    /// The repository folder of its jars.
     folder: &'static str,
     version: &'static str,
     /// Group, artifact, version and scope.
@@ -24,7 +24,7 @@ pub struct Library {
 
 const LANG: [&str; 4] = ["org.apache.commons", "commons-lang3", "3.18.0", "test"];
 
-/// The libraries. What their own `pom.xml` leaves out of the tests, benchmarks, is left out here, too.
+/// The libraries. Tests that their own `pom.xml` excludes, such as benchmarks, are excluded here, too.
 pub const LIBRARIES: [Library; 3] = [
     Library {
         name: "commons-cli",
@@ -64,10 +64,10 @@ pub const LIBRARIES: [Library; 3] = [
 ];
 
 impl Library {
-    /// Lays out the project.
+    /// Creates the project.
     ///
     /// # Errors
-    /// If its sources are not in the local repository, or cannot be written.
+    /// If its sources are not in the local repository, or the project cannot be written.
     pub fn lay_out(&self, folder: &Path, variant: Variant) -> Result<()> {
         for (kind, into) in [("sources", "src/main"), ("test-sources", "src/test")] {
             let name = format!("{}-{}-{kind}.jar", self.name, self.version);
@@ -88,7 +88,7 @@ impl Library {
                 dependencies,
                 "<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>\
                  <version>{version}</version><scope>{scope}</scope></dependency>"
-            ); // a string takes everything
+            ); // writing to a string cannot fail
         }
         let plugin = plugin(variant).map_or_else(String::new, |[group, artifact, version]| {
             format!(
@@ -101,7 +101,7 @@ impl Library {
     }
 }
 
-/// The coordinates of the plugin that measures coverage.
+/// Returns the coordinates of the plugin that measures coverage.
 fn plugin(variant: Variant) -> Option<[&'static str; 3]> {
     match variant {
         Variant::None => None,
@@ -110,7 +110,7 @@ fn plugin(variant: Variant) -> Option<[&'static str; 3]> {
     }
 }
 
-/// What Maven is asked to do when the tests have run: the report; without a plugin the least that it can do.
+/// Returns Maven's goal after the tests: the report, or without a plugin the cheapest goal.
 pub fn report_goal(variant: Variant) -> String {
     plugin(variant).map_or_else(
         || "validate".to_owned(),
@@ -118,7 +118,7 @@ pub fn report_goal(variant: Variant) -> String {
     )
 }
 
-/// Unpacks a jar of sources as Maven wants them: Java in `java`, what it reads in `resources`.
+/// Unpacks a jar of sources into Maven's folders: Java in `java`, resources in `resources`.
 fn unpack(jar: &Path, into: &Path) -> Result<()> {
     let mut jar = ZipArchive::new(File::open(jar)?)?;
     for index in 0..jar.len() {

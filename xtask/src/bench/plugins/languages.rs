@@ -1,5 +1,6 @@
-//! What a plugin costs for a class, apart: the look at its name, the plugin's own code, and the splice; of the bundled ones
-//! and of the one that `classhook plugin new` makes in each language.
+//! The parts of a plugin's cost for a class: the check of its name, the plugin's own code, and the splice. Measured are
+//! the
+//! bundled plugins, and those that `classhook plugin new` creates in each language.
 
 use crate::jdks::Jdk;
 use crate::workspace::{Workspace, in_path, output_of, say};
@@ -7,7 +8,7 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// A language of projects, and what it takes beside cargo.
+/// A language of projects, and its tool besides cargo.
 const LANGUAGES: [(&str, Option<&str>); 4] = [
     ("rust", None),
     ("c", Some("clang")),
@@ -22,11 +23,11 @@ struct Costs {
     select: f64,
     plugin: f64,
     splice: f64,
-    /// Of a plugin that asks for nothing, in all.
+    /// The total of a plugin that requests nothing.
     nothing: f64,
 }
 
-/// Measures and prints; a language whose compiler is not there is left out, which is said.
+/// Measures and prints. A language without its compiler is left out, with a line that says so.
 pub fn run(workspace: &Workspace, jdk: &Jdk, folder: &Path, rounds: u32) -> Result<()> {
     say("bench plugins: languages");
     let command = |words: &[&str]| {
@@ -83,7 +84,7 @@ pub fn run(workspace: &Workspace, jdk: &Jdk, folder: &Path, rounds: u32) -> Resu
     Ok(())
 }
 
-/// In `PATH`, or where the tests have it.
+/// Checks for a program in `PATH` or in the folders of the tests.
 fn is_there(workspace: &Workspace, program: &str) -> bool {
     let ours = ["clang/bin", "python/bin", "javascript/node_modules/.bin"];
     let mut ours = ours
@@ -92,7 +93,7 @@ fn is_there(workspace: &Workspace, program: &str) -> bool {
     in_path(program).is_some() || ours.any(|file| file.exists())
 }
 
-/// The numbers at the end of the lines of `plugin bench`.
+/// Parses the numbers at the end of the lines of `plugin bench`.
 fn read(table: &str) -> Option<Costs> {
     let numbers = |title: &str| {
         let mut lines = table.lines();

@@ -8,13 +8,14 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 
 /**
- * Causes events of the kind that its first argument names, {@code DEPTH} calls deep. For each line with a number on
- * standard input it causes so many, and prints the CPU time that all threads of Java took until half a second after them,
- * in nanoseconds: the thread that records is one, and reads them within that time. Compilers and collectors are none.
+ * Causes events of the kind that its first argument names, {@code DEPTH} calls deep. Each line of standard input is a
+ * number of events. For each line it prints the CPU time of all Java threads until half a second after the events, in
+ * nanoseconds. These threads include the recording one, which reads the events within that time, but no compilers and
+ * collectors.
  */
 public class Events {
     static final int DEPTH = 30;
-    /** Kept for ever, so that no stack trace is made for it. */
+    /** Preallocated, so that no stack trace is filled in. */
     static final RuntimeException THROWN = new RuntimeException("thrown", null, false, false) {};
 
     static volatile Object sink;
@@ -63,7 +64,7 @@ public class Events {
         }
     }
 
-    /** Has another thread, as deep, wait to enter a monitor that this one holds, and enter it. */
+    /** Lets another thread, at the same depth, wait for a monitor that this thread holds, and then enter it. */
     static class Contention {
         final Object monitor = new Object();
         final Thread other = new Thread(() -> deep(DEPTH, this::follow, 1), "other");
@@ -83,7 +84,7 @@ public class Events {
             until(() -> !wanted);
         }
 
-        /** Looks rarely, as on a busy machine the other thread may not run for long. */
+        /** Polls with growing pauses, since on a busy machine the other thread may not run for long. */
         static void until(BooleanSupplier holds) {
             for (long nanos = 20_000; !holds.getAsBoolean(); nanos *= 2) {
                 LockSupport.parkNanos(nanos);
@@ -102,7 +103,7 @@ public class Events {
         }
     }
 
-    /** Waits for a moment that is over at once. */
+    /** Waits for the shortest possible time. */
     static void await() {
         synchronized (THROWN) {
             try {

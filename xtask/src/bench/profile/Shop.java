@@ -21,8 +21,8 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * A web server (Jetty) whose requests ask a database (H2), and clients of it in the same JVM. For each line with a number
- * on standard input it answers so many requests, and prints the CPU time that the whole process took for them, in
+ * A web server (Jetty) whose requests query a database (H2), with its clients in the same JVM. Each line of standard
+ * input is a number of requests. For each line it answers them, and prints the CPU time of the whole process, in
  * nanoseconds.
  */
 public class Shop {

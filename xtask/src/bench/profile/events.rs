@@ -1,8 +1,10 @@
-//! `cargo xtask bench profile --events`: what a single event costs, by kind.
+//! `cargo xtask bench profile --events`: the cost of a single event, by kind.
 //!
-//! A program causes a number of events of one kind in round after round, in a JVM without an agent, in one with the agent
-//! where nobody listens, and in one where a recording takes these events. They take turns; what is compared is the CPU time
-//! of all threads of Java, of which that which records is one.
+//! A program causes a number of events of one kind in round after round, in three JVMs: without an agent, with the
+//! agent but
+//! no subscriber, and with a recording of these events. The JVMs take turns. Compared is the CPU time of all Java
+//! threads, which
+//! include the recording one.
 
 use super::jvm::Jvm;
 use crate::bench::figures::Cost;
@@ -16,8 +18,9 @@ use std::time::Duration;
 
 const PROGRAM: &str = include_str!("Events.java");
 
-/// A kind of event: what the program calls it, what is recorded of it, and how many come in a round, for which there must be
-/// room where they wait to be read.
+/// A kind of event: its name in the program, the option that records it, and the number in a round. The queue must have
+/// room
+/// for all events of a round.
 const KINDS: [(&str, &str, u32); 5] = [
     ("allocations", "allocations:0", 20_000),
     ("exceptions", "exceptions", 20_000),
@@ -25,7 +28,7 @@ const KINDS: [(&str, &str, u32); 5] = [
     ("contention", "monitors", 1_000),
     ("collections", "collections", 50),
 ];
-/// Without an agent, with one that nobody asks, and with a recording.
+/// Without an agent, with an idle agent, and with a recording.
 const VARIANTS: usize = 3;
 
 /// Measures each kind, and prints a table.
@@ -50,7 +53,7 @@ pub fn measure(workspace: &Workspace, jdk: &Jdk, (warm_up, rounds): (u32, u32)) 
     Ok(())
 }
 
-/// The CPU time of an event in nanoseconds, round by round, of each variant.
+/// The CPU time of an event in nanoseconds, by variant and round.
 type Times = [Vec<f64>; VARIANTS];
 
 struct Kind<'a> {
@@ -115,7 +118,7 @@ impl<'a> Kind<'a> {
         Jvm::start(java, self.folder)
     }
 
-    /// All events must have been recorded, and none lost: one that is not taken costs nothing.
+    /// Checks that all events were recorded and none was lost, because a lost event costs nothing.
     fn check(&self, output: &Path, rounds: u32) -> Result<()> {
         let mut files = std::fs::read_dir(output)?
             .collect::<std::io::Result<Vec<_>>>()?
@@ -131,7 +134,7 @@ impl<'a> Kind<'a> {
             _ => ("waits", "count"),
         };
         let rows = recording[rows].as_array().into_iter().flatten();
-        // Each collection is a row of its own.
+        // Each collection has a row of its own.
         let found: u64 = rows.map(|row| row[number].as_u64().unwrap_or(1)).sum();
         let lost = recording["lost"]["events"].as_u64();
         let caused = u64::from(rounds) * u64::from(self.count);
@@ -148,7 +151,7 @@ fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
-/// What an event costs more in a variant than without an agent, round by round.
+/// Returns the additional cost of an event in a variant compared with no agent, by round.
 fn more(times: &Times, variant: usize) -> impl Iterator<Item = f64> {
     times[variant]
         .iter()

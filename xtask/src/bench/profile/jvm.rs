@@ -1,4 +1,4 @@
-//! A JVM whose program works in rounds, each of which it is told.
+//! A JVM whose program works in rounds, each started by a line of input.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ pub struct Jvm {
 }
 
 impl Jvm {
-    /// Starts a program, whose errors are kept in a folder, and waits until it serves.
+    /// Starts a program, keeps its error output in a folder, and waits until it is ready.
     pub fn start(mut java: Command, folder: &Path) -> Result<Self> {
         let errors = folder.join("errors");
         java.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -32,7 +32,7 @@ impl Jvm {
             match jvm.line()?.as_str() {
                 "serving" => return Ok(jvm),
                 "" => bail!("it has ended: {}", std::fs::read_to_string(&errors)?),
-                _ => {} // what a recorder says of itself
+                _ => {} // output of a recorder
             }
         }
     }
@@ -55,7 +55,7 @@ impl Jvm {
             match line.parse() {
                 Ok(nanos) => return Ok(Duration::from_nanos(nanos)),
                 Err(_) if line.is_empty() => bail!("it has ended"),
-                Err(_) => {} // what a profiler says of itself
+                Err(_) => {} // output of a profiler
             }
         }
     }
@@ -64,7 +64,7 @@ impl Jvm {
         let Self {
             mut child, input, ..
         } = self;
-        drop(input); // tells it
+        drop(input); // the end of the input ends the program
         let status = child.wait()?;
         if !status.success() {
             bail!("ended with {status}");

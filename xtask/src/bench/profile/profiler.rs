@@ -1,4 +1,4 @@
-//! Profilers that come into a running JVM, and leave it.
+//! Profilers that attach to a running JVM and detach from it.
 
 use crate::jdks::Jdk;
 use crate::setup;
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What takes samples of a JVM.
+/// A profiler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profiler {
     Classhook,
-    /// Nothing: its two rounds are without an agent.
+    /// No profiler: both rounds of the pair run without an agent.
     None,
     /// The JVM's own recorder.
     Recorder,
@@ -24,7 +24,7 @@ impl Profiler {
     /// Ours first.
     pub const ALL: [Self; 4] = [Self::Classhook, Self::None, Self::Recorder, Self::Async];
 
-    /// What tables call it.
+    /// The name in tables.
     pub fn title(self) -> &'static str {
         match self {
             Self::Classhook => "Classhook",
@@ -34,7 +34,7 @@ impl Profiler {
         }
     }
 
-    /// CPU time of the threads that are its own, so far; async-profiler works in those of the program.
+    /// Returns the CPU time of its own threads so far. async-profiler works in the program's threads.
     pub fn cpu_time(self, pid: u32) -> Result<Duration> {
         let name = match self {
             Self::Classhook => "Classhook",
@@ -45,7 +45,7 @@ impl Profiler {
         for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
             let thread = thread?.path();
             let read = |file: &str| std::fs::read_to_string(thread.join(file));
-            // One that has ended meanwhile is none of them: those stay.
+            // A thread that has ended meanwhile is not its own: those stay.
             let Ok((comm, times)) = read("comm").and_then(|comm| Ok((comm, read("schedstat")?)))
             else {
                 continue;
@@ -59,7 +59,7 @@ impl Profiler {
     }
 }
 
-/// What it takes to let each of them into a JVM.
+/// The files that the profilers need.
 pub struct Means {
     classhook: PathBuf,
     agent: PathBuf,
@@ -68,7 +68,7 @@ pub struct Means {
     folder: PathBuf,
 }
 
-/// The end of a profiler in a JVM: a command that goes on until it is told to end, or one that ends it.
+/// A profiler's session in a JVM: a command that runs until it is stopped, or a command that stops it.
 pub enum Session {
     None,
     Going(Child, PathBuf),
@@ -76,7 +76,7 @@ pub enum Session {
 }
 
 impl Means {
-    /// Takes from the setup what is needed; recordings are written to `folder`.
+    /// Fetches the needed files. Recordings are written to `folder`.
     pub fn prepare(workspace: &Workspace, jdk: &Jdk, folder: &Path) -> Result<Self> {
         Ok(Self {
             classhook: workspace.product("classhook"),
@@ -87,11 +87,11 @@ impl Means {
         })
     }
 
-    /// Lets one in, and waits until it has begun.
+    /// Attaches a profiler, and waits until it has begun.
     pub fn begin(&self, profiler: Profiler, pid: u32) -> Result<Session> {
         let recorded = |name: &str| {
             let file = self.folder.join(name);
-            // What an earlier round has left is not taken for this one's.
+            // A file of an earlier round must not be taken for this one's.
             if file.exists() {
                 std::fs::remove_file(&file)?;
             }
@@ -111,7 +111,8 @@ impl Means {
             Profiler::Async => {
                 let file = recorded("async.jfr")?;
                 let library = self.async_profiler.to_string_lossy();
-                // It writes two kinds of events in the recorder's format alone. What is in quotes is one word to the JVM.
+                // In the recorder's format alone it writes two kinds of events. The JVM takes a quoted text as one
+                // word.
                 let [start, stop] = ["start,event=itimer,interval=10ms,alloc=512k", "stop"]
                     .map(|words| format!("\"{words},file={}\"", file.display()));
                 output_of(&mut self.jcmd(pid, &["JVMTI.agent_load", &library, &start]))?;
@@ -147,7 +148,7 @@ impl Means {
 }
 
 impl Session {
-    /// Ends it; what it recorded must be there: one that did nothing would cost nothing.
+    /// Stops the profiler and checks its recording, because one that records nothing costs nothing.
     pub fn end(self) -> Result<()> {
         let file = match self {
             Self::None => return Ok(()),
@@ -173,7 +174,7 @@ impl Session {
     }
 }
 
-/// The library of async-profiler, taken out of the jar of Maven Central that holds it.
+/// Returns async-profiler's library, extracted from the jar of Maven Central that holds it.
 fn async_profiler(workspace: &Workspace, jdk: &Jdk, folder: &Path) -> Result<PathBuf> {
     const LIBRARY: &str = "libs/libasyncProfiler-4.5-linux-x64.so";
     let jar = setup::artifact(workspace, "async-profiler")?;

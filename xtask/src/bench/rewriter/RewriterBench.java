@@ -1,8 +1,8 @@
 // The Java side of `cargo xtask bench rewriter`: java RewriterBench PACK LIBRARY TASK
 //
 // PACK holds classes, each as a length of four bytes, big-endian, and its bytes. Each line `pass N` on standard
-// input rewrites the first N classes and is answered by: CPU time of the thread in ns, bytes written, classes that
-// failed. Every library is used the fast way that it documents; the ASM visitor keeps frames and computes no maxima.
+// input rewrites the first N classes. The answer has the CPU time of the thread in ns, the bytes written, and the number
+// of failed classes. Every library is used in its documented fast way; the ASM visitor keeps frames and computes no maxima.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -114,7 +114,7 @@ public class RewriterBench {
         private final boolean entry;
         private final boolean exits;
         private final boolean lines;
-        /** A line has begun: its frame, if there is one, comes before the inserted code. */
+        /** Set at the start of a line: its frame, if any, comes before the inserted code. */
         private boolean begun;
 
         Inserter(MethodVisitor next, int[] probe, boolean entry, boolean exits, boolean lines) {

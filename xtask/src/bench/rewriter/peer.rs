@@ -1,11 +1,11 @@
-//! A process that rewrites classes when asked, over its standard input and output.
+//! A process that rewrites classes on request, over its standard input and output.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-/// Who rewrites.
+/// A library that rewrites classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     Classhook,
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// What the harness in Java calls it; none for Classhook.
+    /// The name in the Java harness; `None` for Classhook.
     pub fn java_library(self) -> Option<&'static str> {
         match self {
             Self::Classhook
@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-/// What one pass over classes took.
+/// The cost of one pass over classes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     pub time: Duration,
@@ -52,11 +52,11 @@ pub struct Pass {
     pub written: u64,
     /// Classes that the library refused.
     pub failed: u64,
-    /// Allocations, where they are counted.
+    /// Number of allocations, if they are counted.
     pub allocations: u64,
 }
 
-/// A running harness; ends when dropped.
+/// A running harness; it ends on drop.
 pub struct Peer {
     child: Child,
     input: Option<ChildStdin>,
@@ -98,7 +98,7 @@ impl Peer {
         }
     }
 
-    /// One pass over the first `classes`.
+    /// Runs one pass over the first `classes`.
     pub fn pass(&mut self, classes: usize) -> Result<Pass> {
         let [time, written, failed, allocations] = self.ask(&format!("pass {classes}"))?;
         Ok(Pass {
@@ -109,13 +109,13 @@ impl Peer {
         })
     }
 
-    /// CPU time in which engine and plugin are loaded once more.
+    /// Returns the CPU time of loading engine and plugin once more.
     pub fn load(&mut self) -> Result<Duration> {
         let [time] = self.ask("load")?;
         Ok(Duration::from_nanos(time))
     }
 
-    /// One pass on several threads: the longest CPU time of a thread, and the time that passed.
+    /// Runs one pass on several threads. Returns the longest CPU time of a thread, and the time that passed.
     pub fn threads(&mut self, threads: usize, classes: usize) -> Result<(Duration, Duration)> {
         let [cpu, passed] = self.ask(&format!("threads {threads} {classes}"))?;
         Ok((Duration::from_nanos(cpu), Duration::from_nanos(passed)))
@@ -125,7 +125,7 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         drop(self.input.take());
-        // It ends at the end of its input; nothing depends on how.
+        // The process ends at the end of its input; its exit status has no consequence.
         let _ = self.child.wait();
     }
 }

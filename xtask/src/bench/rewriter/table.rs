@@ -1,4 +1,4 @@
-//! What `cargo xtask bench rewriter` prints.
+//! The output of `cargo xtask bench rewriter`.
 
 use super::peer::{Pass, Side};
 use crate::bench::figures::{Cost, Figure};
@@ -6,7 +6,7 @@ use crate::jdks::Jdk;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What was measured on.
+/// Formats the subject of the measurement.
 pub fn head(jdk: &Jdk, classes: usize, bytes: usize) -> String {
     format!(
         "\n{classes} classes, {:.1} MB: java.base and jdk.compiler of JDK {}, and h2; one thread, CPU time of that thread\n",
@@ -26,7 +26,7 @@ pub struct Passes<'f> {
 }
 
 impl Passes<'_> {
-    /// Medians, and how many times slower the others are than each of ours.
+    /// Formats medians, and the factor by which the others are slower than each of ours.
     pub fn table(&self, title: &str) -> String {
         let mut text = format!("\n{title}\n");
         let _ = writeln!(
@@ -60,7 +60,7 @@ impl Passes<'_> {
         text
     }
 
-    /// Each of ours beside each library, warm and cold.
+    /// Returns each of ours beside each library, warm and cold.
     pub fn figures(&self, title: &str, jdk: u32) -> Vec<Figure> {
         let sides = || self.sides.iter().enumerate();
         let ours = || sides().filter(|(_, side)| side.java_library().is_none());
@@ -119,10 +119,10 @@ impl Passes<'_> {
     }
 }
 
-/// CPU and passed time of each pass.
+/// CPU time and elapsed time of each pass.
 type Times = Vec<(Duration, Duration)>;
 
-/// How much more two threads do than one: by the CPU time that each needed, and by the clock on the wall.
+/// Formats the speed-up of two threads over one: by the CPU time of each, and by elapsed time.
 pub fn threads(rows: &[(&str, Times, Times)]) -> String {
     let mut text = format!(
         "\n{:<46}{:>10}{:>10}\n",
@@ -142,7 +142,7 @@ pub fn threads(rows: &[(&str, Times, Times)]) -> String {
     text
 }
 
-/// In microseconds.
+/// Returns the median in microseconds.
 fn median(times: impl Iterator<Item = Duration>) -> f64 {
     let times: Vec<Duration> = times.collect();
     crate::bench::figures::quantile_of_times(&times, 50) * 1_000.0

@@ -2,8 +2,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Calls an empty method, with an argument or without, in a hot loop on some threads, and prints after each round the CPU time that a call took, in
- * nanoseconds: the mean over the threads. After the first half of the rounds it says so and waits for a line.
+ * Calls an empty method, with an argument or without, in a hot loop on some threads. After each round it prints the CPU
+ * time of a call in nanoseconds, as the mean over the threads. After the first half of the rounds it prints a line and
+ * waits for one.
  */
 public class Calls {
     static final ThreadMXBean TIMES = ManagementFactory.getThreadMXBean();

@@ -1,16 +1,15 @@
-//! Which module uses which: an arrow runs from the module that names something to the one that defines it.
+//! Arrows between modules: each runs from the module that names an item to the one that defines it.
 
 use super::resolve::{Resolved, Target, resolve};
 use super::tree::{Import, ModuleId, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An arrow between two modules, and the names that make it, each with a line in the first module's file.
+/// An arrow between two modules, and the names that cause it, each with a line in the first module's file.
 pub type Arrows = BTreeMap<(ModuleId, ModuleId), BTreeMap<String, usize>>;
 
-/// Every arrow between two modules of the crate.
+/// Returns every arrow between two modules of the crate.
 ///
-/// A re-export of something that a module below defines is an arrow
-/// only if a module below the re-exporting one uses it.
+/// A re-export of an item from a module below is an arrow only if a module below the re-exporting one uses it.
 pub fn arrows(tree: &Tree) -> Arrows {
     let mut collector = Collector {
         tree,
@@ -40,7 +39,7 @@ struct Collector<'t> {
 
 impl Collector<'_> {
     fn import(&mut self, from: ModuleId, import: &Import) {
-        // importing a module uses none of its items yet
+        // importing a module does not use its items yet
         let Some(resolved) = resolve(self.tree, from, &import.path, true) else {
             return;
         };
@@ -98,7 +97,7 @@ impl Collector<'_> {
     }
 }
 
-/// The item in the path: its type if it has one, rather than a variant or a function of the type.
+/// Returns the item in the path: the type if there is one, rather than its variant or function.
 fn name_in(path: &[String]) -> &str {
     let is_type = |name: &&String| name.starts_with(char::is_uppercase);
     path.iter()

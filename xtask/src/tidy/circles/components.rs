@@ -1,8 +1,8 @@
-//! Strongly connected components: what can be reached from one another.
+//! Strongly connected components: nodes that reach one another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The components of more than one node (Tarjan), each in order.
+/// Returns the components of more than one node (Tarjan), each in order.
 pub fn components<N: Copy + Ord>(arrows: &BTreeSet<(N, N)>) -> Vec<Vec<N>> {
     let mut search = Search {
         arrows: BTreeMap::new(),

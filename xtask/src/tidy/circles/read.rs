@@ -1,4 +1,4 @@
-//! Reads the modules of a crate from its sources; what is compiled for tests only is left out.
+//! Reads the modules of a crate from its sources, without code that is compiled for tests only.
 
 use super::tree::{Import, Mention, Module, ModuleId, Tree};
 use anyhow::{Context, Result, bail};
@@ -6,7 +6,7 @@ use proc_macro2::{Spacing, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
-/// Reads the crate whose root is this file; `source` gives the text of a file, if there is such a file.
+/// Reads the crate with this root file. `source` returns the text of a file, if the file exists.
 pub fn read(root: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Result<Tree> {
     let mut reader = Reader {
         tree: Tree::default(),
@@ -27,7 +27,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// Reads a module from its file; its children lie in the folder.
+    /// Reads a module from its file; its children are in the folder.
     fn file(&mut self, mut module: Module, children: &Path) -> Result<()> {
         let file = module.file.clone();
         let text = (self.source)(&file)
@@ -86,7 +86,7 @@ impl Reader<'_> {
     }
 }
 
-/// Notes the paths of a module's code.
+/// Collects the paths of a module's code.
 struct Paths<'m> {
     module: &'m mut Module,
 }
@@ -172,7 +172,7 @@ impl Paths<'_> {
         });
     }
 
-    /// Paths in what a macro is called with, which is no syntax yet.
+    /// Collects paths from the arguments of a macro, which are tokens and no syntax tree.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut line = 0;
@@ -219,7 +219,7 @@ impl Paths<'_> {
     }
 }
 
-/// Is it `#[cfg(test)]`, or `#[cfg(all(test, …))]`?
+/// Checks for `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else {

@@ -1,28 +1,28 @@
-//! What a path names: as far as text can tell, the module that defines it.
+//! Resolution of paths: the module that defines the named item, as far as the text shows it.
 
 use super::tree::{Module, ModuleId, Tree};
 
-/// How many imports of imports are followed, since they may lead round.
+/// Most imports of imports that are followed, since they may form a loop.
 const DEPTH: usize = 16;
 
-/// What a path names.
+/// The target of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     Module(ModuleId),
-    /// Something that the module defines.
+    /// An item that the module defines.
     Item(ModuleId),
 }
 
-/// What a path names, and the names in other modules' imports that led there.
+/// The target of a path, and the names in other modules' imports on the way to it.
 #[derive(Debug)]
 pub struct Resolved {
     pub target: Target,
     pub through: Vec<(ModuleId, String)>,
 }
 
-/// What the path names in this module; nothing if it is no name of the crate.
+/// Resolves a path in this module. `None` if it is no name of the crate.
 ///
-/// Where a module and something else have the name, `prefers_modules` decides.
+/// If a module and another item share the name, `prefers_modules` decides.
 pub fn resolve(
     tree: &Tree,
     from: ModuleId,
@@ -73,12 +73,12 @@ impl Search<'_> {
         let Some((name, rest)) = rest.split_first() else {
             return Some(Target::Module(module));
         };
-        // what is found nowhere was made by a macro
+        // a name that is found nowhere comes from a macro
         self.name(module, name, rest, depth, through)
             .or(Some(Target::Item(module)))
     }
 
-    /// `name::rest` in a module.
+    /// Resolves `name::rest` in a module.
     fn name(
         &self,
         at: ModuleId,
@@ -116,7 +116,7 @@ impl Search<'_> {
             .unwrap_or(Target::Item(child))
     }
 
-    /// A name that a `use` declaration brought to the module.
+    /// Resolves a name that a `use` declaration imports into the module.
     fn imported(
         &self,
         at: ModuleId,

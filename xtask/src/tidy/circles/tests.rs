@@ -1,7 +1,7 @@
 use super::*;
 use std::path::PathBuf;
 
-/// The circles of a crate of these files, below `src`.
+/// Returns the circles of a crate with these files below `src`.
 fn circles(files: &[(&str, &str)]) -> Vec<String> {
     let files: BTreeMap<PathBuf, &str> = files
         .iter()
@@ -11,7 +11,7 @@ fn circles(files: &[(&str, &str)]) -> Vec<String> {
     of_crate(Path::new("src/lib.rs"), &source).expect("the crate is read")
 }
 
-/// The modules of each circle.
+/// Returns the modules of each circle.
 fn members(files: &[(&str, &str)]) -> Vec<String> {
     let first = |circle: &String| {
         let line = circle.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The modules of a crate and what each of them says: items, imports, paths.
+//! The modules of a crate, with the items, imports and paths of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,24 +19,24 @@ pub struct Module {
     pub name: String,
     pub parent: Option<ModuleId>,
     pub children: BTreeMap<String, ModuleId>,
-    /// The file the module is written in.
+    /// The file with the module's code.
     pub file: PathBuf,
-    /// How many lines the file has; none for a module in braces.
+    /// Number of lines of that file; 0 for a module in braces.
     pub lines: usize,
-    /// The names the module defines itself.
+    /// Names that the module defines itself.
     pub items: BTreeSet<String>,
     pub imports: Vec<Import>,
-    /// The paths in the module's code.
+    /// Paths in the module's code.
     pub mentions: Vec<Mention>,
 }
 
 /// One name of a `use` declaration.
 pub struct Import {
-    /// The path as it is written.
+    /// The path as written.
     pub path: Vec<String>,
-    /// The name it has here; none for `*`.
+    /// The name that the import has here; `None` for `*`.
     pub name: Option<String>,
-    /// Whether other modules see it (`pub use`, `pub(crate) use`, …).
+    /// Set for `pub use`, `pub(crate) use` and other visible imports.
     pub is_public: bool,
     pub line: usize,
 }
@@ -48,7 +48,7 @@ pub struct Mention {
 }
 
 impl Tree {
-    /// The crate's root; there is none before the first module was added.
+    /// The crate's root, which is added first.
     pub const ROOT: ModuleId = ModuleId(0);
 
     pub fn add(&mut self, module: Module) -> ModuleId {
@@ -73,7 +73,7 @@ impl Tree {
         (0..self.modules.len()).map(ModuleId)
     }
 
-    /// The modules from the root down to this one.
+    /// Returns the modules from the root down to this one.
     pub fn path(&self, id: ModuleId) -> Vec<ModuleId> {
         let mut path: Vec<ModuleId> =
             std::iter::successors(Some(id), |id| self.module(*id).parent).collect();
@@ -81,12 +81,12 @@ impl Tree {
         path
     }
 
-    /// Whether the module lies below another.
+    /// Checks whether the module is below another.
     pub fn is_below(&self, id: ModuleId, above: ModuleId) -> bool {
         id != above && self.path(id).contains(&above)
     }
 
-    /// `a::b::c`, or `crate` for the root.
+    /// Returns `a::b::c`, or `crate` for the root.
     pub fn display(&self, id: ModuleId) -> String {
         let names: Vec<&str> = self
             .path(id)
@@ -101,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// The lines of the module's file and of all files below it.
+    /// Returns the number of lines of the module's file and of all files below it.
     pub fn lines_with_children(&self, id: ModuleId) -> usize {
         let module = self.module(id);
         let below = module.children.values();
