@@ -1,9 +1,7 @@
-//! Numbers that are known to be right: arithmetic on offsets, lengths, counts
-//! and bcis, and values that were checked before.
+//! Arithmetic on checked numbers: offsets, lengths, counts and bcis.
 //!
-//! A class file is shorter than 4 GiB and a code array than 64 KiB, and what is
-//! read is bounded by what is there, so sums of them do not overflow. Where that
-//! is wrong the number is, and debug builds panic instead of going on with it.
+//! A class file is shorter than 4 GiB and a code array than 64 KiB. Reading bounds every count by the bytes present, so
+//! sums do not overflow. An overflow is a defect of this crate; debug builds panic on it.
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "debug builds check every operation"
@@ -11,11 +9,11 @@
 
 /// Plain arithmetic, checked in debug builds.
 pub(crate) trait Exact: Sized {
-    /// The sum.
+    /// Returns the sum.
     fn plus(self, other: Self) -> Self;
-    /// The difference.
+    /// Returns the difference.
     fn minus(self, other: Self) -> Self;
-    /// The product.
+    /// Returns the product.
     fn times(self, other: Self) -> Self;
 }
 
@@ -42,9 +40,9 @@ macro_rules! exact {
 
 exact!(u8 u16 u32 usize i32 i64);
 
-/// What has been shown to be there: it was read or checked before.
+/// A value whose presence was checked before.
 pub(crate) trait Known<T> {
-    /// The value; where there is none, debug builds panic.
+    /// Returns the value; debug builds panic without one.
     fn known(self) -> T;
 }
 
@@ -57,7 +55,7 @@ impl<T: Default> Known<T> for Option<T> {
     }
 }
 
-/// How far it is from one position of a code array to another.
+/// Returns the branch offset between two positions of a code array.
 #[inline]
 pub(crate) fn distance(from: u32, to: u32) -> i32 {
     let distance = i64::from(to) - i64::from(from);
@@ -65,7 +63,7 @@ pub(crate) fn distance(from: u32, to: u32) -> i32 {
     distance as i32
 }
 
-/// The same for an instruction with an operand of 16 bits, which reaches.
+/// Returns the offset for a 16-bit branch whose target is known to be in range.
 #[inline]
 pub(crate) fn short_distance(from: u32, to: u32) -> i16 {
     let distance = distance(from, to);
@@ -73,14 +71,14 @@ pub(crate) fn short_distance(from: u32, to: u32) -> i16 {
     distance as i16
 }
 
-/// What stood at `old` and has moved by `shift`.
+/// Returns the position `old` after a move by `shift`.
 #[inline(always)]
 pub(crate) fn moved(old: u32, shift: i32) -> u32 {
     debug_assert!(old.checked_add_signed(shift).is_some());
     old.wrapping_add_signed(shift)
 }
 
-/// A number that fits into a `u2`, because what it counts or measures does.
+/// Narrows a number that is known to fit into a `u2`.
 #[inline(always)]
 pub(crate) fn u2(number: u32) -> u16 {
     debug_assert!(u16::try_from(number).is_ok());

@@ -1,4 +1,4 @@
-//! Plans whose every edit is checked against the class as it is added.
+//! Plans whose edits are checked against the class on addition.
 
 mod checker;
 mod plan_builder;

@@ -1,4 +1,4 @@
-//! Pieces of a class file copied and overwritten.
+//! Copying and overwriting of class-file bytes.
 
 use crate::arithmetic::Exact;
 
@@ -6,7 +6,7 @@ pub(crate) fn copy(bytes: &[u8], from: usize, to: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(bytes.get(from..to).unwrap_or_default());
 }
 
-/// Overwrites bytes that are there.
+/// Overwrites existing bytes.
 #[inline]
 pub(crate) fn write_at(out: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = out.get_mut(at..at.plus(bytes.len())) {

@@ -1,4 +1,4 @@
-//! The class file (JVMS 4.1) as a view: what is not asked for is not read.
+//! The class file (JVMS 4.1) as a lazy view.
 
 mod annotation;
 mod attribute;

@@ -1,8 +1,8 @@
-//! The content of a class file as text, independent of the order of its constants and methods.
+//! The content of a class file as text, independent of the order of constants and methods.
 //!
-//! Two class files with the same content are the same class to the JVM and to reflection. Compilers, and the JVM
-//! where it reconstitutes a class file, order constants and methods as they like, so bytes cannot be compared.
-//! Content holds what HotSpot keeps of a class file: annotations that reflection does not see are no part of it.
+//! Two class files with the same content are the same class to the JVM and to reflection. Compilers order constants and
+//! methods freely, and so does the JVM when it reconstitutes a class file. Their bytes cannot be compared. Content
+//! includes only the parts of a class file that HotSpot keeps, so annotations invisible to reflection are left out.
 
 mod code;
 mod members;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::class::{ClassFile, Method};
 use jvms::modified_utf8::Utf8;
 
-/// Whether two class files have the same content.
+/// Checks whether two class files have the same content.
 #[must_use]
 pub fn is_same(one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
     one.bytes() == other.bytes() || {
@@ -28,7 +28,7 @@ pub fn is_same(one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
     }
 }
 
-/// Whether a JVM may have reconstituted `loaded` from a class that was loaded from `file`: HotSpot leaves out
+/// Checks whether a JVM may have reconstituted `loaded` from a class loaded from `file`. HotSpot leaves out
 /// `MethodParameters` before JDK 20.
 #[must_use]
 pub fn is_reconstituted(loaded: &ClassFile<'_>, file: &ClassFile<'_>) -> bool {
@@ -41,8 +41,8 @@ pub fn is_reconstituted(loaded: &ClassFile<'_>, file: &ClassFile<'_>) -> bool {
         && methods(loaded, named) == methods(file, named)
 }
 
-/// The class file with its methods in order of their names and descriptors: HotSpot reconstitutes a class with its
-/// methods in the order of addresses, which differs from load to load.
+/// Returns the class file with its methods sorted by name and descriptor. HotSpot reconstitutes methods in the order of
+/// addresses, which differs between loads.
 #[must_use]
 pub fn in_order(class: &ClassFile<'_>) -> Vec<u8> {
     let bytes = class.bytes();
@@ -57,7 +57,7 @@ pub fn in_order(class: &ClassFile<'_>) -> Vec<u8> {
     ordered
 }
 
-/// The methods by name and descriptor, with or without `MethodParameters`.
+/// Returns the methods by name and descriptor, with or without `MethodParameters`.
 fn methods<'a>(class: &ClassFile<'a>, parameters: bool) -> BTreeMap<(Utf8<'a>, Utf8<'a>), String> {
     let content = |method: Method<'_, 'a>| {
         let mut text = members::method(&method);

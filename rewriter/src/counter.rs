@@ -1,12 +1,13 @@
-//! The code of a counter, for whoever knows where its number is kept.
+//! The code that increments a counter.
 
 use crate::snippet::{MemberName, Snippet, SnippetError};
 use jvms::opcode;
 
-/// Adds 1 to an element of a static `long[]`, without synchronization; what is on the stack stays.
+/// Returns code that adds 1 to an element of a static `long[]`, without synchronization. The operand stack stays
+/// unchanged.
 ///
 /// # Errors
-/// When the names are none that a class file may hold.
+/// A class file may not hold the names.
 pub fn increment(owner: String, field: &str, index: i32) -> Result<Snippet, SnippetError> {
     let mut code = Snippet::new();
     let array = MemberName {

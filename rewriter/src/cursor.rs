@@ -1,9 +1,9 @@
-//! Big-endian reading that knows where it is.
+//! Big-endian reader with its position.
 
 use crate::arithmetic::Exact;
 use crate::error::ReadError;
 
-/// Reads `bytes` forwards; `base` is where they begin in the class file.
+/// Reads `bytes` forwards; `base` is their offset in the class file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -22,13 +22,13 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at, base }
     }
 
-    /// Position in `bytes`.
+    /// Returns the position in `bytes`.
     #[inline]
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Position in the class file.
+    /// Returns the position in the class file.
     #[inline]
     pub(crate) fn offset(&self) -> u32 {
         self.base.plus(self.at as u32)
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
         self.array(structure).map(u32::from_be_bytes)
     }
 
-    /// Fails unless everything has been read.
+    /// Fails if bytes are left.
     #[inline]
     pub(crate) fn finish(&self, structure: &'static str) -> Result<(), ReadError> {
         match self.remaining() {
@@ -138,7 +138,7 @@ pub(crate) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
     u32_at(bytes, at).map(|value| value as i32)
 }
 
-/// Pairs of bytes as numbers; an odd last byte is left out.
+/// Returns pairs of bytes as numbers; an odd last byte is left out.
 pub(crate) fn u16s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u16> + Clone + '_ {
     bytes.chunks_exact(2).map(|pair| match pair {
         [high, low] => u16::from_be_bytes([*high, *low]),

@@ -1,8 +1,7 @@
 //! Edits of a class's structure and of single instructions, as values.
 //!
-//! Names are internal names and descriptors as the JVMS writes them. They are
-//! those of the class before its plan: renaming comes last and takes what the
-//! plan adds along.
+//! Names are internal names and descriptors of the JVMS. They are the names before the plan: renames come last and also
+//! apply to items that the plan adds.
 
 mod change;
 mod class_edit;

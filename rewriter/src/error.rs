@@ -1,38 +1,37 @@
-//! What can be wrong with the bytes of a class file.
+//! Errors in the bytes of a class file.
 
 use thiserror::Error;
 
-/// Why bytes are not a class file that can be read. Offsets count from the
-/// start of the class file.
+/// A fault in a class file. Offsets count from the start of the class file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The first four bytes are not `CAFEBABE`.
     #[error("expected a class file beginning with CAFEBABE, found {found:08X}")]
     NotAClassFile {
-        /// The first four bytes, big-endian; 0 when there are fewer.
+        /// The first four bytes, big-endian; 0 if there are fewer.
         found: u32,
     },
-    /// A structure is longer than what holds it.
+    /// A structure is longer than its container.
     #[error(
         "{structure} at offset {offset} is cut off: it needs {needed} more bytes than there are"
     )]
     Truncated {
-        /// The structure being read, in the words of the JVMS.
+        /// The name of the structure in the JVMS.
         structure: &'static str,
-        /// Where the missing item would begin.
+        /// Offset of the missing item.
         offset: u32,
-        /// How many bytes are missing.
+        /// Number of missing bytes.
         needed: u32,
     },
-    /// Bytes are left after the end of a structure.
+    /// Bytes follow the end of a structure.
     #[error("{structure} ends at offset {offset}, but {count} more bytes follow")]
     TrailingBytes {
-        /// The structure that was read.
+        /// The structure.
         structure: &'static str,
-        /// Where it ended.
+        /// Offset of its end.
         offset: u32,
-        /// How many bytes are left.
+        /// Number of bytes left.
         count: u32,
     },
     /// A constant pool entry of a kind that no version defines.
@@ -42,86 +41,85 @@ pub enum ReadError {
         index: u16,
         /// Its tag byte.
         tag: u8,
-        /// Where it begins.
+        /// Its offset.
         offset: u32,
     },
-    /// A long or double in the last entry of the constant pool, which takes two
-    /// (JVMS 4.4.5).
+    /// A long or double in the last entry of the constant pool, although it takes two (JVMS 4.4.5).
     #[error(
         "constant pool entry {index} at offset {offset} takes two entries, and the pool ends behind the first"
     )]
     WideConstantAtEnd {
         /// Index of the entry.
         index: u16,
-        /// Where it begins.
+        /// Its offset.
         offset: u32,
     },
-    /// A constant pool index that names nothing or something else.
+    /// A constant pool index that refers to no entry or one of another kind.
     #[error(
         "{structure} at offset {offset} expects a {expected} in the constant pool, but index {index} is not one"
     )]
     BadPoolIndex {
-        /// The structure that holds the index.
+        /// The structure with the index.
         structure: &'static str,
-        /// Where it is.
+        /// Its offset.
         offset: u32,
         /// The kind of constant expected.
         expected: &'static str,
-        /// The index found.
+        /// The index.
         index: u16,
     },
-    /// A byte that begins no instruction.
+    /// An unassigned opcode.
     #[error("bci {bci} (offset {offset}) holds {opcode:#04x}, which is no instruction")]
     UnknownOpcode {
-        /// Where in the code.
+        /// Position in the code.
         bci: u32,
-        /// Where in the class file.
+        /// Offset in the class file.
         offset: u32,
         /// The byte.
         opcode: u8,
     },
-    /// An instruction that the code array ends in, or a switch whose bounds lie.
+    /// A truncated instruction, or a switch with invalid bounds.
     #[error("the instruction at bci {bci} (offset {offset}) does not fit its code array")]
     BadInstruction {
-        /// Where in the code.
+        /// Position in the code.
         bci: u32,
-        /// Where in the class file.
+        /// Offset in the class file.
         offset: u32,
     },
     /// A code array that is empty or longer than 65,535 bytes.
     #[error("the code array at offset {offset} has length {length}, expected 1 to 65535")]
     BadCodeLength {
-        /// Where the length is.
+        /// Offset of the length.
         offset: u32,
-        /// The length found.
+        /// The length.
         length: u32,
     },
-    /// An attribute that may occur once occurs twice.
+    /// A second attribute of a kind that may occur only once.
     #[error("a second {attribute} attribute at offset {offset}, expected one at most")]
     DuplicateAttribute {
         /// Its name.
         attribute: &'static str,
-        /// Where the second is.
+        /// Offset of the second one.
         offset: u32,
     },
-    /// Annotations nested deeper than is followed.
+    /// Annotations exceed the maximum nesting.
     #[error("the annotation at offset {offset} is nested deeper than 64 levels")]
     TooDeep {
-        /// Where the 65th level begins.
+        /// Offset of the 65th level.
         offset: u32,
     },
-    /// A stack map frame of a kind or with types that are not known.
+    /// A stack map frame of an unknown kind or with unknown types.
     #[error("the stack map frame at offset {offset} has the unknown tag {tag}")]
     UnknownFrame {
-        /// Where it begins.
+        /// Its offset.
         offset: u32,
-        /// The frame's or the verification type's tag.
+        /// The tag of the frame or verification type.
         tag: u8,
     },
     /// Bytes longer than any class file.
     #[error("{length} bytes are too long for a class file")]
     TooLong {
-        /// The length found.
+        /// The length.
         length: u64,
     },
 }

@@ -1,19 +1,17 @@
 //! The identity of a class (JaCoCo's class id).
 //!
-//! A register holds a polynomial over GF(2) with its bits reversed: the lowest
-//! bit is the coefficient of x⁶³, so a right shift multiplies by x. Modulo the
-//! polynomial of this sum x⁶⁴ is x⁴ + x³ + x + 1, or (x + 1)(x³ + 1): a few
-//! shifts do what others need tables for.
+//! A register holds a polynomial over GF(2) with its bits reversed. The lowest bit is the coefficient of x⁶³, so a
+//! right shift multiplies by x. Modulo the polynomial of this sum, x⁶⁴ is x⁴ + x³ + x + 1, or (x + 1)(x³ + 1). A few
+//! shifts therefore replace the usual tables.
 
-/// Words whose remainders are found side by side: one alone waits for itself.
+/// Number of remainders computed side by side; the steps of a single one depend on each other.
 const LANES: usize = 4;
 /// Words and bytes of a block.
 const WORDS: usize = 64;
 const BLOCK: usize = 8 * WORDS;
 
-/// CRC-64 of a class file as JaCoCo computes its class id: reflected
-/// polynomial `D800000000000000`, start value 0, nothing added at the end, and
-/// a `major_version` of 53 hashed as if it were 52.
+/// Computes the CRC-64 of a class file that is JaCoCo's class id: reflected polynomial `D800000000000000`, start value
+/// 0, nothing added at the end. A `major_version` of 53 is hashed as 52.
 ///
 /// ```
 /// assert_eq!(rewriter::fingerprint(b"123456789"), 0x46A5_A938_8A5B_EFFE);
@@ -27,7 +25,7 @@ pub fn fingerprint(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The remainder of `sum` followed by `bytes`.
+/// Returns the remainder of `sum` followed by `bytes`.
 fn update(sum: u64, bytes: &[u8]) -> u64 {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut sum = match blocks.split_first() {
@@ -45,20 +43,20 @@ fn update(sum: u64, bytes: &[u8]) -> u64 {
     sum
 }
 
-/// A block with the remainder of `sum` followed by all these blocks.
+/// Returns a block with the remainder of `sum` followed by all these blocks.
 ///
-/// x⁴⁰⁹⁶ is x²⁵⁶ + x¹⁹² + x⁶⁴ + 1: a word may be added to those 60, 61, 63 and 64
-/// behind it instead, without a shift.
+/// x⁴⁰⁹⁶ is x²⁵⁶ + x¹⁹² + x⁶⁴ + 1. So a word may be added to the words 60, 61, 63 and 64 after it instead, without a
+/// shift.
 fn folded(sum: u64, first: &[u8; BLOCK], blocks: &[[u8; BLOCK]]) -> [u64; WORDS] {
     let mut words = words_of(first);
     words[0] ^= sum;
-    // Behind the block stand zeros.
+    // Zeros follow the block.
     let mut before = [0; WORDS + 4];
     for block in blocks {
         for (to, word) in before.iter_mut().zip(words) {
             *to = word;
         }
-        // The first four words reach the last four of their own block.
+        // The first four words affect the last four of their own block.
         before[60] ^= before[0];
         before[61] ^= before[0] ^ before[1];
         before[62] ^= before[1] ^ before[2];
@@ -80,7 +78,7 @@ fn words_of(block: &[u8; BLOCK]) -> [u64; WORDS] {
     words
 }
 
-/// Each lane takes one word of every four; the last four join them.
+/// Each lane takes every fourth word; the last four words join the lanes.
 fn side_by_side(sum: u64, words: &[[u64; LANES]]) -> u64 {
     let mut lanes = [0; LANES];
     for four in words {
@@ -91,17 +89,17 @@ fn side_by_side(sum: u64, words: &[[u64; LANES]]) -> u64 {
     lanes.iter().fold(sum, |sum, lane| one_word_on(sum ^ lane))
 }
 
-/// The remainder of `word`·x⁶⁴: eight zero bytes follow.
+/// Returns the remainder of `word`·x⁶⁴: eight zero bytes follow.
 #[inline(always)]
 fn one_word_on(word: u64) -> u64 {
     let once = word ^ word >> 1;
     let low = once ^ once >> 3;
-    // What was shifted out, from x⁶⁴ on.
+    // The bits shifted out, from x⁶⁴ on.
     let high = (word << 63) ^ (word << 63) >> 3 ^ once << 61;
     low ^ reduced(high)
 }
 
-/// The remainder of `word`·x²⁵⁶, where x²⁵⁶ is (x⁴ + 1)(x¹² + 1).
+/// Returns the remainder of `word`·x²⁵⁶; x²⁵⁶ is (x⁴ + 1)(x¹² + 1).
 #[inline(always)]
 fn one_block_on(word: u64) -> u64 {
     let once = word ^ word >> 4;
@@ -110,7 +108,7 @@ fn one_block_on(word: u64) -> u64 {
     low ^ reduced(high)
 }
 
-/// The remainder of `high`·x⁶⁴ where `high` is of a degree below 60.
+/// Returns the remainder of `high`·x⁶⁴ for a degree of `high` below 60.
 #[inline(always)]
 fn reduced(high: u64) -> u64 {
     let once = high ^ high >> 1;
@@ -121,7 +119,7 @@ fn reduced(high: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// By the definition of the sum, bit by bit.
+    /// Computes the sum by its definition, bit by bit.
     fn by_definition(bytes: &[u8]) -> u64 {
         bytes.iter().fold(0, |sum, byte| {
             (0..8).fold(sum ^ u64::from(*byte), |sum, _| {

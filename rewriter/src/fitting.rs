@@ -1,17 +1,17 @@
-//! The class files of a patch, fitted to the classes that are loaded.
+//! Fits the class files of a patch to the loaded classes.
 //!
-//! Compilers number what has no name in the source: lambdas, accessors, the constants of an enum in a switch. After a
-//! small change of the source such a number may stand for something else, and what the program holds from before
-//! would become another. So the numbers of the loaded classes are kept where the content shows what is meant.
+//! Compilers number items that have no name in the source: lambdas, accessors, enum constants in a switch. After a
+//! small change of the source, such a number may mean another item. References that the program already holds would
+//! then lead to the wrong item. So this module keeps the numbers of the loaded classes for items with the same content.
 //!
 //! | module | holds |
 //! |---|---|
 //! | `numbered` | the methods that a compiler has numbered |
-//! | `pairing` | which of them are the same in two versions of a class |
+//! | `pairing` | pairs of numbered methods in two versions of a class |
 //! | `switch_maps` | the numbers of enum constants in switches |
-//! | `ineffective` | what a new class file cannot bring about |
+//! | `ineffective` | changes without effect in a loaded class |
 //! | `changed` | the methods whose code differs |
-//! | `anonymous` | local and anonymous classes that were numbered anew |
+//! | `anonymous` | local and anonymous classes that were renumbered |
 //! | `endless` | frames that never return |
 
 mod anonymous;
@@ -33,7 +33,7 @@ use crate::edits::ClassEdit;
 use crate::structure::{Names, rename};
 use pairing::Pairing;
 
-/// Fits class files to the classes that are loaded; one that cannot be read stays as it is.
+/// Fits class files to the loaded classes. A class file that cannot be read stays unchanged.
 #[must_use]
 pub fn fit(pairs: &[Pair<'_>]) -> Vec<Fitted> {
     let mut fitted: Vec<Fitted> = pairs

@@ -1,4 +1,4 @@
-//! Classes that a plugin brings, in the package of a class that uses them.
+//! Classes of a plugin in the package of the class that uses them.
 
 mod resolution;
 mod uses;
@@ -22,10 +22,10 @@ use jvms::access_flags::ACC_MODULE;
 use uses::check_uses;
 pub use uses::{HelperUseError, UsePlace};
 
-/// What the simple name of every helper class begins with.
+/// The first characters of every helper class's simple name.
 pub const HELPER_PREFIX: &str = "$Classhook$";
 
-/// A class that a plugin brings, as it is defined.
+/// A helper class, ready to be defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperClass {
     /// Internal name (JVMS 4.2.1).
@@ -36,26 +36,26 @@ pub struct HelperClass {
 
 impl_stored!(struct HelperClass { name, bytes });
 
-/// Why classes cannot be helpers. Classes are counted from 0, as they were given.
+/// The reason why classes cannot be helpers. Class files are numbered from 0 in their given order.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HelperError {
     /// It is not a class file.
     #[error("class file {number} cannot be read: {cause}")]
     Unreadable {
-        /// Which.
+        /// Number of the class file.
         number: usize,
-        /// Why.
+        /// The fault.
         cause: ReadError,
     },
-    /// It is a module, or of a version in which types are not checked by stack map frames.
+    /// A module, or a class of a version that is verified without stack map frames.
     #[error(
         "expected a class of version {FRAMES_REQUIRED_SINCE} or newer as class file {number}, found {found}"
     )]
     Kind {
-        /// Which.
+        /// Number of the class file.
         number: usize,
-        /// What it is.
+        /// The kind or version found.
         found: String,
     },
     /// Two classes have one name.
@@ -64,7 +64,7 @@ pub enum HelperError {
         /// Its name.
         name: String,
     },
-    /// A supertype that may not be there, or may be the class that is loaded at this moment.
+    /// A supertype that may be missing, or may be the class that is being loaded.
     #[error(
         "expected a supertype in `java/`, or a helper class before it, of {name}, found {found}"
     )]
@@ -74,7 +74,7 @@ pub enum HelperError {
         /// Its superclass or interface.
         found: String,
     },
-    /// It names a nested class of its own that is not among them.
+    /// The class refers to a nested class of its own that is missing.
     #[error("the class {name} needs its nested class {nested}: give its class file, too")]
     Nested {
         /// The class.
@@ -82,45 +82,45 @@ pub enum HelperError {
         /// The nested class.
         nested: String,
     },
-    /// It uses what another of them does not have.
+    /// The class uses a member that another helper class does not have.
     #[error("the class {name} cannot be linked: {cause}")]
     Unlinkable {
         /// The class.
         name: String,
-        /// What it uses.
+        /// The faulty use.
         cause: Box<HelperUseError>,
     },
-    /// It cannot get its name.
+    /// The class cannot be renamed.
     #[error("the class {name} cannot be renamed: {cause}")]
     Name {
         /// The class.
         name: String,
-        /// Why.
+        /// The fault.
         cause: StructureError,
     },
-    /// It is not as the JVM takes it.
+    /// The JVM would reject the class.
     #[error("the class {name} is not sound: {cause}")]
     Unsound {
         /// The class.
         name: String,
-        /// Why.
+        /// The fault.
         cause: Box<ReplacementError>,
     },
 }
 
-/// Whether an internal name is that of a helper class.
+/// Checks whether an internal name is that of a helper class.
 #[must_use]
 pub fn is_helper_class(name: &[u8]) -> bool {
     let simple = name.rsplit(|byte| *byte == b'/').next();
     simple.is_some_and(|simple| simple.starts_with(HELPER_PREFIX.as_bytes()))
 }
 
-/// Puts classes into the package of `user`, by its internal name, with names that no other classes have: they hold a
-/// checksum of all of them. Where the classes name themselves or one another, these names are used.
+/// Moves classes into the package of `user` (an internal name), under names with a checksum of all of them. References
+/// among these classes use the new names.
 ///
 /// # Errors
-/// When one of them is not as the JVM takes it, as far as these class files say, has a supertype that is neither in
-/// `java/` nor one of the classes before it, or needs a nested class that is not there.
+/// The JVM would reject a class, as far as these class files show.
+/// A supertype is neither in `java/` nor an earlier one of the classes, or a nested class is missing.
 pub fn place_helpers(user: &str, files: &[Vec<u8>]) -> Result<Vec<HelperClass>, HelperError> {
     let mut classes = Vec::with_capacity(files.len());
     let mut all = Vec::new();
@@ -157,16 +157,16 @@ pub fn place_helpers(user: &str, files: &[Vec<u8>]) -> Result<Vec<HelperClass>, 
     Ok(placed)
 }
 
-/// Expects that helper classes have what the code of a class uses of them. What may be inherited from a class or
-/// interface of `java/` other than `java/lang/Object` is taken to be there.
+/// Checks that helper classes have the members that the code of a class uses. Members that may be inherited from
+/// `java/` (other than `java/lang/Object`) count as present.
 ///
 /// # Errors
-/// For the first use that the JVM would not link.
+/// The first use that the JVM would not link.
 pub fn check_helper_uses(
     class: &ClassFile<'_>,
     helpers: &[HelperClass],
 ) -> Result<(), HelperUseError> {
-    // Each was read when it was placed.
+    // Each class file was read before.
     let read = helpers
         .iter()
         .filter_map(|helper| ClassFile::read(&helper.bytes).ok());
@@ -174,7 +174,7 @@ pub fn check_helper_uses(
     check_uses(class, &HelperSet::new(&classes))
 }
 
-/// A nested class that is left out keeps its name, under which no loader has it.
+/// Checks nested classes. A missing one would keep its original name, under which no loader finds it.
 fn expect_nested(class: &ClassFile<'_>, given: &HashSet<String>) -> Result<(), HelperError> {
     let name = name_of(class);
     let pool = class.pool();
@@ -192,7 +192,7 @@ fn expect_nested(class: &ClassFile<'_>, given: &HashSet<String>) -> Result<(), H
     Ok(())
 }
 
-/// Each may use what the others have.
+/// Checks the members that the classes use of one another.
 fn expect_linkable(placed: &[HelperClass], files: &[ClassFile<'_>]) -> Result<(), HelperError> {
     let read = placed
         .iter()
@@ -227,7 +227,7 @@ fn expect_class(class: &ClassFile<'_>, number: usize) -> Result<(), HelperError>
     Err(HelperError::Kind { number, found })
 }
 
-/// The JVM finds supertypes while it defines a class, and asks the loader for them.
+/// Checks supertypes. The JVM asks the loader for them while it defines a class.
 fn expect_supertypes(
     class: &ClassFile<'_>,
     name: &str,

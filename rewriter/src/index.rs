@@ -1,4 +1,4 @@
-//! Numbers with a meaning, one type each.
+//! Indices, one type each.
 
 use std::fmt;
 
@@ -29,9 +29,9 @@ macro_rules! index {
 index! {
     /// Index of an instruction in the original code array (JVMS 4.7.3).
     Bci;
-    /// Position of a method in the class file, from 0.
+    /// Index of a method in the class file, from 0.
     MethodIndex;
-    /// Index into the constant pool (JVMS 4.4); 0 names nothing.
+    /// Index into the constant pool (JVMS 4.4); 0 refers to no entry.
     PoolIndex;
     /// Index of a local variable (JVMS 2.6.1).
     LocalIndex;

@@ -1,4 +1,4 @@
-//! Operations turned into instructions.
+//! Translation of operations into instructions.
 
 use crate::arithmetic::{Exact, Known, short_distance};
 use crate::bytes::write_at;
@@ -8,8 +8,7 @@ use crate::typing::MethodContext;
 use jvms::descriptor::{BaseType, FieldType, Parameters};
 use jvms::opcode;
 
-/// Appends the code of one snippet and where its operations begin; none when
-/// the pool is full.
+/// Appends the code of one snippet and the offsets of its operations; `None` if the pool is full.
 pub(crate) fn lower(
     context: &MethodContext<'_>,
     snippet: &Snippet,
@@ -96,7 +95,7 @@ impl Lowering<'_, '_> {
             Operation::Jump(code, _) => self.with_index(*code, 0),
             Operation::Variable(code, slot) => self.local(*code, u32::from(*slot)),
             Operation::Original(bytes) => self.code.extend_from_slice(bytes),
-            // Other operations have taken their place, or the snippet was refused.
+            // Earlier stages replaced these operations or refused the snippet.
             Operation::Operand(_) | Operation::Proceed => return None,
         }
         Some(())
@@ -107,7 +106,7 @@ impl Lowering<'_, '_> {
         self.code.extend_from_slice(&[code, high, low]);
     }
 
-    /// `xload` or `xstore` in its shortest form.
+    /// Emits `xload` or `xstore` in its shortest form.
     fn local(&mut self, code: u8, slot: u32) {
         let first = if code < opcode::ISTORE {
             (opcode::ILOAD, opcode::ILOAD_0)
@@ -199,7 +198,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The instruction that loads a value of this kind.
+/// Returns the instruction that loads a value of this type.
 pub(crate) fn load_opcode(kind: FieldType<'_>) -> u8 {
     match kind {
         FieldType::Base(BaseType::Long) => opcode::LLOAD,

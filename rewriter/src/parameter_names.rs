@@ -1,7 +1,7 @@
-//! Names of parameters that a JVM has dropped.
+//! Restores parameter names that a JVM has dropped.
 //!
-//! Up to release 20, HotSpot leaves `MethodParameters` out of the class file that it makes of a loaded class for a
-//! retransformation. The retransformed class would have no names of parameters any more, and frameworks that read them by
+//! Up to release 20, HotSpot leaves `MethodParameters` out of the class file that it reconstitutes for a
+//! retransformation. The retransformed class would lose its parameter names, and frameworks that read them by
 //! reflection would fail.
 
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use crate::class::{ClassFile, Method, Parameter};
 
 /// The attribute (JVMS 4.7.24).
 const ATTRIBUTE: &[u8] = b"MethodParameters";
-/// Bytes of a class file before its constant pool, of which the last two count the pool's entries.
+/// Bytes of a class file before its constant pool; the last two are the pool count.
 const HEAD: usize = 10;
-/// Bytes of a method in front of its attributes, of which the last two count these.
+/// Bytes of a method before its attributes; the last two are the attribute count.
 const METHOD_HEAD: usize = 8;
 
-/// Returns `class` with the `MethodParameters` that methods of the same name and descriptor have in `file`, where its own
-/// methods have none. None if there is nothing to add, or no room for it in the constant pool.
+/// Copies `MethodParameters` from `file` to the methods of `class` that have none. Methods match by name and
+/// descriptor. `None` if no method lacks them, or the constant pool is full.
 #[must_use]
 pub fn restore_parameter_names(class: &ClassFile<'_>, file: &ClassFile<'_>) -> Option<Vec<u8>> {
     if !file.pool().holds(ATTRIBUTE) {
@@ -64,12 +64,12 @@ pub fn restore_parameter_names(class: &ClassFile<'_>, file: &ClassFile<'_>) -> O
     Some(out)
 }
 
-/// What identifies a method in its class.
+/// Returns name and descriptor, which identify a method in its class.
 fn key<'a>(method: &Method<'_, 'a>) -> (&'a [u8], &'a [u8]) {
     (method.name().as_bytes(), method.descriptor().as_bytes())
 }
 
-/// Entries that are added to a constant pool.
+/// Entries to append to a constant pool.
 struct Names<'a> {
     known: HashMap<&'a [u8], u16>,
     entries: Vec<u8>,
@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The index of a text; none if the pool is full.
+    /// Returns the index of a text; `None` if the pool is full.
     fn index(&mut self, text: &'a [u8]) -> Option<u16> {
         if let Some(index) = self.known.get(text) {
             return Some(*index);
@@ -101,7 +101,7 @@ impl<'a> Names<'a> {
         Some(index)
     }
 
-    /// The body of the attribute; none without a parameter.
+    /// Returns the body of the attribute; `None` without parameters.
     fn rows(&mut self, parameters: impl Iterator<Item = Parameter<'a>>) -> Option<Vec<u8>> {
         let mut rows = vec![0];
         for Parameter { name, access_flags } in parameters {
@@ -121,7 +121,7 @@ mod tests {
 
     const DECLARED: &[u8] = include_bytes!("../tests/fixtures/release25/Declared.class");
 
-    /// The class without its `MethodParameters`: their name in the pool becomes another of the same length.
+    /// Returns the class without `MethodParameters`: its name in the pool becomes another of the same length.
     fn without(file: &[u8]) -> Vec<u8> {
         let at = file
             .windows(ATTRIBUTE.len())

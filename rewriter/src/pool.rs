@@ -1,4 +1,4 @@
-//! The constant pool (JVMS 4.4): read where it stands, and entries appended to it.
+//! The constant pool (JVMS 4.4): a view of the class file, and a writer of further entries.
 
 mod constant_pool;
 mod named_fields;

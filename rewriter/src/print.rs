@@ -1,13 +1,11 @@
-//! Classes, plans and differences as text, in the manner of `javap -v -p`.
+//! Classes, plans and differences as text, in the style of `javap -v -p`.
 //!
-//! The same input gives the same text in every run, so it can be kept and
-//! compared. The functions are pure, take any bytes that
-//! [`ClassFile::read`](crate::ClassFile::read) takes, say where something
-//! cannot be read, and go on behind it. What they write is bounded: one text of
-//! the class at 1,000 bytes, all of it at [`MAX_OUTPUT`].
+//! The same input gives the same text in every run, so the text can be stored and compared. The functions are pure and
+//! accept any bytes that [`ClassFile::read`](crate::ClassFile::read) accepts. They report malformed parts and continue
+//! after them. Output is bounded: one text of the class at 1,000 bytes, all of it at [`MAX_OUTPUT`].
 //!
-//! Control characters and those that change the direction of writing are
-//! escaped, so that a class cannot play tricks on a terminal.
+//! Control characters and those that change the writing direction are escaped, so that a class cannot manipulate a
+//! terminal.
 
 mod bounded;
 mod code;

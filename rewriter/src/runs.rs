@@ -4,17 +4,16 @@ use std::ops::Range;
 
 use crate::arithmetic::Exact;
 
-/// Positions are written so many at a time.
+/// Number of positions written at a time.
 const CHUNK: usize = 8;
 
-/// Makes room for the positions of so many bcis, which all are to be counted, and for
-/// what [`count`] writes behind them.
+/// Reserves memory for the positions of all bcis, and for the positions that [`count`] writes beyond them.
 pub(crate) fn make_room(positions: &mut Vec<u32>, bcis: usize) {
     positions.resize(bcis.plus(CHUNK), 0);
 }
 
-/// Writes the positions of these bcis, which moved by `shift`, and some behind them,
-/// which are to be overwritten.
+/// Writes the positions of these bcis, which moved by `shift`. It also writes some beyond them; later calls overwrite
+/// those.
 #[inline]
 pub(crate) fn count(positions: &mut [u32], bcis: Range<usize>, shift: u32) {
     let mut next = (bcis.start as u32).plus(shift);

@@ -1,8 +1,8 @@
-//! What a loaded class may not become: the rules of redefinition and
-//! retransformation (JVM TI, Redefine Classes; HotSpot compares the same things).
+//! Restrictions on a new version of a loaded class: the rules of redefinition and retransformation (JVM TI, Redefine
+//! Classes; HotSpot compares the same parts).
 //!
-//! Code, constants, line numbers, annotations and other attributes may change;
-//! fields, methods, supertypes, modifiers and the lists of relatives may not.
+//! Code, constants, line numbers, annotations and other attributes may change. Fields, methods, supertypes, modifiers
+//! and the lists of related classes may not.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,9 +14,8 @@ use crate::cursor::{Cursor, u16_at, u16s};
 use crate::index::PoolIndex;
 use jvms::modified_utf8::Utf8;
 
-/// A rule, by the JVM TI error that breaking it gives. What only the JVM can
-/// know (60 to 62, 65 and 68: format, circularity, verification, type state,
-/// version) is not among them.
+/// A rule, named by its JVM TI error. The errors 60 to 62, 65 and 68 (format, circularity, verification, type state,
+/// version) are missing, because only the JVM can detect them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SchemaRule {
@@ -39,7 +38,7 @@ pub enum SchemaRule {
 }
 
 impl SchemaRule {
-    /// The number of its JVM TI error.
+    /// Returns the number of its JVM TI error.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -54,7 +53,7 @@ impl SchemaRule {
         }
     }
 
-    /// The name of its JVM TI error.
+    /// Returns the name of its JVM TI error.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,21 +77,21 @@ impl SchemaRule {
     }
 }
 
-/// `NAME (NUMBER)`.
+/// Formats as `NAME (NUMBER)`.
 impl fmt::Display for SchemaRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name(), self.number())
     }
 }
 
-/// One rule broken by one part of the class.
+/// A broken rule and the part of the class that breaks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaBreak {
-    /// Which rule.
+    /// The rule.
     pub rule: SchemaRule,
-    /// What of the class: `field count:I`, `method run()V`, `superclass`, `NestMembers` …
+    /// The part of the class: `field count:I`, `method run()V`, `superclass`, `NestMembers` …
     pub part: String,
-    /// What happened to it: `was added`, `was removed`, `changed from … to …`.
+    /// The change: `was added`, `was removed`, `changed from … to …`.
     pub change: String,
 }
 
@@ -102,9 +101,8 @@ impl fmt::Display for SchemaBreak {
     }
 }
 
-/// Every rule that replacing `loaded` by `new` would break, in the order in
-/// which the JVM looks; nothing if it would take the new class. The JVM names
-/// the first that it meets, and methods it meets in an order of its own.
+/// Returns the rules that a replacement of `loaded` by `new` would break, in the order of the JVM's checks. The JVM
+/// reports only the first one, and checks methods in an order of its own.
 #[must_use]
 pub fn compare(loaded: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<SchemaBreak> {
     let mut breaks = Breaks::default();
@@ -197,7 +195,7 @@ fn names<'a>(found: impl Iterator<Item = Utf8<'a>>) -> Vec<String> {
         .collect()
 }
 
-/// Nest, record and sealed hierarchy (JVMS 4.7.28 to 4.7.31).
+/// Compares nest, record and sealed hierarchy (JVMS 4.7.28 to 4.7.31).
 fn attributes(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let rule = SchemaRule::ClassAttributeChanged;
     let host = |class: &ClassFile<'_>| {
@@ -226,8 +224,7 @@ fn class_at(class: &ClassFile<'_>, index: u16) -> String {
     name.unwrap_or_default().to_str_lossless().into_owned()
 }
 
-/// The names in a list of classes, whose order does not matter; an empty list
-/// is as good as none.
+/// Returns the names in a list of classes, whose order does not matter. An empty list counts as absent.
 fn class_list(class: &ClassFile<'_>, name: &str) -> Option<Vec<String>> {
     let found = class_attribute(class, name)?;
     let indices = found.bytes.get(2..).unwrap_or_default();
@@ -236,7 +233,7 @@ fn class_list(class: &ClassFile<'_>, name: &str) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// The components of a record as `name:descriptor` or `name:descriptor<signature>`.
+/// Returns the components of a record as `name:descriptor` or `name:descriptor<signature>`.
 fn components(class: &ClassFile<'_>) -> Option<Vec<String>> {
     let found = class_attribute(class, "Record")?;
     let mut cursor = Cursor::new(found.bytes, found.offset);
@@ -264,7 +261,7 @@ fn components(class: &ClassFile<'_>) -> Option<Vec<String>> {
     )
 }
 
-/// Fields are compared by their order: it decides where they lie in an object.
+/// Compares fields in order, because the order determines their layout in objects.
 fn fields(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let rule = SchemaRule::SchemaChanged;
     type Key<'a> = (Utf8<'a>, Utf8<'a>);
@@ -304,7 +301,7 @@ fn fields(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
 
 fn methods(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let key = |method: &Method<'_, '_>| format!("method {}{}", method.name(), method.descriptor());
-    // A method may become native or cease to be; the JVM ignores other bits.
+    // A method may gain or lose `native`; the JVM ignores other bits.
     let modifiers = mask(Declaration::Method) & !ACC_NATIVE;
     let flags = |method: &Method<'_, '_>| method.access_flags() & modifiers;
     let mut added: HashMap<String, u16> = new

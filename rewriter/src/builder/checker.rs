@@ -1,4 +1,4 @@
-//! What a plan asks for, checked against the class.
+//! Checks the edits of a plan against the class.
 
 use crate::arithmetic::Exact;
 use crate::changes::ChangedMethod;
@@ -13,25 +13,25 @@ use crate::structure::{ClassChecker, allowed, fits};
 use crate::typing::Hierarchy;
 use jvms::opcode;
 
-/// Checks what a plan asks of one class; keeps the method that was checked last.
+/// Checks edits against one class; caches the last method.
 #[derive(Debug)]
 pub struct PlanChecker<'c, 'a> {
     class: &'c ClassFile<'a>,
     current: Option<(MethodIndex, Code<'c, 'a>)>,
-    /// By bci, see [`begins`].
+    /// Instruction starts by bci, see [`begins`].
     starts: Vec<u8>,
-    /// The class edits so far.
+    /// The class edits checked so far.
     class_edits: Option<ClassChecker<'c, 'a>>,
 }
 
 impl<'c, 'a> PlanChecker<'c, 'a> {
-    /// A checker for the sites of `class`.
+    /// Creates a checker for `class`.
     #[must_use]
     pub fn new(class: &'c ClassFile<'a>) -> Self {
         Self::with(class, Vec::new())
     }
 
-    /// As [`PlanChecker::new`], with the memory of an earlier one.
+    /// Does the same as [`PlanChecker::new`] with the memory of an earlier checker.
     #[must_use]
     pub fn with(class: &'c ClassFile<'a>, memory: Vec<u8>) -> Self {
         PlanChecker {
@@ -42,7 +42,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         }
     }
 
-    /// Gives its memory to the next one, and forgets what was checked.
+    /// Returns its memory for the next checker and discards the cached checks.
     #[must_use]
     pub fn take_memory(&mut self) -> Vec<u8> {
         self.current = None;
@@ -50,10 +50,10 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         std::mem::take(&mut self.starts)
     }
 
-    /// Asks whether `point` exists.
+    /// Checks that `point` exists.
     ///
     /// # Errors
-    /// Says what is missing.
+    /// Names the missing item.
     pub fn check(&mut self, point: InsertionPoint) -> Result<(), PlanError> {
         let method = point.method;
         let code = self.select(method)?;
@@ -63,7 +63,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         self.check_decoded(&code, point)
     }
 
-    /// The same by the instruction in question.
+    /// Checks the point by decoding its instruction.
     fn check_decoded(&self, code: &Code<'c, 'a>, point: InsertionPoint) -> Result<(), PlanError> {
         let method = point.method;
         match point.location {
@@ -99,8 +99,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         }
     }
 
-    /// Whether it is a location that exists, of a kind that most have: asked
-    /// first, as decoding the instruction takes longer.
+    /// Checks for a common location without decoding the instruction, which takes longer.
     fn is_common(&self, code: &[u8], location: Location) -> bool {
         let opcode = |bci: Bci| code.get(usize::from(bci)).copied();
         match location {
@@ -119,11 +118,11 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         }
     }
 
-    /// Asks whether all these points exist, and whether the types of `snippet` fit there. The code of a method is followed
-    /// once, however many points are in it.
+    /// Checks that all these points exist, and that the types of `snippet` fit there. The code of each method is
+    /// analysed once, whatever the number of points.
     ///
     /// # Errors
-    /// Says what does not fit, for the first point in the first method with such a one.
+    /// The first misfit in the first method that has one.
     pub fn check_snippets(
         &mut self,
         points: &[InsertionPoint],
@@ -144,7 +143,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         Ok(())
     }
 
-    /// Asks whether the types of a plan's edits, which are of one method, fit.
+    /// Checks the types of a plan's edits, which are in one method.
     fn analyse(&mut self, plan: &EditPlan) -> Result<(), PlanError> {
         let Some(Edit { point, .. }) = plan.edits().first().copied() else {
             return Ok(());
@@ -168,11 +167,10 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         })
     }
 
-    /// Asks whether these instructions can all be changed so; as
-    /// [`PlanChecker::check_snippets`].
+    /// Checks that a change suits all these instructions; as [`PlanChecker::check_snippets`].
     ///
     /// # Errors
-    /// When there is no such instruction, or the change does not suit it.
+    /// An instruction does not exist, or the change does not suit it.
     pub fn check_changes(
         &mut self,
         at: &[(MethodIndex, Bci)],
@@ -189,7 +187,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         Ok(())
     }
 
-    /// The same in one method.
+    /// Checks changes in one method.
     fn changes(
         &mut self,
         method: MethodIndex,
@@ -217,11 +215,11 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         self.analyse(&plan)
     }
 
-    /// Asks whether the class can be edited so, after the edits asked about
-    /// before; `loaded` says that the JVM has the class already.
+    /// Checks an edit of the class, after the edits checked before. `loaded` means that the JVM has loaded the class
+    /// already.
     ///
     /// # Errors
-    /// When the edit does not suit the class, or the JVM would refuse it.
+    /// The edit does not suit the class, or the JVM would reject it.
     pub fn check_class_edit(&mut self, edit: &ClassEdit, loaded: bool) -> Result<(), PlanError> {
         fits(self.class, edit)?;
         if loaded {
@@ -234,7 +232,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         Ok(known.check(edit)?)
     }
 
-    /// Begins a plan of its own: class edits asked about before are forgotten.
+    /// Begins a new plan: discards the class edits checked before.
     pub fn begin(&mut self) {
         self.class_edits = None;
     }
@@ -257,7 +255,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         found.and_then(Result::ok).ok_or(missing)
     }
 
-    /// Reads the method and marks where its instructions begin.
+    /// Reads the method and marks the starts of its instructions.
     fn select(&mut self, method: MethodIndex) -> Result<Code<'c, 'a>, PlanError> {
         if let Some((current, code)) = &self.current
             && *current == method
@@ -285,8 +283,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
     }
 }
 
-/// True when the branch or switch can go to `target`. A `jsr` is a call, not a
-/// jump: it has no edge of its own.
+/// Checks whether the branch or switch can jump to `target`. A `jsr` is a call, not a jump, and has no edge of its own.
 pub(crate) fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
     if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
         return false;
@@ -298,10 +295,10 @@ pub(crate) fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
 }
 
 impl EditPlan {
-    /// Asks whether every insertion point exists in `class`.
+    /// Checks that every insertion point exists in `class`.
     ///
     /// # Errors
-    /// For the first point that does not.
+    /// The first missing point.
     pub fn check(&self, class: &ClassFile<'_>) -> Result<(), PlanError> {
         let mut checker = PlanChecker::new(class);
         self.edits()
@@ -309,10 +306,10 @@ impl EditPlan {
             .try_for_each(|edit| checker.check(edit.point))
     }
 
-    /// This plan, if every insertion point exists in `class`.
+    /// Returns this plan, if every insertion point exists in `class`.
     ///
     /// # Errors
-    /// For the first point that does not.
+    /// The first missing point.
     pub fn checked(self, class: &ClassFile<'_>) -> Result<Self, PlanError> {
         self.check(class).map(|()| self)
     }
@@ -324,7 +321,7 @@ mod tests {
 
     const SHAPES: &[u8] = include_bytes!("../../tests/fixtures/release25/Shapes.class");
 
-    /// Every location between any two bcis of short methods.
+    /// Tests every location between any two bcis of short methods.
     #[test]
     fn what_is_common_exists_and_most_that_exists_is_common() {
         let class = ClassFile::read(SHAPES).unwrap();

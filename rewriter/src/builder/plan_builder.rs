@@ -1,4 +1,4 @@
-//! A plan that is checked while it is made.
+//! A plan whose edits are checked on addition.
 
 use crate::builder::checker::PlanChecker;
 use crate::class::ClassFile;
@@ -7,7 +7,7 @@ use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError};
 use crate::snippet::Snippet;
 
-/// Makes a plan whose every insertion point is checked against the class as it is added.
+/// Builds a plan; checks each insertion point against the class on addition.
 #[derive(Debug)]
 pub struct PlanBuilder<'c, 'a> {
     checker: PlanChecker<'c, 'a>,
@@ -16,7 +16,7 @@ pub struct PlanBuilder<'c, 'a> {
 }
 
 impl<'c, 'a> PlanBuilder<'c, 'a> {
-    /// A plan for `class`, empty so far.
+    /// Creates an empty plan for `class`.
     #[must_use]
     pub fn new(class: &'c ClassFile<'a>) -> Self {
         PlanBuilder {
@@ -26,8 +26,8 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
         }
     }
 
-    /// Refuses from now on what a retransformation of a loaded class cannot do,
-    /// with the JVM's own reason (see [`crate::schema`]).
+    /// From now on, refuses edits that a retransformation of a loaded class does not allow, with the JVM's reason (see
+    /// [`crate::schema`]).
     #[must_use]
     pub fn retransforming(mut self) -> Self {
         self.retransforming = true;
@@ -37,7 +37,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// Adds an edit.
     ///
     /// # Errors
-    /// When the point does not exist or the plan is full; nothing is then added.
+    /// The point does not exist or the plan is full; nothing is added.
     pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
         self.checker.check(edit.point)?;
         self.plan.push(edit)
@@ -65,20 +65,19 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
         })
     }
 
-    /// Adds a snippet, with its types checked against the method at the point.
+    /// Adds a snippet and checks its types against the method at the point.
     ///
     /// # Errors
-    /// As [`PlanBuilder::push`], and when the snippet does not fit there.
+    /// As [`PlanBuilder::push`], and the snippet does not fit there.
     pub fn insert(&mut self, point: InsertionPoint, snippet: Snippet) -> Result<(), PlanError> {
         self.checker.check_snippets(&[point], &snippet)?;
         self.plan.insert(point, snippet)
     }
 
-    /// Wraps an instruction: `before` runs in front of it, `after` when it has
-    /// completed normally.
+    /// Wraps an instruction: `before` runs before it, `after` follows its normal completion.
     ///
     /// # Errors
-    /// As [`PlanBuilder::insert`]; nothing is then added.
+    /// As [`PlanBuilder::insert`]; nothing is added.
     pub fn wrap(
         &mut self,
         method: MethodIndex,
@@ -99,7 +98,7 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// Changes an instruction.
     ///
     /// # Errors
-    /// When there is none, the change does not suit it, or the plan is full.
+    /// The instruction does not exist, the change does not suit it, or the plan is full.
     pub fn change(
         &mut self,
         method: MethodIndex,
@@ -113,15 +112,14 @@ impl<'c, 'a> PlanBuilder<'c, 'a> {
     /// Adds a class edit.
     ///
     /// # Errors
-    /// When it does not suit the class, when the class is loaded already (see
-    /// [`PlanBuilder::retransforming`]) and the JVM would refuse it, or when the
-    /// plan is full.
+    /// The edit does not suit the class, or the plan is full.
+    /// For a loaded class (see [`PlanBuilder::retransforming`]), the JVM would reject the edit.
     pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
         self.checker.check_class_edit(&edit, self.retransforming)?;
         self.plan.edit_class(edit)
     }
 
-    /// The plan.
+    /// Returns the plan.
     #[must_use]
     pub fn finish(self) -> EditPlan {
         self.plan

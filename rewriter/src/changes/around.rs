@@ -1,5 +1,5 @@
-//! Code around an instruction: its operands go to local variables of the code's
-//! own, from which the code reads them and the instruction gets them back.
+//! Code around an instruction. The operands move into local variables of the inserted code; the code reads them, and
+//! the instruction gets them back.
 
 use crate::arithmetic::Exact;
 use crate::changes::resolve::{ChangedMethod, Replacement};
@@ -12,20 +12,20 @@ use crate::typing::{Class, Exchange, Hierarchy, ProgramPoint, Type, Typed, type_
 use jvms::descriptor::{BaseType, FieldType};
 use jvms::opcode;
 
-/// What an instruction takes from the operand stack and gives: the primitive types, and none for references.
+/// Operands and result of an instruction: primitive types, and `None` for references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operands {
-    /// What it takes, a receiver or array first.
+    /// The operands; a receiver or array comes first.
     pub taken: Vec<Option<BaseType>>,
-    /// What it gives, if it gives something.
+    /// The result, if the instruction has one.
     pub given: Option<Option<BaseType>>,
 }
 
 impl Operands {
-    /// Those of the instruction at `bci`, around which code can stand.
+    /// Returns operands and result of the instruction at `bci`, which code can surround.
     ///
     /// # Errors
-    /// When there is no such instruction, or no code can stand around it.
+    /// The instruction does not exist, or no code can surround it.
     pub fn at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> Result<Self, PlanError> {
         let missing = PlanError::NoCode { method };
         let found = class.method(method).ok_or(missing)?;
@@ -38,11 +38,11 @@ impl Operands {
     }
 }
 
-/// What such code may stand around.
+/// The instructions that code may surround.
 const EXPECTED: &str = "a call other than a constructor's, a field access, monitorenter, monitorexit or the creation of an array";
 
 impl<'t> ChangedMethod<'t, '_> {
-    /// The instruction at `bci` with `snippet` around it, in its place.
+    /// Replaces the instruction at `bci` by `snippet` around it.
     pub(super) fn around(
         &self,
         instruction: &Instruction<'t>,
@@ -62,7 +62,7 @@ impl<'t> ChangedMethod<'t, '_> {
         })
     }
 
-    /// What the instruction that begins at `bci` takes and gives.
+    /// Returns the stack effect of the instruction at `bci`.
     pub(crate) fn exchange_at(&self, bci: Bci) -> Result<Exchange<'t>, ChangeError> {
         self.exchange(&self.at(bci)?)
     }
@@ -131,7 +131,7 @@ impl<'t> ChangedMethod<'t, '_> {
         if instruction.opcode == opcode::INVOKESPECIAL
             && let Some(receiver) = operands.first_mut()
         {
-            // The verifier wants no less (JVMS 4.10.1.9.invokespecial).
+            // The verifier requires the current class (JVMS 4.10.1.9.invokespecial).
             *receiver = Type::Object(Class::plain(self.known.this));
         }
         let result = effect.result.map(Type::of);
@@ -145,7 +145,7 @@ impl<'t> ChangedMethod<'t, '_> {
         Ok(Class::named(name.as_bytes()))
     }
 
-    /// Follows the types of `snippet` where it stands.
+    /// Follows the types of `snippet` around the instruction.
     fn typed<'s>(
         &self,
         instruction: &Instruction<'t>,
@@ -171,7 +171,7 @@ impl<'t> ChangedMethod<'t, '_> {
         type_snippet(snippet, &view).map_err(ChangeError::Code)
     }
 
-    /// The code that takes the instruction's place.
+    /// Returns the code that replaces the instruction.
     fn code_around(
         &self,
         instruction: &Instruction<'_>,
@@ -210,14 +210,15 @@ impl<'t> ChangedMethod<'t, '_> {
     }
 }
 
-/// Says whether the first operand stays on the stack below the code, which reads a copy. So the JVM finds where a receiver comes
-/// from when it is null, and its message is the one that it is without the code. Where the code branches, the stack is empty.
+/// Checks whether the first operand stays on the stack below the code, which then reads a copy. The JVM thereby finds
+/// the origin of a null receiver, and its message is the same as without the code. If the code branches, the stack must
+/// be empty.
 fn copies_first(snippet: &Snippet, exchange: &Exchange<'_>) -> bool {
     let first = exchange.operands.first();
     !snippet.is_branching() && first.is_some_and(|kind| kind.slots() == 1)
 }
 
-/// The class of an array of this element type (JVMS table 6.5.newarray-A).
+/// Returns the class of an array of this element type (JVMS table 6.5.newarray-A).
 fn primitive_array(kind: i32) -> Class<'static> {
     let descriptor: &[u8] = match kind {
         4 => b"[Z",
@@ -232,7 +233,7 @@ fn primitive_array(kind: i32) -> Class<'static> {
     Class::named(descriptor)
 }
 
-/// Expects that the code holds the instruction once.
+/// Checks that the code runs the instruction exactly once.
 fn proceeds_once(snippet: &Snippet) -> Result<(), SnippetError> {
     let operations = (0_u32..).zip(snippet.operations());
     let mut proceeds = operations.filter(|(_, operation)| **operation == Operation::Proceed);

@@ -1,4 +1,4 @@
-//! What code around the instructions of a method has to know of it, found once.
+//! Facts about a method that replacements need, computed once.
 
 use std::cell::OnceCell;
 
@@ -9,11 +9,11 @@ use crate::typing::{MethodContext, PointTypes, ProgramPoint};
 
 type Found<T> = OnceCell<Result<T, ChangeError>>;
 
-/// What is known so far.
+/// Cached facts.
 #[derive(Default)]
 pub(crate) struct Facts<'t> {
     plain: Found<MethodContext<'t>>,
-    /// With the parameters that do not last.
+    /// The context with the overwritten parameters.
     lost: Found<MethodContext<'t>>,
     ready: Found<PointTypes<'t>>,
 }
@@ -23,7 +23,7 @@ fn unknown(_: SkipReason) -> ChangeError {
 }
 
 impl<'t> Facts<'t> {
-    /// The method, with the parameters that do not last if these are asked for.
+    /// Returns the method's context, with its overwritten parameters if requested.
     pub(super) fn context(
         &self,
         class: &ClassFile<'t>,
@@ -42,7 +42,7 @@ impl<'t> Facts<'t> {
         cell.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
-    /// Whether `this` has been initialized at `point`.
+    /// Checks whether `this` is initialized at `point`.
     pub(super) fn is_ready(
         &self,
         class: &ClassFile<'t>,

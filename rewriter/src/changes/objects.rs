@@ -1,4 +1,4 @@
-//! From a `new` to the constructor calls that belong to it.
+//! Follows a `new` to the constructor calls of its object.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ pub(crate) struct ConstructorCall<'t> {
     pub(crate) descriptor: Utf8<'t>,
 }
 
-/// What a `new` makes.
+/// The object created by a `new`.
 #[derive(Debug)]
 pub(crate) struct Object<'t> {
     pub(crate) class: Utf8<'t>,
-    /// The `dup` behind it.
+    /// The `dup` after the `new`.
     pub(crate) dup: Option<u32>,
-    /// By bci; at least one.
+    /// The constructor calls by bci; at least one.
     pub(crate) calls: Vec<ConstructorCall<'t>>,
 }
 
@@ -36,8 +36,7 @@ const STRAYS: ChangeError = ChangeError::NotHere(
     "the object is moved about before its constructor is called, so the two cannot be matched",
 );
 
-/// Follows the object on the operand stack, over all ways from the `new`, to
-/// the calls that initialize it.
+/// Follows the object on the operand stack, along all paths from the `new`, to the calls that initialize it.
 pub(crate) fn follow<'t>(
     class: &ClassFile<'t>,
     code: &Code<'_, 't>,
@@ -69,7 +68,7 @@ pub(crate) fn follow<'t>(
         let (pops, pushes) = effect(class, &found).ok_or(STRAYS)?;
         let left = height.minus(pops);
         if left < copies {
-            // The top copy is the receiver of its constructor, or the object is used otherwise.
+            // Only a constructor call may consume the top copy as its receiver.
             let call = constructor(class, &found, name).filter(|_| left.plus(1) == copies);
             let call = call.ok_or(STRAYS)?;
             if calls.iter().all(|known| known.bci != call.bci) {
@@ -100,7 +99,7 @@ pub(crate) fn follow<'t>(
     })
 }
 
-/// The constructor call that an instruction is, if it is one of this class.
+/// Returns the constructor call in an instruction, if its class is `name`.
 fn constructor<'t>(
     class: &ClassFile<'t>,
     found: &Instruction<'_>,
@@ -118,7 +117,7 @@ fn constructor<'t>(
     })
 }
 
-/// Stack slots that an instruction pops and pushes.
+/// Returns the stack slots that an instruction pops and pushes.
 fn effect(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<(i64, i64)> {
     let (pops, pushes) = opcode::stack_effect(found.opcode);
     let (pops, pushes) = (i64::from(pops), i64::from(pushes));
@@ -147,7 +146,7 @@ fn effect(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<(i64, i64)> 
     Some((pops.plus(more.0), pushes.plus(more.1)))
 }
 
-/// Whether a stack map frame names the object that the `new` at `bci` makes.
+/// Checks whether a stack map frame contains the uninitialized object of the `new` at `bci`.
 pub(crate) fn is_named_by_a_frame(
     class: &ClassFile<'_>,
     method: &Method<'_, '_>,

@@ -1,5 +1,4 @@
-//! A change of an instruction, resolved: which instructions go, and what code
-//! comes in their place.
+//! Resolves a change of an instruction: the instructions to delete, and the code that replaces them.
 
 use crate::changes::facts::Facts;
 use crate::changes::objects::{Object, follow, is_named_by_a_frame};
@@ -14,18 +13,18 @@ use jvms::descriptor::{BaseType, FieldType, MethodDescriptor};
 use jvms::modified_utf8;
 use jvms::opcode;
 
-/// One instruction, and what stands in its place.
+/// An instruction and its replacement.
 #[derive(Debug, Clone)]
 pub(crate) struct Replacement {
     pub(crate) bci: u32,
     /// Bytes of the original instruction.
     pub(crate) length: u32,
     pub(crate) code: Snippet,
-    /// Operand stack slots it needs above those of the original.
+    /// Operand stack slots that it needs in addition to those of the original.
     pub(crate) stack: u32,
 }
 
-/// The method that is changed.
+/// The method to change.
 pub(crate) struct ChangedMethod<'t, 'm> {
     pub(crate) class: &'m ClassFile<'t>,
     pub(crate) method: &'m Method<'m, 't>,
@@ -34,11 +33,11 @@ pub(crate) struct ChangedMethod<'t, 'm> {
     pub(super) facts: Facts<'t>,
 }
 
-/// What an instruction takes from the stack, bottom first, and gives.
+/// The operands of an instruction, bottom first, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StackEffect<'t> {
     pub(super) operands: Vec<FieldType<'t>>,
-    /// None for `void`.
+    /// The result; `None` for `void`.
     pub(super) result: Option<FieldType<'t>>,
 }
 
@@ -78,7 +77,7 @@ impl<'t, 'm> ChangedMethod<'t, 'm> {
 }
 
 impl<'t> ChangedMethod<'t, '_> {
-    /// What becomes of the instruction that begins at `bci`, in order of bcis.
+    /// Returns the replacements for a change of the instruction at `bci`, in bci order.
     pub(crate) fn resolve(
         &self,
         bci: Bci,
@@ -121,7 +120,7 @@ impl<'t> ChangedMethod<'t, '_> {
         found.ok_or(ChangeError::NotHere("it names no member"))
     }
 
-    /// Operands and result of a call or field access.
+    /// Returns operands and result of a call or field access.
     pub(super) fn effect(
         &self,
         instruction: &Instruction<'_>,
@@ -154,8 +153,8 @@ impl<'t> ChangedMethod<'t, '_> {
         }
     }
 
-    /// How a result of `found` is made one of `wanted`: not at all, by a cast
-    /// from `Object`, or in no way.
+    /// Returns the code that converts a result of `found` to `wanted`: empty, or a cast from `Object`. `None` if it is
+    /// impossible.
     fn convert(
         &self,
         found: Option<FieldType<'_>>,
@@ -176,7 +175,7 @@ impl<'t> ChangedMethod<'t, '_> {
         Some(Some(Operation::WithType(opcode::CHECKCAST, name.to_vec())))
     }
 
-    /// The call of `target` for what has this effect.
+    /// Returns the call of `target` in place of an instruction with this effect.
     fn call_of(
         &self,
         effect: &StackEffect<'t>,
@@ -237,8 +236,8 @@ impl<'t> ChangedMethod<'t, '_> {
         self.call_of(&effect, target.opcode, member)
     }
 
-    /// A constructor may store to its fields before `super()`, and the object
-    /// can be nothing's receiver or argument then.
+    /// Checks a receiver in a constructor. The constructor may store to its fields before `super()`; the object can be
+    /// no receiver or argument then.
     pub(super) fn receiver_is_ready(
         &self,
         instruction: &Instruction<'_>,
@@ -319,7 +318,7 @@ impl<'t> ChangedMethod<'t, '_> {
             }
         };
         let mut code: Vec<Operation> = drop_receiver.iter().copied().map(plain).collect();
-        // value (2), object, value (2): the value goes from the top, then the object
+        // value (2), object, value (2): pops the upper value, then the object
         let stack = if drop_receiver.len() == 3 { 2 } else { 0 };
         code.push(Operation::Field(opcode, member));
         Ok((code, stack))
@@ -390,13 +389,13 @@ impl<'t> ChangedMethod<'t, '_> {
         };
         code.extend(pushed);
         if code.is_empty() {
-            // Two stack map frames must not come to stand at one place.
+            // Two stack map frames at one offset are not allowed.
             code.push(Operation::Plain(opcode::NOP));
         }
         Ok(code)
     }
 
-    /// The object that a `new` makes.
+    /// Returns the object created by a `new`.
     fn object(&self, instruction: &Instruction<'t>) -> Result<Object<'t>, ChangeError> {
         let (expected, found) = ("new", instruction.mnemonic());
         if instruction.opcode != opcode::NEW {
@@ -443,8 +442,8 @@ impl<'t> ChangedMethod<'t, '_> {
         Ok(found)
     }
 
-    /// What makes an object of class `new` one of the class that it stands for, to the verifier: nothing where the
-    /// class file says that it is, or nobody gets it.
+    /// Returns the code after which the verifier accepts an object of `new` as one of the old class. Empty if the class
+    /// file shows the subtype relation, or the object is unused.
     fn back_to_old(
         &self,
         new: &[u8],
@@ -486,7 +485,7 @@ impl<'t> ChangedMethod<'t, '_> {
             code: Snippet::of(code),
             stack: 0,
         };
-        // A frame may stand at the new, and another behind it; none does at the dup.
+        // A frame may belong to the `new` and another to the next instruction; the `dup` has no frame.
         let nop = vec![Operation::Plain(opcode::NOP)];
         let mut found = vec![
             gone(u32::from(instruction.bci.0), instruction.length(), nop),
@@ -518,7 +517,7 @@ fn access(opcode: u8) -> &'static str {
     }
 }
 
-/// The zero of a primitive type.
+/// Returns the zero of a primitive type.
 fn zero(base: BaseType) -> Value {
     match base {
         BaseType::Long => Value::Long(0),
@@ -528,7 +527,7 @@ fn zero(base: BaseType) -> Value {
     }
 }
 
-/// Whether an `int` is a value of a type that is an `int` on the operand stack.
+/// Checks whether an `int` is a value of a type that is an `int` on the operand stack.
 fn holds(base: BaseType, value: i32) -> bool {
     match base {
         BaseType::Boolean => (0..=1).contains(&value),
@@ -539,7 +538,7 @@ fn holds(base: BaseType, value: i32) -> bool {
     }
 }
 
-/// The type of a receiver.
+/// Returns the type of a receiver.
 fn owner_type(owner: &[u8]) -> FieldType<'_> {
     match owner.first() {
         Some(b'[') => FieldType::Array(owner),

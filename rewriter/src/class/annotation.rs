@@ -1,4 +1,4 @@
-//! Annotations (JVMS 4.7.16): their types, and how long they are.
+//! Annotations (JVMS 4.7.16): types and lengths.
 
 use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes};
@@ -39,7 +39,7 @@ impl<'a> Iterator for Annotations<'_, 'a> {
     }
 }
 
-/// Descriptors of all annotations in `attributes`, visible and invisible.
+/// Returns the descriptors of all annotations in `attributes`, visible and invisible.
 pub(crate) fn descriptors<'c, 'a>(
     attributes: Attributes<'c, 'a>,
     pool: &'c ConstantPool<'a>,
@@ -55,7 +55,7 @@ where
         .flat_map(move |attribute| Annotations::new(pool, &attribute))
 }
 
-/// Descriptors of the annotations in `attributes` that are invisible at run time.
+/// Returns the descriptors of the annotations in `attributes` that are invisible at run time.
 pub(crate) fn invisible<'c, 'a>(
     attributes: Attributes<'c, 'a>,
     pool: &'c ConstantPool<'a>,
@@ -68,13 +68,13 @@ where
         .flat_map(move |attribute| Annotations::new(pool, &attribute))
 }
 
-/// Steps over an `annotation`.
+/// Skips an `annotation`.
 fn skip_annotation(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     cursor.u2("annotation")?;
     skip_pairs(cursor, depth)
 }
 
-/// Steps over `num_element_value_pairs` and the pairs.
+/// Skips `num_element_value_pairs` and the pairs.
 fn skip_pairs(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     for _ in 0..cursor.u2("annotation")? {
         cursor.u2("element_value_pairs")?;
@@ -83,7 +83,7 @@ fn skip_pairs(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Steps over the rest of a type annotation: its type and pairs.
+/// Skips an `element_value`.
 pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     if depth >= MAX_ELEMENT_DEPTH {
         return Err(ReadError::TooDeep {
@@ -104,7 +104,7 @@ pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<
     }
 }
 
-/// Steps over `target_info` and `type_path` (JVMS 4.7.20).
+/// Skips `target_info` and `type_path` (JVMS 4.7.20).
 pub(crate) fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
     let structure = "type_annotation.target_info";
     let length = match cursor.u1(structure)? {

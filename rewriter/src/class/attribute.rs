@@ -7,24 +7,24 @@ use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 use jvms::modified_utf8::Utf8;
 
-/// One attribute: its name and what follows `attribute_length`.
+/// An attribute: its name and its contents after `attribute_length`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribute<'a> {
-    /// Its name; empty where the index names no text.
+    /// Its name; empty if the index refers to no text.
     pub name: Utf8<'a>,
     /// Its contents.
     pub bytes: &'a [u8],
-    /// Where the contents begin in the class file.
+    /// Offset of the contents in the class file.
     pub(crate) offset: u32,
 }
 
 impl<'a> Attribute<'a> {
-    /// The text that an attribute of one pool index names.
+    /// Returns the text for an attribute that is one pool index.
     pub(crate) fn utf8(&self, pool: &ConstantPool<'a>) -> Option<Utf8<'a>> {
         pool.utf8(PoolIndex(u16_at(self.bytes, 0)?))
     }
 
-    /// The pool index of its name; `class` is the whole class file.
+    /// Returns the pool index of its name; `class` is the whole class file.
     #[inline]
     pub(crate) fn name_index(&self, class: &[u8]) -> PoolIndex {
         let start = (self.offset as usize).minus(6);
@@ -48,7 +48,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
         Attributes { pool, cursor, left }
     }
 
-    /// The pool that its indices are of.
+    /// Returns the constant pool of its indices.
     pub(crate) fn pool(&self) -> &'c ConstantPool<'a> {
         self.pool
     }
@@ -67,7 +67,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
         Some((name, nameless))
     }
 
-    /// As [`Iterator::next`], and without its name, which costs as much as the rest.
+    /// Does the same as [`Iterator::next`] without the name, which costs as much as the rest.
     #[inline]
     pub(crate) fn next_nameless(&mut self) -> Option<Attribute<'a>> {
         let found = self.read();
@@ -94,7 +94,7 @@ impl<'a> Iterator for Attributes<'_, 'a> {
     }
 }
 
-/// Reads what an attribute begins with: its name and the length of its contents.
+/// Reads the head of an attribute: name index and length.
 #[inline]
 pub(crate) fn head(
     cursor: &mut Cursor<'_>,
@@ -105,7 +105,7 @@ pub(crate) fn head(
     Ok((name, u32::from_be_bytes([l0, l1, l2, l3]) as usize))
 }
 
-/// Steps over an attribute table.
+/// Skips an attribute table.
 #[inline]
 pub(crate) fn skip_attributes(
     cursor: &mut Cursor<'_>,
@@ -127,13 +127,13 @@ pub struct BootstrapMethod<'a> {
 }
 
 impl<'a> BootstrapMethod<'a> {
-    /// Pool indices of its static arguments.
+    /// Returns the pool indices of its static arguments.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = PoolIndex> + 'a {
         u16s(self.arguments).map(PoolIndex)
     }
 }
 
-/// The entries, as far as they can be read.
+/// Returns the entries up to the first malformed one.
 pub(crate) fn bootstrap_methods<'a>(
     attribute: Option<Attribute<'a>>,
 ) -> impl Iterator<Item = BootstrapMethod<'a>> {

@@ -13,7 +13,7 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 use jvms::opcode::SPECIAL;
 
-/// Where the parts of a `Code` attribute stand in the class file.
+/// Offsets of the parts of a `Code` attribute in the class file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CodeLayout {
     pub(crate) max_stack: u16,
@@ -83,7 +83,7 @@ impl<'c, 'a> Code<'c, 'a> {
         Ok(Self::with(pool, class_bytes, layout))
     }
 
-    /// With its parts where `layout` says.
+    /// Creates the code with its parts from `layout`.
     pub(super) fn with(
         pool: &'c ConstantPool<'a>,
         class_bytes: &'a [u8],
@@ -96,42 +96,41 @@ impl<'c, 'a> Code<'c, 'a> {
         }
     }
 
-    /// Depth of the operand stack, in slots.
+    /// Returns the depth of the operand stack, in slots.
     #[must_use]
     pub fn max_stack(&self) -> u16 {
         self.layout.max_stack
     }
 
-    /// Number of local variable slots.
+    /// Returns the number of local variable slots.
     #[must_use]
     pub fn max_locals(&self) -> u16 {
         self.layout.max_locals
     }
 
-    /// The code array, 1 to 65,535 bytes.
+    /// Returns the code array, 1 to 65,535 bytes.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         part(self.class_bytes, self.layout.code)
     }
 
-    /// The instructions in order; the first error ends them.
+    /// Iterates over the instructions; the first error is the last item.
     #[must_use]
     pub fn instructions(&self) -> Instructions<'a> {
         Instructions::new(self.bytes(), self.layout.code.0)
     }
 
-    /// Shows every instruction to `visit`, in less time than
-    /// [`Code::instructions`] takes.
+    /// Passes every instruction to `visit`; faster than [`Code::instructions`].
     ///
     /// # Errors
-    /// Where an instruction cannot be decoded; those before it were shown.
+    /// An instruction cannot be decoded; `visit` has seen those before it.
     #[inline]
     pub fn visit_instructions(&self, visit: impl FnMut(Instruction<'a>)) -> Result<(), ReadError> {
         self.instructions().visit(visit)
     }
 
-    /// Shows bci and opcode of every instruction to `visit`, in a fraction of the
-    /// time; of a `wide` that of the instruction it widens.
+    /// Passes bci and opcode of every instruction to `visit`, much faster. For `wide` it passes the opcode of the
+    /// widened instruction.
     ///
     /// # Errors
     /// As [`Code::visit_instructions`].
@@ -163,8 +162,7 @@ impl<'c, 'a> Code<'c, 'a> {
         Err(undecodable(opcode, last, self.layout.code.0))
     }
 
-    /// The targets of backward branches, in order. Ends where an instruction
-    /// cannot be decoded.
+    /// Returns the targets of backward branches, in order, up to the first instruction that cannot be decoded.
     #[must_use]
     pub fn loop_heads(&self) -> Vec<Bci> {
         let mut heads: Vec<Bci> = self.loops().iter().map(|(_, target)| *target).collect();
@@ -173,9 +171,8 @@ impl<'c, 'a> Code<'c, 'a> {
         heads
     }
 
-    /// The backward branches, in order, each with its target: a `goto`, conditional
-    /// branch or switch that goes from behind, or from itself, to it. Ends where an
-    /// instruction cannot be decoded.
+    /// Returns the backward branches, in order, each with its target. A `goto`, conditional branch or switch is one if
+    /// its target does not follow it. Stops at the first instruction that cannot be decoded.
     #[must_use]
     pub fn loops(&self) -> Vec<(Bci, Bci)> {
         let mut loops = Vec::new();
@@ -194,7 +191,7 @@ impl<'c, 'a> Code<'c, 'a> {
         loops
     }
 
-    /// The instructions that return to the caller (`ireturn` … `return`), in order.
+    /// Returns the instructions that return to the caller (`ireturn` … `return`), in order.
     pub fn returns(&self) -> impl Iterator<Item = Bci> + 'a {
         let instructions = self.instructions().map_while(Result::ok);
         instructions
@@ -202,7 +199,7 @@ impl<'c, 'a> Code<'c, 'a> {
             .map(|instruction| instruction.bci)
     }
 
-    /// The exception table in order: an earlier entry wins.
+    /// Returns the exception table in order: earlier entries take precedence.
     pub fn exception_table(&self) -> impl ExactSizeIterator<Item = ExceptionHandler> + 'a {
         self.exception_rows().iter().map(|row| {
             let [s0, s1, e0, e1, h0, h1, c0, c1] = *row;
@@ -215,24 +212,24 @@ impl<'c, 'a> Code<'c, 'a> {
         })
     }
 
-    /// The entries of the exception table as they are in the class file.
+    /// Returns the entries of the exception table as bytes of the class file.
     #[must_use]
     pub fn exception_rows(&self) -> &'a [[u8; 8]] {
         self.handler_bytes().as_chunks().0
     }
 
-    /// The entries of the exception table, unread.
+    /// Returns the undecoded exception table.
     pub(crate) fn handler_bytes(&self) -> &'a [u8] {
         part(self.class_bytes, self.layout.handlers)
     }
 
-    /// The attributes of the code.
+    /// Returns the attributes of the code.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         Attributes::new(self.pool, self.class_bytes, self.layout.attributes as usize)
     }
 
-    /// Entries of the `LineNumberTable`s in the order of the file (JVMS 4.7.12).
+    /// Returns the entries of the `LineNumberTable`s in file order (JVMS 4.7.12).
     pub fn lines(&self) -> impl Iterator<Item = Line> + 'c {
         self.line_rows().flatten().map(|row| {
             let [b0, b1, n0, n1] = *row;
@@ -243,18 +240,17 @@ impl<'c, 'a> Code<'c, 'a> {
         })
     }
 
-    /// The same as they are in the class file, table by table.
+    /// Returns the line entries as bytes of the class file, table by table.
     pub fn line_rows(&self) -> impl Iterator<Item = &'a [[u8; 4]]> + 'c {
         rows(self.attributes(), "LineNumberTable")
     }
 
-    /// Entries of the `LocalVariableTable`s (JVMS 4.7.13).
+    /// Returns the entries of the `LocalVariableTable`s (JVMS 4.7.13).
     pub fn local_variables(&self) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
         self.variables("LocalVariableTable")
     }
 
-    /// Entries of the `LocalVariableTypeTable`s (JVMS 4.7.14), whose
-    /// `descriptor` is a signature.
+    /// Returns the entries of the `LocalVariableTypeTable`s (JVMS 4.7.14); their `descriptor` is a signature.
     pub fn local_variable_types(&self) -> impl Iterator<Item = LocalVariable<'a>> + 'c {
         self.variables("LocalVariableTypeTable")
     }
@@ -279,7 +275,7 @@ impl<'c, 'a> Code<'c, 'a> {
     }
 }
 
-/// Rows of each attribute called `table`, which have a `u2` count.
+/// Returns the rows of each attribute called `table`, which has a `u2` count.
 fn rows<'c, 'a, const N: usize>(
     attributes: Attributes<'c, 'a>,
     table: &'static str,
@@ -300,11 +296,11 @@ where
 pub struct ExceptionHandler {
     /// First instruction covered.
     pub start: Bci,
-    /// First bci no longer covered; may be the length of the code.
+    /// The end of the range, exclusive; may be the length of the code.
     pub end: u16,
     /// First instruction of the handler.
     pub handler: Bci,
-    /// The class caught; index 0 for any.
+    /// The caught class; index 0 for any.
     pub catch_type: PoolIndex,
 }
 
@@ -320,7 +316,7 @@ pub struct Line {
 /// One entry of a `LocalVariableTable` or `LocalVariableTypeTable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalVariable<'a> {
-    /// First bci where it has its value.
+    /// First bci at which it has its value.
     pub start: Bci,
     /// Number of code bytes from there.
     pub length: u16,

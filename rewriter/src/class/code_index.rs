@@ -1,5 +1,4 @@
-//! Where the instructions of a class begin, and what of them leads elsewhere or leaves:
-//! found once for all who ask.
+//! Index of the instructions of a class: starts, jumps and exits, computed once.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -18,15 +17,15 @@ use jvms::opcode;
 struct Entry {
     /// Offset of its code in the class file.
     code: u32,
-    /// Where its marks begin and end.
+    /// Range of its bytes in the index.
     start: u32,
     end: u32,
-    /// Where its jumps do.
+    /// Range of its jumps.
     first_jump: u32,
     last_jump: u32,
-    /// Whether all its instructions can be decoded.
+    /// True if all its instructions can be decoded.
     decoded: bool,
-    /// Whether all its jumps lead into the code.
+    /// True if all its jumps lead into the code.
     inside: bool,
 }
 
@@ -34,7 +33,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct CodeIndex {
     methods: Vec<Entry>,
-    /// By bci, the code of one method behind that of another.
+    /// One byte for each bci; the methods follow one another.
     marks: Vec<u8>,
     jumps: Vec<FoundJump>,
 }
@@ -42,9 +41,9 @@ pub(crate) struct CodeIndex {
 /// The instructions of one method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CodeMarks<'i> {
-    /// By bci, see [`begins`](crate::class::begins).
+    /// One byte for each bci, see [`begins`](crate::class::begins).
     pub(crate) marks: &'i [u8],
-    /// What leads elsewhere, all of it into the code.
+    /// The jumps, all into the code.
     pub(crate) jumps: &'i [FoundJump],
 }
 
@@ -71,7 +70,7 @@ impl CodeIndex {
         self.find_jumps(bytes);
     }
 
-    /// The instructions of one code array.
+    /// Indexes one code array.
     #[cfg(test)]
     pub(crate) fn of(&mut self, code: &[u8]) -> Result<CodeMarks<'_>, ReadError> {
         let code_layout = CodeLayout {
@@ -82,10 +81,10 @@ impl CodeIndex {
         self.method(MethodIndex(0), code)
     }
 
-    /// Marks the starts of all instructions; false where some cannot be decoded.
+    /// Marks the starts of all instructions; returns false if one cannot be decoded.
     ///
-    /// Where all can, a method ends where the next one begins, so the methods are walked
-    /// as one. Each step waits for the one before, so both halves are walked side by side.
+    /// If all can be decoded, each method ends at the start of the next one, so one walk covers all methods. Each step
+    /// depends on the one before, so two walks over the halves run side by side.
     fn walk_together(&mut self, bytes: &[u8]) -> bool {
         let end = self.marks.len();
         let half = (end >> 1) as u32;
@@ -110,7 +109,7 @@ impl CodeIndex {
         first == middle && second == end && self.methods.iter().all(begins)
     }
 
-    /// Marks the instruction that begins here; where the next one does.
+    /// Marks the instruction at `at` and returns the start of the next one.
     #[inline(always)]
     fn step(&mut self, at: usize, bytes: &[u8]) -> usize {
         match self.marks.get_mut(at).and_then(step) {
@@ -119,7 +118,7 @@ impl CodeIndex {
         }
     }
 
-    /// The same of a switch or `wide`; far behind the end for what is no instruction.
+    /// Does the same for a switch or `wide`; returns a position far after the end for malformed code.
     #[cold]
     fn step_over(&self, at: usize, bytes: &[u8]) -> usize {
         let behind = self
@@ -133,7 +132,7 @@ impl CodeIndex {
         length.map_or(usize::MAX, |length| at.plus(length))
     }
 
-    /// Marks them method by method, as far as each can be decoded.
+    /// Marks the instructions method by method, each up to the first that cannot be decoded.
     #[cold]
     fn walk_each(&mut self, bytes: &[u8]) {
         self.marks.clear();
@@ -157,8 +156,7 @@ impl CodeIndex {
         }
     }
 
-    /// The instructions of a method all of whose jumps lead into its code; `bytes` is the
-    /// class file.
+    /// Returns the instructions of a method whose jumps all lead into its code; `bytes` is the class file.
     pub(crate) fn method(
         &self,
         method: MethodIndex,
@@ -181,7 +179,7 @@ impl CodeIndex {
         })
     }
 
-    /// The marks of a method whose instructions can be decoded.
+    /// Returns the marks of a method whose instructions can all be decoded.
     pub(crate) fn decoded(&self, method: MethodIndex) -> Option<&[u8]> {
         let entry = self.methods.get(usize::from(method))?;
         entry.decoded.then(|| self.marks_of(entry))
@@ -199,7 +197,7 @@ impl Entry {
     }
 }
 
-/// Appends the marks of a code array, as far as it can be decoded.
+/// Appends the marks of a code array, up to the first instruction that cannot be decoded.
 fn walk(code: &[u8], marks: &mut Vec<u8>) -> Result<(), ReadError> {
     let base = marks.len();
     marks.extend(look_up(code));
@@ -215,8 +213,7 @@ fn walk(code: &[u8], marks: &mut Vec<u8>) -> Result<(), ReadError> {
     }
 }
 
-/// What is wrong first in a code array that cannot be decoded, or with a jump that does
-/// not lead into it.
+/// Returns the first fault of a code array: an instruction that cannot be decoded, or a jump out of the code.
 #[cold]
 fn what_is_wrong(code: &[u8]) -> Option<ReadError> {
     let mut marks = Vec::new();
@@ -225,8 +222,7 @@ fn what_is_wrong(code: &[u8]) -> Option<ReadError> {
     jumps.find_map(Result::err).or(walked.err())
 }
 
-/// Where the parts of the code of all methods stand, and their [`CodeIndex`]: each is read
-/// when it is first asked for.
+/// Code layouts and [`CodeIndex`] of all methods, each computed on first use.
 #[derive(Debug, Default)]
 pub(super) struct LazyCode {
     layouts: OnceLock<Vec<CodeLayout>>,
@@ -235,7 +231,7 @@ pub(super) struct LazyCode {
 }
 
 impl Clone for LazyCode {
-    /// What was read can be read again.
+    /// A clone starts empty, because everything can be computed again.
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -256,7 +252,7 @@ impl LazyCode {
         }
     }
 
-    /// Gives its memory to the next one.
+    /// Returns its memory for the next one.
     pub(super) fn take_memory(&mut self) -> CodeMemory {
         let memory = self.memory.get_mut();
         let mut memory = std::mem::take(memory.unwrap_or_else(PoisonError::into_inner));
@@ -275,7 +271,7 @@ impl LazyCode {
         std::mem::take(part(&mut memory.unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// By method; without code where there is none, or it cannot be read.
+    /// Returns the layouts by method; empty for a method without readable code.
     #[inline]
     pub(super) fn layouts(&self, bytes: &[u8], records: &[MethodRecord]) -> &[CodeLayout] {
         self.layouts.get_or_init(|| {
@@ -289,7 +285,7 @@ impl LazyCode {
         })
     }
 
-    /// The index of the class with these bytes and methods.
+    /// Returns the index of the class with these bytes and methods.
     #[inline]
     pub(super) fn index(&self, bytes: &[u8], records: &[MethodRecord]) -> &CodeIndex {
         self.index.get_or_init(|| {
@@ -313,7 +309,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    /// Bytes most of which are instructions that can be decoded.
+    /// Generates bytes most of which are valid instructions.
     fn code() -> impl Strategy<Value = Vec<u8>> {
         let switch = |opcode: u8| {
             let behind = vec![
@@ -338,11 +334,10 @@ mod tests {
         prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
     }
 
-    /// Where instructions begin; where those that lead elsewhere do, and where they lead.
+    /// Starts of instructions; starts and targets of jumps.
     type Found = (Vec<u16>, Vec<(u32, u32)>);
 
-    /// The same by decoding one instruction after the other; none where that is
-    /// impossible, or a jump leads out of the code.
+    /// Decodes instruction by instruction, as a reference. `None` if that fails, or a jump leads out of the code.
     fn decoded(code: &[u8]) -> Option<Found> {
         let (mut starts, mut jumps) = (Vec::new(), Vec::new());
         for instruction in Instructions::new(code, 0) {
@@ -372,7 +367,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Of some methods, one behind the other, each is as if it were alone.
+        /// The index of a method does not depend on its neighbours.
         #[test]
         fn methods_are_indexed_as_they_are_decoded(codes in prop::collection::vec(code(), 0..6)) {
             let bytes = codes.concat();

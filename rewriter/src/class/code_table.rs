@@ -1,21 +1,21 @@
-//! What the attributes of code are, by the pool indices of their names.
+//! Kinds of code attributes, by the pool indices of their names.
 
 use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 
-/// What an attribute of `Code` holds.
+/// The contents of an attribute of `Code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeTable {
     /// `StackMapTable`.
     Frames,
     Lines,
-    /// Local variables by their types or signatures.
+    /// Local variables with types or signatures.
     Variables,
     TypeAnnotations,
     /// `StackMap` of CLDC.
     CldcFrames,
     CharacterRanges,
-    /// Nobody knows, perhaps bcis.
+    /// Unknown contents, perhaps with bcis.
     Unknown,
 }
 
@@ -35,22 +35,22 @@ impl CodeTable {
     }
 }
 
-/// More names than attributes of code can have, so that looking through them ends.
+/// More names than attributes of code can have; bounds the lookup.
 const MOST_NAMES: usize = 8;
 
-/// The names that attributes had so far in one class: most methods have the same.
+/// The attribute names met so far in one class: most methods use the same ones.
 #[derive(Debug, Default)]
 pub(crate) struct CodeTables {
     names: Vec<(PoolIndex, CodeTable)>,
 }
 
 impl CodeTables {
-    /// Forgets the names, for another class.
+    /// Clears the names for another class.
     pub(crate) fn clear(&mut self) {
         self.names.clear();
     }
 
-    /// What an attribute of this name holds.
+    /// Returns the contents of an attribute with this name.
     #[inline]
     pub(crate) fn of(&mut self, name: PoolIndex, pool: &ConstantPool<'_>) -> CodeTable {
         let known = self.names.iter().find(|(known, _)| *known == name);

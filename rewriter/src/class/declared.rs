@@ -1,4 +1,4 @@
-//! What a class declares in attributes beside its code: as far as these can be read, what is damaged is left out.
+//! Declarations of a class in attributes other than code. Malformed parts are left out.
 
 use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes, skip_attributes};
@@ -14,20 +14,20 @@ use jvms::modified_utf8::Utf8;
 pub struct InnerClass<'a> {
     /// Internal name of the class.
     pub name: Utf8<'a>,
-    /// That of the class that it is a member of; none of a local or anonymous class.
+    /// Internal name of the class that it is a member of; absent for a local or anonymous class.
     pub outer: Option<Utf8<'a>>,
-    /// Its name in the source; none of an anonymous class.
+    /// Its name in the source; absent for an anonymous class.
     pub simple_name: Option<Utf8<'a>>,
     /// Its flags in the source (JVMS table 4.7.6-A).
     pub access_flags: u16,
 }
 
-/// What `EnclosingMethod` says (JVMS 4.7.7).
+/// Contents of `EnclosingMethod` (JVMS 4.7.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enclosing<'a> {
-    /// Internal name of the innermost class around it.
+    /// Internal name of the innermost enclosing class.
     pub class: Utf8<'a>,
-    /// Name and descriptor of the method; none if it is in none.
+    /// Name and descriptor of the enclosing method, if there is one.
     pub method: Option<(Utf8<'a>, Utf8<'a>)>,
 }
 
@@ -43,7 +43,7 @@ pub struct RecordComponent<'c, 'a> {
 }
 
 impl<'a> RecordComponent<'_, 'a> {
-    /// The text of `Signature` (JVMS 4.7.9).
+    /// Returns the text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {
         let mut attributes = self.attributes.clone();
@@ -55,13 +55,13 @@ impl<'a> RecordComponent<'_, 'a> {
 /// An entry of `MethodParameters` (JVMS 4.7.24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter<'a> {
-    /// Its name; none if it has none.
+    /// Its name, if it has one.
     pub name: Option<Utf8<'a>>,
     /// `ACC_FINAL`, `ACC_SYNTHETIC`, `ACC_MANDATED`.
     pub access_flags: u16,
 }
 
-/// The classes that an attribute lists behind their number.
+/// Returns the classes in an attribute that lists them after their count.
 fn classes<'a>(
     attribute: Option<Attribute<'a>>,
     pool: &ConstantPool<'a>,
@@ -76,7 +76,7 @@ impl<'a> ClassFile<'a> {
         self.attributes().find(|attribute| attribute.name == name)
     }
 
-    /// The entries of `InnerClasses` (JVMS 4.7.6).
+    /// Returns the entries of `InnerClasses` (JVMS 4.7.6).
     pub fn inner_classes(&self) -> impl Iterator<Item = InnerClass<'a>> + '_ {
         let listed = self.declared("InnerClasses");
         let rows = listed.and_then(|found| found.bytes.get(2..));
@@ -92,7 +92,7 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// What `EnclosingMethod` says, of a local or anonymous class.
+    /// Returns `EnclosingMethod` of a local or anonymous class.
     #[must_use]
     pub fn enclosing(&self) -> Option<Enclosing<'a>> {
         let found = self.declared("EnclosingMethod")?;
@@ -103,7 +103,7 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// The components, if it is a record.
+    /// Returns the components, if the class is a record.
     #[must_use]
     pub fn record_components(&self) -> Option<Vec<RecordComponent<'_, 'a>>> {
         let found = self.declared("Record")?;
@@ -125,32 +125,32 @@ impl<'a> ClassFile<'a> {
         Some(components)
     }
 
-    /// The classes of `PermittedSubclasses` (JVMS 4.7.31).
+    /// Returns the classes of `PermittedSubclasses` (JVMS 4.7.31).
     pub fn permitted_subclasses(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
         classes(self.declared("PermittedSubclasses"), self.pool())
     }
 
-    /// The class of `NestHost` (JVMS 4.7.28).
+    /// Returns the class of `NestHost` (JVMS 4.7.28).
     #[must_use]
     pub fn nest_host(&self) -> Option<Utf8<'a>> {
         let host = u16_at(self.declared("NestHost")?.bytes, 0)?;
         self.pool().class_name(PoolIndex(host))
     }
 
-    /// The classes of `NestMembers` (JVMS 4.7.29).
+    /// Returns the classes of `NestMembers` (JVMS 4.7.29).
     pub fn nest_members(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
         classes(self.declared("NestMembers"), self.pool())
     }
 }
 
 impl<'c, 'a> Method<'c, 'a> {
-    /// The classes of `Exceptions` (JVMS 4.7.5).
+    /// Returns the classes of `Exceptions` (JVMS 4.7.5).
     pub fn exceptions(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
         let found = self.attributes().find(|found| found.name == "Exceptions");
         classes(found, self.class().pool())
     }
 
-    /// The entries of `MethodParameters` (JVMS 4.7.24).
+    /// Returns the entries of `MethodParameters` (JVMS 4.7.24).
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'a>> + 'c {
         let mut attributes = self.attributes();
         let found = attributes.find(|found| found.name == "MethodParameters");

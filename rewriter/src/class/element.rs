@@ -1,4 +1,4 @@
-//! Annotations with the values of their elements (JVMS 4.7.16), as a flat list: what holds others stands in front of them.
+//! Annotations with their element values (JVMS 4.7.16), as a flat list. A container precedes its contents.
 
 use crate::arithmetic::Exact;
 use crate::class::annotation::skip_target;
@@ -10,7 +10,7 @@ use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::pool::ConstantPool;
 use jvms::modified_utf8::Utf8;
 
-/// A value (JVMS 4.7.16.1). Of what holds others: how many of them follow.
+/// A value (JVMS 4.7.16.1). A container holds the number of values that follow it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeclaredValue<'a> {
     /// A `boolean`.
@@ -41,10 +41,10 @@ pub enum DeclaredValue<'a> {
     Array(u16),
 }
 
-/// A value with the name of its element; without one it is a value of an array, or stands by itself.
+/// A value with the name of its element. Values of arrays and default values have no name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeclaredElement<'a> {
-    /// The name; empty if there is none.
+    /// The name, possibly empty.
     pub name: Utf8<'a>,
     /// The value.
     pub value: DeclaredValue<'a>,
@@ -53,24 +53,25 @@ pub struct DeclaredElement<'a> {
 /// One annotation that is not part of another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeclaredAnnotation<'a> {
-    /// The parameter that it annotates, as its attribute counts them (JVMS 4.7.18); 0 where it annotates none.
+    /// The annotated parameter in the numbering of its attribute (JVMS 4.7.18); 0 for other annotations.
     pub parameter: u8,
-    /// Whether reflection sees it.
+    /// True if reflection sees the annotation.
     pub visible: bool,
-    /// The annotation itself, and behind it what it holds.
+    /// The annotation itself, followed by its contents.
     pub elements: Vec<DeclaredElement<'a>>,
 }
 
-/// Annotations, as far as they can be read: what follows something damaged is left out.
+/// Annotations up to the first malformed one of each attribute.
 impl<'c, 'a> Attributes<'c, 'a> {
-    /// The annotations of `RuntimeVisibleAnnotations` and `RuntimeInvisibleAnnotations` (JVMS 4.7.16).
+    /// Returns the annotations of `RuntimeVisibleAnnotations` and `RuntimeInvisibleAnnotations` (JVMS 4.7.16).
     #[must_use]
     pub fn annotations(self) -> Vec<DeclaredAnnotation<'a>> {
         let names = ["RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"];
         self.read_all(names, |reader| reader.list(0))
     }
 
-    /// Those of `RuntimeVisibleParameterAnnotations` and `RuntimeInvisibleParameterAnnotations` (JVMS 4.7.18).
+    /// Returns the annotations of `RuntimeVisibleParameterAnnotations` and `RuntimeInvisibleParameterAnnotations` (JVMS
+    /// 4.7.18).
     #[must_use]
     pub fn parameter_annotations(self) -> Vec<DeclaredAnnotation<'a>> {
         let names = [
@@ -85,13 +86,13 @@ impl<'c, 'a> Attributes<'c, 'a> {
         })
     }
 
-    /// The annotations of `RuntimeVisibleTypeAnnotations` (JVMS 4.7.20), each with its target as it stands in the file.
+    /// Returns the annotations of `RuntimeVisibleTypeAnnotations` (JVMS 4.7.20), each with the bytes of its target.
     pub(crate) fn type_annotations(self) -> Vec<(&'a [u8], Vec<DeclaredElement<'a>>)> {
         let pool = self.pool();
         let mut all = Vec::new();
         for attribute in self.filter(|found| found.name == "RuntimeVisibleTypeAnnotations") {
             let mut reader = Reader::new(pool, &attribute);
-            // What came before the damage stays.
+            // The annotations before the fault stay.
             let _ = reader.typed(attribute.bytes, &mut all);
         }
         all
@@ -110,7 +111,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
             };
             let mut reader = Reader::new(pool, &attribute);
             reader.visible = place == 0;
-            // What came before the damage stays.
+            // The annotations before the fault stay.
             let _ = read(&mut reader);
             all.append(&mut reader.all);
         }
@@ -119,8 +120,8 @@ impl<'c, 'a> Attributes<'c, 'a> {
 }
 
 impl<'a> Method<'_, 'a> {
-    /// The value of `AnnotationDefault` (JVMS 4.7.22), and behind it what it holds; empty if there is none, or it is
-    /// damaged.
+    /// Returns the value of `AnnotationDefault` (JVMS 4.7.22), followed by its contents. Empty if it is absent or
+    /// malformed.
     #[must_use]
     pub fn annotation_default(&self) -> Vec<DeclaredElement<'a>> {
         let mut attributes = self.attributes();
@@ -136,12 +137,12 @@ impl<'a> Method<'_, 'a> {
 
 const STRUCTURE: &str = "annotations";
 
-/// Reads one attribute; none of what it answers is there where something is damaged.
+/// Reads one attribute; returns `None` at the first fault.
 struct Reader<'c, 'a> {
     pool: &'c ConstantPool<'a>,
     cursor: Cursor<'a>,
     visible: bool,
-    /// Of the annotation that is being read.
+    /// The elements of the current annotation.
     elements: Vec<DeclaredElement<'a>>,
     all: Vec<DeclaredAnnotation<'a>>,
 }
@@ -157,7 +158,7 @@ impl<'c, 'a> Reader<'c, 'a> {
         }
     }
 
-    /// `num_annotations`, and the annotations.
+    /// Reads `num_annotations`, and the annotations.
     fn list(&mut self, parameter: u8) -> Option<()> {
         for _ in 0..self.u2()? {
             self.annotation(Utf8::default(), 0)?;
@@ -170,7 +171,7 @@ impl<'c, 'a> Reader<'c, 'a> {
         Some(())
     }
 
-    /// `num_annotations`, and annotations behind their targets.
+    /// Reads `num_annotations`, and annotations after their targets.
     fn typed(
         &mut self,
         bytes: &'a [u8],
@@ -198,7 +199,7 @@ impl<'c, 'a> Reader<'c, 'a> {
         Some(())
     }
 
-    /// An `element_value`.
+    /// Reads an `element_value`.
     fn value(&mut self, name: Utf8<'a>, depth: u32) -> Option<()> {
         if depth >= MAX_ELEMENT_DEPTH {
             return None;

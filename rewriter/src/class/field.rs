@@ -26,32 +26,32 @@ impl<'c, 'a> Field<'c, 'a> {
         self.class.pool().utf8(index).unwrap_or_default()
     }
 
-    /// Its `access_flags` (JVMS table 4.5-A).
+    /// Returns its `access_flags` (JVMS table 4.5-A).
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.item(0)
     }
 
-    /// Its name; empty where the index names no text.
+    /// Returns its name; empty if the index refers to no text.
     #[must_use]
     pub fn name(&self) -> Utf8<'a> {
         self.text(2)
     }
 
-    /// Its descriptor (JVMS 4.3.2); empty where the index names no text.
+    /// Returns its descriptor (JVMS 4.3.2); empty if the index refers to no text.
     #[must_use]
     pub fn descriptor(&self) -> Utf8<'a> {
         self.text(4)
     }
 
-    /// Its attributes.
+    /// Returns its attributes.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         let at = (self.start as usize).plus(6);
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 
-    /// Descriptors of its annotations, visible and invisible at run time.
+    /// Returns the descriptors of its annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
         annotation::descriptors(self.attributes(), self.class.pool())
     }
@@ -61,7 +61,7 @@ impl<'c, 'a> Field<'c, 'a> {
         self.start as usize
     }
 
-    /// The whole `field_info`.
+    /// Returns the whole `field_info`.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         let range = self.start as usize..self.end as usize;
@@ -69,7 +69,7 @@ impl<'c, 'a> Field<'c, 'a> {
     }
 }
 
-/// The fields of a class that has been read, in order.
+/// Returns the fields of a parsed class, in order.
 pub(super) fn fields<'c, 'a>(
     class: &'c ClassFile<'a>,
     count_at: usize,
@@ -87,7 +87,7 @@ pub(super) fn fields<'c, 'a>(
 }
 
 impl<'a> ClassFile<'a> {
-    /// The fields in the order of the class file.
+    /// Returns the fields in the order of the class file.
     pub fn fields(&self) -> impl Iterator<Item = Field<'_, 'a>> {
         fields(self, self.fields_start())
     }

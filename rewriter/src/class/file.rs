@@ -1,4 +1,4 @@
-//! The class file (JVMS 4.1) as a view: what is not asked for is not read.
+//! The class file (JVMS 4.1) as a lazy view.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::annotation::descriptors;
@@ -14,8 +14,8 @@ use crate::index::{MethodIndex, PoolIndex};
 use crate::pool::ConstantPool;
 use jvms::modified_utf8::Utf8;
 
-/// Index tables of a [`ClassFile`], lent to the next one so that reading class
-/// after class allocates nothing.
+/// Index tables of a [`ClassFile`]. The next one reuses their memory, so that reading class after class allocates
+/// nothing.
 #[derive(Debug, Default)]
 pub struct Tables {
     offsets: Vec<u32>,
@@ -23,8 +23,8 @@ pub struct Tables {
     code: CodeMemory,
 }
 
-/// A class file of any version from 45 up; newer versions than are known are
-/// read as long as their structure is.
+/// A class file of any version from 45 up. Newer versions than the known ones are accepted while the structure stays
+/// the same.
 #[derive(Debug, Clone)]
 pub struct ClassFile<'a> {
     bytes: &'a [u8],
@@ -40,17 +40,16 @@ pub struct ClassFile<'a> {
 }
 
 impl<'a> ClassFile<'a> {
-    /// Reads the structure of a class file: the pool's entries, fields, methods
-    /// and attributes are walked, code and attributes are not looked into.
+    /// Reads the structure of a class file. This walks pool entries, fields, methods and attributes, but decodes no
+    /// code and no attribute contents.
     ///
     /// # Errors
-    /// When the bytes are not a class file, are cut off, or go on after its end.
+    /// The bytes are not a class file, are truncated, or continue after its end.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
         Self::read_with(bytes, Tables::default())
     }
 
-    /// As [`ClassFile::read`], with the tables of an earlier class, see
-    /// [`ClassFile::into_tables`].
+    /// Does the same as [`ClassFile::read`] with the tables of an earlier class, see [`ClassFile::into_tables`].
     ///
     /// # Errors
     /// As [`ClassFile::read`]; the tables are then lost.
@@ -64,7 +63,7 @@ impl<'a> ClassFile<'a> {
         Self::read_members(bytes, header, methods, code)
     }
 
-    /// The same, in less time if the pool begins with that of `known`.
+    /// Does the same in less time if the pool begins with that of `known`.
     pub(crate) fn read_beside(
         bytes: &'a [u8],
         tables: Tables,
@@ -79,7 +78,7 @@ impl<'a> ClassFile<'a> {
         Self::read_members(bytes, header, methods, code)
     }
 
-    /// Walks what follows the header.
+    /// Reads fields, methods and attributes.
     fn read_members(
         bytes: &'a [u8],
         header: ClassHeader<'a>,
@@ -124,14 +123,13 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// Gives the index tables back for the next class.
+    /// Returns the index tables for the next class.
     #[must_use]
     pub fn into_tables(mut self) -> Tables {
         self.take_tables()
     }
 
-    /// The same of a class that cannot be given up; it has no methods and no
-    /// constants any more.
+    /// Takes the tables of a class that cannot be consumed; it then has no methods and no constants.
     #[must_use]
     pub fn take_tables(&mut self) -> Tables {
         Tables {
@@ -141,50 +139,49 @@ impl<'a> ClassFile<'a> {
         }
     }
 
-    /// The whole class file.
+    /// Returns the whole class file.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// `minor_version`; 65,535 marks preview features.
+    /// Returns `minor_version`; 65,535 marks preview features.
     #[must_use]
     pub fn minor_version(&self) -> u16 {
         u16_at(self.bytes, 4).known()
     }
 
-    /// `major_version`: 45 and up, 44 more than the Java release since 1.2.
+    /// Returns `major_version`: 45 and up, 44 more than the Java release since 1.2.
     #[must_use]
     pub fn major_version(&self) -> u16 {
         u16_at(self.bytes, 6).known()
     }
 
-    /// `access_flags` of the class (JVMS table 4.1-B).
+    /// Returns `access_flags` of the class (JVMS table 4.1-B).
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.access_flags
     }
 
-    /// Internal name of the class (JVMS 4.2.1).
+    /// Returns the internal name of the class (JVMS 4.2.1).
     #[must_use]
     pub fn this_class(&self) -> Utf8<'a> {
         self.this_class
     }
 
-    /// Internal name of the superclass; none for `java/lang/Object`, a module,
-    /// or an index that names no class.
+    /// Returns the internal name of the superclass. `None` for `java/lang/Object`, a module, or an index that refers to
+    /// no class.
     #[must_use]
     pub fn super_class(&self) -> Option<Utf8<'a>> {
         self.pool.class_name(self.super_class)
     }
 
-    /// Internal names of the direct superinterfaces; indices that name no class
-    /// are left out.
+    /// Returns the internal names of the direct superinterfaces. Indices that refer to no class are left out.
     pub fn interfaces(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
         u16s(self.interfaces).filter_map(|index| self.pool.class_name(PoolIndex(index)))
     }
 
-    /// The constant pool.
+    /// Returns the constant pool.
     #[must_use]
     pub fn pool(&self) -> &ConstantPool<'a> {
         &self.pool
@@ -194,25 +191,25 @@ impl<'a> ClassFile<'a> {
         self.this_index
     }
 
-    /// Offset of the class's `fields_count`.
+    /// Returns the offset of the class's `fields_count`.
     pub(crate) fn fields_start(&self) -> usize {
         // access_flags, this_class, super_class, interfaces_count
         let header = self.pool.end().plus(8);
         header.plus(self.interfaces.len())
     }
 
-    /// Offset of the first method, behind `methods_count`.
+    /// Returns the offset of the first method, after `methods_count`.
     pub(crate) fn methods_start(&self) -> usize {
         let first = self.methods.first();
         first.map_or(self.attributes_start(), |record| record.start as usize)
     }
 
-    /// The attribute `BootstrapMethods`.
+    /// Returns the attribute `BootstrapMethods`.
     pub(crate) fn bootstrap_table(&self) -> Option<Attribute<'a>> {
         self.attribute("BootstrapMethods")
     }
 
-    /// Offset of the class's `attributes_count`.
+    /// Returns the offset of the class's `attributes_count`.
     pub(crate) fn attributes_start(&self) -> usize {
         self.attributes as usize
     }
@@ -225,8 +222,7 @@ impl<'a> ClassFile<'a> {
         self.code.index(self.bytes, &self.methods)
     }
 
-    /// Where the parts of the code of a method stand; without code where it has none, or
-    /// cannot be read. They are found for all methods when one is first asked for.
+    /// Returns the layout of a method's code; empty without readable code. The first call computes it for all methods.
     #[inline]
     pub(super) fn code_layout(&self, method: MethodIndex) -> CodeLayout {
         let layouts = self.code.layouts(self.bytes, &self.methods);
@@ -236,18 +232,18 @@ impl<'a> ClassFile<'a> {
             .unwrap_or_default()
     }
 
-    /// Where the instructions of a method begin, and what of them leads elsewhere, all of it
-    /// into the code. It is found for all methods when it is first asked for.
+    /// Returns instruction starts and jumps of a method, all jumps into the code. The first call computes them for all
+    /// methods.
     pub(crate) fn code_marks(&self, method: MethodIndex) -> Result<CodeMarks<'_>, ReadError> {
         self.code_index().method(method, self.bytes)
     }
 
-    /// Where the instructions of a method begin if all can be decoded.
+    /// Returns the instruction starts of a method, if all instructions can be decoded.
     pub(crate) fn decoded_marks(&self, method: MethodIndex) -> Option<&[u8]> {
         self.code_index().decoded(method)
     }
 
-    /// The attributes of the class (JVMS 4.7), nested ones not included.
+    /// Returns the attributes of the class (JVMS 4.7), nested ones not included.
     pub fn attributes(&self) -> Attributes<'_, 'a> {
         Attributes::new(&self.pool, self.bytes, self.attributes as usize)
     }
@@ -256,37 +252,38 @@ impl<'a> ClassFile<'a> {
         self.attributes().find(|attribute| attribute.name == name)
     }
 
-    /// The text of `SourceFile` (JVMS 4.7.10).
+    /// Returns the text of `SourceFile` (JVMS 4.7.10).
     #[must_use]
     pub fn source_file(&self) -> Option<Utf8<'a>> {
         self.attribute("SourceFile")?.utf8(&self.pool)
     }
 
-    /// The text of `Signature` (JVMS 4.7.9).
+    /// Returns the text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {
         self.attribute("Signature")?.utf8(&self.pool)
     }
 
-    /// The text of `SourceDebugExtension` (JVMS 4.7.11).
+    /// Returns the text of `SourceDebugExtension` (JVMS 4.7.11).
     #[must_use]
     pub fn source_debug_extension(&self) -> Option<Utf8<'a>> {
         self.attribute("SourceDebugExtension")
             .map(|attribute| Utf8::new(attribute.bytes))
     }
 
-    /// Descriptors of the class's annotations, visible and invisible at run time.
+    /// Returns the descriptors of the class's annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
         descriptors(self.attributes(), &self.pool)
     }
 
-    /// The table of `BootstrapMethods` (JVMS 4.7.23), in order.
+    /// Returns the table of `BootstrapMethods` (JVMS 4.7.23), in order.
     pub fn bootstrap_methods(&self) -> impl Iterator<Item = BootstrapMethod<'a>> + '_ {
         bootstrap_methods(self.bootstrap_table())
     }
 }
 
-/// Expects these indices to lead to classes: behind the end of the pool, what is added to it would give them a meaning.
+/// Checks that these indices refer to classes. Otherwise an index after the pool's end could refer to an appended entry
+/// later.
 fn expect_classes(
     pool: &ConstantPool<'_>,
     structure: &'static str,

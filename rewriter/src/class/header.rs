@@ -1,4 +1,4 @@
-//! A class file as far as its name.
+//! A class file up to its name.
 
 use crate::arithmetic::Exact;
 use crate::cursor::{Cursor, u32_at};
@@ -7,8 +7,7 @@ use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 use jvms::modified_utf8::Utf8;
 
-/// A class file up to `this_class` (JVMS 4.1): for what needs no more, also of
-/// a class whose members cannot be read.
+/// A class file up to `this_class` (JVMS 4.1). It also reads classes whose members are malformed.
 #[derive(Debug, Clone)]
 pub struct ClassHeader<'a> {
     pub(super) pool: ConstantPool<'a>,
@@ -18,22 +17,22 @@ pub struct ClassHeader<'a> {
 }
 
 impl<'a> ClassHeader<'a> {
-    /// Reads the constant pool and the two items behind it.
+    /// Reads the constant pool and the two items after it.
     ///
     /// # Errors
-    /// When the bytes are not a class file as far as that.
+    /// The bytes up to there are not a class file.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
         Self::read_with(bytes, Vec::new())
     }
 
-    /// As [`ClassHeader::read`], reusing `offsets`.
+    /// Does the same as [`ClassHeader::read`] and reuses `offsets`.
     pub(super) fn read_with(bytes: &'a [u8], offsets: Vec<u32>) -> Result<Self, ReadError> {
         check_magic(bytes)?;
         fetch(bytes);
         Self::read_behind(bytes, ConstantPool::read(bytes, offsets)?)
     }
 
-    /// The same of a class whose pool begins with that of another one.
+    /// Does the same for a class whose pool begins with that of another one.
     pub(super) fn read_beside(
         bytes: &'a [u8],
         offsets: Vec<u32>,
@@ -43,7 +42,7 @@ impl<'a> ClassHeader<'a> {
         Self::read_behind(bytes, ConstantPool::read_beside(bytes, offsets, known)?)
     }
 
-    /// The items behind `pool`.
+    /// Reads the items after `pool`.
     fn read_behind(bytes: &'a [u8], pool: ConstantPool<'a>) -> Result<Self, ReadError> {
         let mut cursor = Cursor::at(bytes, pool.end(), 0);
         let access_flags = cursor.u2("access_flags")?;
@@ -62,26 +61,25 @@ impl<'a> ClassHeader<'a> {
         })
     }
 
-    /// Internal name of the class (JVMS 4.2.1).
+    /// Returns the internal name of the class (JVMS 4.2.1).
     #[must_use]
     pub fn this_class(&self) -> Utf8<'a> {
         self.this_class
     }
 
-    /// Offset of `access_flags` in the class file.
+    /// Returns the offset of `access_flags` in the class file.
     #[must_use]
     pub fn access_flags_offset(&self) -> usize {
         self.pool.end()
     }
 }
 
-/// Bytes of a cache line, and of what a first-level cache holds beside other things.
+/// Bytes of a cache line, and bytes that a first-level cache has room for.
 const LINE: usize = 64;
 const CACHED: usize = 32 * 1024;
 
-/// Has the processor fetch the class file's memory at once. The walk through a pool
-/// knows where an entry stands when it has read the one before, so it would wait for
-/// one line after the other.
+/// Prefetches the class file's memory. The walk through a pool learns the offset of an entry from the one before, so it
+/// would otherwise wait for one cache line after the other.
 fn fetch(bytes: &[u8]) {
     let cached = bytes.get(..CACHED).unwrap_or(bytes);
     let lines = cached.chunks(LINE).filter_map(<[u8]>::first);

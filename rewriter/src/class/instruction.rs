@@ -9,44 +9,44 @@ pub(crate) use jvms::instruction::{SwitchLayout, switch_layout};
 use jvms::opcode;
 use jvms::opcode::Form;
 
-/// One instruction. After `wide` the opcode is that of the widened instruction.
+/// An instruction. After `wide` the opcode is that of the widened instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction<'a> {
-    /// Where it begins in the code array.
+    /// Its index in the code array.
     pub bci: Bci,
     /// Its opcode; for `wide iload` that of `iload`.
     pub opcode: u8,
-    /// True when `wide` stands before it.
+    /// True after a `wide` prefix.
     pub wide: bool,
     bytes: &'a [u8],
 }
 
 impl<'a> Instruction<'a> {
-    /// All its bytes, `wide` and padding included.
+    /// Returns all its bytes, `wide` and padding included.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Number of its bytes.
+    /// Returns the number of its bytes.
     #[must_use]
     pub fn length(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// Its mnemonic (JVMS 6.5).
+    /// Returns its mnemonic (JVMS 6.5).
     #[must_use]
     pub fn mnemonic(&self) -> &'static str {
         opcode::mnemonic(self.opcode).unwrap_or("?")
     }
 
-    /// Bci of what follows it; may be the length of the code.
+    /// Returns the bci after it; may be the length of the code.
     #[must_use]
     pub fn next(&self) -> u32 {
         u32::from(self.bci.0).plus(self.length())
     }
 
-    /// Distance of a `Branch` or `BranchWide` form.
+    /// Returns the branch offset of a `Branch` or `BranchWide` form.
     #[inline]
     fn distance(&self) -> Option<i32> {
         match opcode::form(self.opcode) {
@@ -56,22 +56,22 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Where a branch, `goto` or `jsr` goes; none for others, and none for a
-    /// target that no code array can have.
+    /// Returns the target of a branch, `goto` or `jsr`. `None` for other instructions, and for a target outside any
+    /// code array.
     #[must_use]
     #[inline]
     pub fn branch_target(&self) -> Option<Bci> {
         absolute(self.bci, self.distance()?)
     }
 
-    /// The targets of `tableswitch` and `lookupswitch`.
+    /// Returns the targets of `tableswitch` and `lookupswitch`.
     #[must_use]
     #[inline]
     pub fn switch(&self) -> Option<Switch<'a>> {
         opcode::is_switch(self.opcode).then(|| Switch::new(self))?
     }
 
-    /// The local variable it names, in its operand or in its opcode.
+    /// Returns the local variable in its operand or opcode.
     #[must_use]
     #[inline]
     pub fn local(&self) -> Option<u16> {
@@ -83,7 +83,7 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// The constant pool entry it names.
+    /// Returns the constant pool index in its operand.
     #[must_use]
     #[inline]
     pub fn pool_index(&self) -> Option<PoolIndex> {
@@ -99,8 +99,8 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// Its int: of `bipush`, `sipush`, `iconst_…`, the delta of `iinc`, the type
-    /// of `newarray`, the dimensions of `multianewarray`.
+    /// Returns its `int`: of `bipush`, `sipush`, `iconst_…`, the delta of `iinc`, the type of `newarray`, the
+    /// dimensions of `multianewarray`.
     #[must_use]
     #[inline]
     pub fn immediate(&self) -> Option<i32> {
@@ -116,9 +116,8 @@ impl<'a> Instruction<'a> {
         }
     }
 
-    /// One number for tools that want one: target bci, number of targets of a
-    /// switch, pool index, local variable or immediate, in this order; 0 where
-    /// there is none.
+    /// Returns the operand as one number for tools: target bci, number of switch targets, pool index, local variable or
+    /// immediate, in this order. 0 without an operand.
     #[must_use]
     #[inline]
     pub fn operand(&self) -> i32 {
@@ -133,7 +132,7 @@ impl<'a> Instruction<'a> {
         found.unwrap_or(0)
     }
 
-    /// How many targets a switch has.
+    /// Returns the number of targets of a switch.
     #[inline(never)]
     fn targets(&self) -> Option<i32> {
         Some(self.switch()?.targets().count() as i32)
@@ -151,7 +150,7 @@ pub struct Switch<'a> {
     bci: Bci,
     default: i32,
     low: i32,
-    /// Distances, or pairs of key and distance.
+    /// Branch offsets, or pairs of key and offset.
     entries: &'a [u8],
     pairs: bool,
 }
@@ -176,13 +175,13 @@ impl<'a> Switch<'a> {
         })
     }
 
-    /// Where no key matches; none for a target that no code array can have.
+    /// Returns the target if no key matches. `None` for a target outside any code array.
     #[must_use]
     pub fn default_target(&self) -> Option<Bci> {
         absolute(self.bci, self.default)
     }
 
-    /// Keys and targets in the order of the instruction.
+    /// Returns keys and targets in the order of the instruction.
     #[must_use]
     pub fn cases(&self) -> SwitchCases<'a> {
         SwitchCases {
@@ -191,19 +190,19 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() >> if self.pairs { 3 } else { 2 }
     }
 
-    /// True when only the default is left.
+    /// Checks whether the switch has only its default.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The default target, then those of the cases; unusable ones left out.
+    /// Returns the default target, then those of the cases; targets outside any code array are left out.
     pub fn targets(&self) -> impl Iterator<Item = Bci> + use<'a> {
         let cases = self.cases().filter_map(|(_, target)| target);
         self.default_target().into_iter().chain(cases)
@@ -240,8 +239,7 @@ impl Iterator for SwitchCases<'_> {
     }
 }
 
-/// The instructions of a code array. The first that cannot be decoded is an
-/// error and the last item.
+/// The instructions of a code array. The first one that cannot be decoded is an error and the last item.
 #[derive(Debug, Clone)]
 pub struct Instructions<'a> {
     code: &'a [u8],
@@ -258,7 +256,7 @@ impl<'a> Instructions<'a> {
         }
     }
 
-    /// The instructions from `bci` on, which must be where one begins.
+    /// Iterates over the instructions from `bci` on, which must be the start of one.
     pub(crate) fn from(code: &'a [u8], at: usize, offset: u32) -> Self {
         Instructions { code, at, offset }
     }
@@ -281,8 +279,7 @@ impl<'a> Iterator for Instructions<'a> {
 }
 
 impl<'a> Instructions<'a> {
-    /// Shows every instruction to `visit`. An item of the iterator is a
-    /// `Result` that has to be put together in memory; this has none.
+    /// Passes every instruction to `visit`. This avoids the `Result` that the iterator builds in memory for each item.
     #[inline]
     pub(crate) fn visit(self, mut visit: impl FnMut(Instruction<'a>)) -> Result<(), ReadError> {
         let mut at = self.at;
@@ -297,7 +294,7 @@ impl<'a> Instructions<'a> {
     }
 }
 
-/// The instruction at `at`, where `first` stands.
+/// Decodes the instruction at `at`, whose first byte is `first`.
 #[inline(always)]
 fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
     let length = decode(code, at)?;

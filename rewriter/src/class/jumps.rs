@@ -1,4 +1,4 @@
-//! Instructions that lead elsewhere: branches, `goto`, `jsr` and switches.
+//! Jumps: branches, `goto`, `jsr` and switches.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::instruction::{decode, switch_layout, undecodable};
@@ -6,7 +6,7 @@ use crate::cursor::{i16_at, i32_at};
 use crate::error::ReadError;
 use jvms::opcode::{self, Form};
 
-/// What an instruction that leads elsewhere is.
+/// The form of a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JumpForm {
     /// `goto` or `jsr`, which have a wide form.
@@ -18,17 +18,17 @@ pub(crate) enum JumpForm {
     Switch,
 }
 
-/// An instruction that leads elsewhere.
+/// A jump and its target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundJump {
     pub(crate) bci: u32,
     pub(crate) length: u32,
-    /// Where it goes; 0 for a switch.
+    /// Its target; 0 for a switch.
     pub(crate) target: u32,
     pub(crate) form: JumpForm,
 }
 
-/// The jump at `at`; an error where it does not lead into the code.
+/// Decodes the jump at `at`; fails if it does not lead into the code.
 #[inline(always)]
 pub(super) fn jump(code: &[u8], at: usize) -> Result<FoundJump, ReadError> {
     let opcode = code.get(at).copied().known();
@@ -38,8 +38,7 @@ pub(super) fn jump(code: &[u8], at: usize) -> Result<FoundJump, ReadError> {
     }
 }
 
-/// The branch of 16 bits at `at`; none for anything else, and where it goes elsewhere
-/// than into the code.
+/// Decodes a 16-bit branch at `at` into the code; `None` for anything else.
 #[inline(always)]
 fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
     let form = match opcode::form(opcode) {
@@ -58,7 +57,7 @@ fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
     })
 }
 
-/// Any other jump.
+/// Decodes any other jump.
 #[inline(never)]
 fn other(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError> {
     let unreadable = || undecodable(opcode, at, 0);

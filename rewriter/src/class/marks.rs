@@ -1,5 +1,4 @@
-//! A byte for each byte of a code array: whether an instruction begins there, how long it
-//! is, and what it does.
+//! One byte for each byte of a code array: instruction start, length, and properties.
 
 use crate::arithmetic::Exact;
 use crate::index::Bci;
@@ -8,16 +7,16 @@ use jvms::opcode::{
     TABLESWITCH,
 };
 
-/// An instruction begins here. What else a mark says holds only there.
+/// An instruction starts here. The other bits are valid only with this one.
 const START: u8 = 0x80;
-/// The bits of its length; 0 where that depends on more than its opcode.
+/// The bits of its length; 0 if more than the opcode determines it.
 const LENGTH: u8 = 0x07;
-/// It leads elsewhere: a branch, `goto`, `jsr` or switch.
+/// A jump: a branch, `goto`, `jsr` or switch.
 pub(super) const LEADS: u8 = 0x08;
-/// It leaves the method: `return` and its like, and `athrow`.
+/// An exit of the method: a return instruction or `athrow`.
 const EXIT: u8 = 0x10;
 
-/// The mark of an instruction with this opcode.
+/// Returns the byte for an instruction with this opcode.
 const fn mark_of(opcode: u8) -> u8 {
     let does = match opcode {
         IFEQ..=JSR | TABLESWITCH | LOOKUPSWITCH | IFNULL | IFNONNULL | GOTO_W | JSR_W => LEADS,
@@ -41,10 +40,10 @@ static MARKS: [u8; 256] = {
     marks
 };
 
-/// The marks of these bytes as opcodes, wherever instructions begin.
+/// Looks up the bytes as opcodes, also at positions that start no instruction.
 ///
-/// They are looked up independently of each other, so that the walk, each of whose steps
-/// waits for the one before, waits for one load only.
+/// These lookups are independent of each other. The walk, each of whose steps waits for the one before, then waits for
+/// one load only.
 #[inline]
 #[expect(
     clippy::indexing_slicing,
@@ -54,7 +53,7 @@ pub(super) fn look_up(code: &[u8]) -> impl ExactSizeIterator<Item = u8> + '_ {
     code.iter().map(|opcode| MARKS[usize::from(*opcode)])
 }
 
-/// Marks that an instruction begins; its length, if its opcode says it.
+/// Marks the start of an instruction and returns its length, if the opcode determines it.
 #[inline(always)]
 pub(super) fn step(mark: &mut u8) -> Option<usize> {
     let length = *mark & LENGTH;
@@ -62,37 +61,37 @@ pub(super) fn step(mark: &mut u8) -> Option<usize> {
     (length != 0).then_some(usize::from(length))
 }
 
-/// Whether an instruction begins at `at`.
+/// Checks whether an instruction starts at `at`.
 #[inline]
 pub(super) fn is_start(marks: &[u8], at: usize) -> bool {
     marks.get(at).is_some_and(|mark| mark & START != 0)
 }
 
-/// Whether an instruction begins at `bci` of a code array with these marks.
+/// Checks whether an instruction starts at `bci` of a code array with these marks.
 #[inline]
 pub(crate) fn begins(marks: &[u8], bci: Bci) -> bool {
     is_start(marks, usize::from(bci))
 }
 
-/// The bci of the last instruction.
+/// Returns the bci of the last instruction.
 pub(crate) fn last_start(marks: &[u8]) -> Option<usize> {
     marks.iter().rposition(|mark| mark & START != 0)
 }
 
-/// Where the instructions begin that leave the method, in order.
+/// Returns the instructions that leave the method, in order.
 pub(super) fn exits(marks: &[u8]) -> impl Iterator<Item = Bci> + '_ {
     Marked::new(marks, EXIT).map(|at| Bci(at as u16))
 }
 
-/// Where the instructions begin whose marks have a bit, in order: it looks at eight bytes
-/// at a time, as few have.
+/// Iterates over the instructions whose marks have a bit, in order. It examines eight bytes at a time, because few have
+/// the bit.
 pub(super) struct Marked<'m> {
-    /// What was not looked at, and where that begins.
+    /// The unexamined rest, and its position.
     rest: &'m [u8],
     behind: usize,
-    /// Of the eight bytes in front of it: the highest bit of each that was found.
+    /// For the eight bytes before it: the highest bit of each match.
     found: u64,
-    /// How far the bit is from the highest one.
+    /// Distance of the bit from the highest one.
     shift: u32,
 }
 

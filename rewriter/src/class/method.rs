@@ -34,13 +34,13 @@ impl<'c, 'a> Method<'c, 'a> {
         u16_at(self.class.bytes(), (self.record.start as usize).plus(at)).known()
     }
 
-    /// Its position among the class's methods.
+    /// Returns its index among the class's methods.
     #[must_use]
     pub fn index(&self) -> MethodIndex {
         self.index
     }
 
-    /// Its name; empty where the index names no text.
+    /// Returns its name; empty if the index refers to no text.
     #[must_use]
     pub fn name(&self) -> Utf8<'a> {
         self.class
@@ -49,7 +49,7 @@ impl<'c, 'a> Method<'c, 'a> {
             .unwrap_or_default()
     }
 
-    /// Its descriptor (JVMS 4.3.3); empty where the index names no text.
+    /// Returns its descriptor (JVMS 4.3.3); empty if the index refers to no text.
     #[must_use]
     pub fn descriptor(&self) -> Utf8<'a> {
         self.class
@@ -58,19 +58,19 @@ impl<'c, 'a> Method<'c, 'a> {
             .unwrap_or_default()
     }
 
-    /// Its `access_flags` (JVMS table 4.6-A).
+    /// Returns its `access_flags` (JVMS table 4.6-A).
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.field(0)
     }
 
-    /// True with `ACC_STATIC`.
+    /// Checks for `ACC_STATIC`.
     #[must_use]
     pub fn is_static(&self) -> bool {
         self.access_flags() & ACC_STATIC != 0
     }
 
-    /// The text of `Signature` (JVMS 4.7.9).
+    /// Returns the text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {
         self.attributes()
@@ -78,45 +78,45 @@ impl<'c, 'a> Method<'c, 'a> {
             .utf8(self.class.pool())
     }
 
-    /// Its attributes, `Code` included.
+    /// Returns its attributes, `Code` included.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
         let at = (self.record.start as usize).plus(6);
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 
-    /// Descriptors of its annotations, visible and invisible at run time.
+    /// Returns the descriptors of its annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
         annotation::descriptors(self.attributes(), self.class.pool())
     }
 
-    /// Descriptors of its annotations that are invisible at run time (JVMS 4.7.17).
+    /// Returns the descriptors of its annotations that are invisible at run time (JVMS 4.7.17).
     pub fn invisible_annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
         annotation::invisible(self.attributes(), self.class.pool())
     }
 
-    /// Offset of the `method_info` in the class file.
+    /// Returns the offset of the `method_info` in the class file.
     pub(crate) fn start(&self) -> usize {
         self.record.start as usize
     }
 
-    /// The whole `method_info`.
+    /// Returns the whole `method_info`.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         let range = self.record.start as usize..self.record.end as usize;
         self.class.bytes().get(range).unwrap_or_default()
     }
 
-    /// True when it has a `Code` attribute.
+    /// Checks for a `Code` attribute.
     #[must_use]
     pub fn has_code(&self) -> bool {
         self.record.code != 0
     }
 
-    /// Its code; none for an abstract or native method.
+    /// Returns its code; `None` for an abstract or native method.
     ///
     /// # Errors
-    /// When the `Code` attribute does not hold what JVMS 4.7.3 says.
+    /// The `Code` attribute violates JVMS 4.7.3.
     pub fn code(&self) -> Result<Option<Code<'c, 'a>>, ReadError> {
         if !self.has_code() {
             return Ok(None);
@@ -124,8 +124,8 @@ impl<'c, 'a> Method<'c, 'a> {
         self.class.code(self.index, &self.record).map(Some)
     }
 
-    /// Where the instructions of its code begin that leave it, in order: `ireturn` …
-    /// `return`, and `athrow`. The class finds them for all its methods at once.
+    /// Returns the instructions that leave the method, in order: `ireturn` … `return`, and `athrow`. The first call
+    /// computes them for all methods of the class.
     ///
     /// # Errors
     /// As [`Code::visit_instructions`].
@@ -139,13 +139,13 @@ impl<'c, 'a> Method<'c, 'a> {
         Ok(exits(marks.unwrap_or_default()))
     }
 
-    /// The class it belongs to.
+    /// Returns its class.
     #[must_use]
     pub fn class(&self) -> &'c ClassFile<'a> {
         self.class
     }
 
-    /// The contents of its `Code` attribute, unread.
+    /// Returns the undecoded contents of its `Code` attribute.
     #[must_use]
     pub fn code_attribute(&self) -> Option<Attribute<'a>> {
         self.attributes().find(|found| found.name == "Code")
@@ -153,7 +153,7 @@ impl<'c, 'a> Method<'c, 'a> {
 }
 
 impl<'a> ClassFile<'a> {
-    /// The methods in the order of the class file.
+    /// Returns the methods in the order of the class file.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = Method<'_, 'a>> + '_ {
         self.records()
             .iter()
@@ -161,7 +161,7 @@ impl<'a> ClassFile<'a> {
             .map(|(index, record)| Method::new(self, MethodIndex(index as u16), *record))
     }
 
-    /// The code of the method with this record.
+    /// Returns the code of the method with this record.
     pub(crate) fn code(
         &self,
         method: MethodIndex,
@@ -174,7 +174,7 @@ impl<'a> ClassFile<'a> {
         }
     }
 
-    /// One method.
+    /// Returns one method.
     #[must_use]
     pub fn method(&self, index: MethodIndex) -> Option<Method<'_, 'a>> {
         let record = self.records().get(usize::from(index.0))?;

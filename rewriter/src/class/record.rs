@@ -1,11 +1,11 @@
-//! Where the methods stand in a class file.
+//! Offsets of the methods in a class file.
 
 use crate::class::attribute::head;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::pool::ConstantPool;
 
-/// Where one method stands in the class file.
+/// Offsets of one method in the class file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MethodRecord {
     /// Offset of its `access_flags`.
@@ -18,14 +18,14 @@ pub(crate) struct MethodRecord {
     pub(crate) code_length: u32,
 }
 
-/// Walks `methods_count` and the methods.
+/// Reads `methods_count` and the methods.
 pub(crate) fn read_records(
     cursor: &mut Cursor<'_>,
     pool: &ConstantPool<'_>,
     mut records: Vec<MethodRecord>,
 ) -> Result<Vec<MethodRecord>, ReadError> {
     records.clear();
-    // Most attributes of methods are called so, by the same entry of the pool.
+    // Most attributes of methods are `Code`, and all use the same pool entry.
     let mut code_name = None;
     for _ in 0..cursor.u2("methods_count")? {
         let mut record = MethodRecord {

@@ -1,4 +1,4 @@
-//! The code of a method as text: places are numbers of instructions, constants stand for themselves.
+//! The code of a method as text. Targets are instruction numbers, and constants appear by value.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,9 +8,9 @@ use crate::content::names::{Constants, Naming};
 use crate::index::Bci;
 use jvms::opcode;
 
-/// Instructions and exception table, without tables for debugging; empty for a method without code.
+/// Returns instructions and exception table, without debugging tables. Empty for a method without code.
 ///
-/// Instructions that differ in their length alone, such as `ldc` and `ldc_w`, are written alike.
+/// Instructions that differ only in length, such as `ldc` and `ldc_w`, have the same text.
 #[must_use]
 pub fn code(method: &Method<'_, '_>, naming: Naming<'_>) -> String {
     let mut text = String::new();
@@ -29,7 +29,7 @@ fn write(method: &Method<'_, '_>, code: &Code<'_, '_>, naming: Naming<'_>, text:
         naming,
     };
     for instruction in code.instructions() {
-        // A string takes everything.
+        // Writing to a string does not fail.
         let _ = match instruction {
             Ok(found) => writeln!(text, "{}", self::instruction(&found, &places, constants)),
             Err(error) => writeln!(text, "{error}: {:?}", code.bytes()),
@@ -75,7 +75,7 @@ fn instruction(found: &Instruction<'_>, places: &Places, constants: Constants<'_
     text
 }
 
-/// Lines and variables; empty for a method without code.
+/// Returns lines and variables; empty for a method without code.
 pub(super) fn debug_tables(method: &Method<'_, '_>) -> String {
     let mut text = String::new();
     let Ok(Some(code)) = method.code() else {
@@ -102,7 +102,7 @@ pub(super) fn debug_tables(method: &Method<'_, '_>) -> String {
     text
 }
 
-/// The numbers of the instructions by their bcis.
+/// Instruction numbers by bci.
 struct Places(HashMap<u16, usize>);
 
 impl Places {
@@ -124,7 +124,7 @@ impl Places {
         bci.map_or_else(|| "nowhere".to_owned(), |bci| self.of_bci(bci))
     }
 
-    /// The end of the code is behind its last instruction.
+    /// Returns the number at an offset; the end of the code follows the last instruction.
     fn of_offset(&self, offset: u16) -> String {
         let number = self.0.get(&offset).copied();
         number.unwrap_or(self.0.len()).to_string()

@@ -1,4 +1,4 @@
-//! The declarations of a class as text: all but code.
+//! The declarations of a class as text, without code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::index::PoolIndex;
 use jvms::access_flags::{Declaration, mask};
 use jvms::modified_utf8::Utf8;
 
-/// Name, version, supertypes, flags, and the attributes of the class.
+/// Returns name, version, supertypes, flags, and the attributes of the class.
 pub(super) fn header(class: &ClassFile<'_>) -> String {
     let interfaces: Vec<_> = class.interfaces().collect();
     let mut inner: Vec<String> = class
@@ -43,13 +43,14 @@ pub(super) fn header(class: &ClassFile<'_>) -> String {
     text
 }
 
-/// Whether `EnclosingMethod` is the same. HotSpot does not reconstitute it, so a class without it agrees with any.
+/// Checks whether `EnclosingMethod` is the same. HotSpot does not reconstitute it, so a class without it agrees with
+/// any.
 pub(super) fn enclosing_agree(one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
     let (one, other) = (one.enclosing(), other.enclosing());
     one.is_none() || other.is_none() || one == other
 }
 
-/// The fields by name and descriptor.
+/// Returns the fields by name and descriptor.
 pub(super) fn fields<'a>(class: &ClassFile<'a>) -> BTreeMap<(Utf8<'a>, Utf8<'a>), String> {
     let content = |field: Field<'_, 'a>| {
         let flags = field.access_flags() & mask(Declaration::Field);
@@ -61,7 +62,7 @@ pub(super) fn fields<'a>(class: &ClassFile<'a>) -> BTreeMap<(Utf8<'a>, Utf8<'a>)
     class.fields().map(content).collect()
 }
 
-/// The value of `ConstantValue` as text.
+/// Returns the value of `ConstantValue` as text.
 pub(crate) fn constant(class: &ClassFile<'_>, field: &Field<'_, '_>) -> Option<String> {
     let mut attributes = field.attributes();
     let found = attributes.find(|found| found.name == "ConstantValue")?;
@@ -72,7 +73,7 @@ pub(crate) fn constant(class: &ClassFile<'_>, field: &Field<'_, '_>) -> Option<S
     Some(constants.entry(PoolIndex(u16_at(found.bytes, 0)?)))
 }
 
-/// All of a method but its code and `MethodParameters`.
+/// Returns a method without its code and `MethodParameters`.
 pub(super) fn method(method: &Method<'_, '_>) -> String {
     let flags = method.access_flags() & mask(Declaration::Method);
     let exceptions: Vec<_> = method.exceptions().collect();
@@ -100,7 +101,7 @@ fn text_of<'a>(
         .utf8(class.pool())
 }
 
-/// The annotations that reflection sees.
+/// Returns the annotations that reflection sees.
 fn annotations(attributes: Attributes<'_, '_>) -> String {
     let types = attributes.clone().type_annotations();
     format!("{} {types:?}", visible(attributes.annotations()))

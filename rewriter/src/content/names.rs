@@ -1,18 +1,18 @@
-//! Constants as text, with everything that they lead to.
+//! Constants as text, with all constants that they refer to.
 
 use crate::class::ClassFile;
 use crate::index::PoolIndex;
 use crate::pool::{Dynamic, LoadableConstant, MemberRef, MethodHandle};
 
-/// Dynamic constants within one another that are followed: a damaged class may have them in a circle.
+/// Maximum nesting of dynamic constants; a malformed class may contain a cycle.
 const DEEPEST: u32 = 8;
-/// Bytes of text of one constant, above which its parts are written by their indices.
+/// Maximum bytes of text of one constant; beyond it, parts are written as indices.
 const LONGEST: usize = 1 << 20;
 
-/// A name for a member that is written in place of its own; none if it keeps its own.
+/// Returns a replacement for a member's name; `None` keeps the name.
 pub type Naming<'n> = &'n dyn Fn(&MemberRef<'_>) -> Option<String>;
 
-/// Gives every member its own name.
+/// Keeps every member's name.
 #[must_use]
 pub fn own_names(_: &MemberRef<'_>) -> Option<String> {
     None
@@ -26,7 +26,7 @@ pub(super) struct Constants<'c, 'a> {
 }
 
 impl Constants<'_, '_> {
-    /// The entry at `index`, whatever it is.
+    /// Returns the text of the entry at `index`, of any kind.
     pub(super) fn entry(&self, index: PoolIndex) -> String {
         self.followed(index, 0)
     }
@@ -72,7 +72,7 @@ impl Constants<'_, '_> {
         format!("handle {} {}", handle.kind, self.member(&handle.member))
     }
 
-    /// Name and type, with the bootstrap method and its arguments.
+    /// Returns name and type, with the bootstrap method and its arguments.
     fn dynamic(&self, found: &Dynamic<'_>, depth: u32) -> String {
         let (name, descriptor) = (found.name, found.descriptor);
         let mut text = format!("dynamic {name:?}:{descriptor:?}");

@@ -7,7 +7,7 @@ use crate::edits::literal::Literal;
 use crate::impl_stored;
 use crate::snippet::{MemberName, Snippet, SnippetError};
 
-/// A method and how it is called.
+/// A method and the instruction that invokes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallTarget {
     /// `invokestatic`, `invokevirtual`, `invokeinterface` or `invokespecial`.
@@ -18,45 +18,38 @@ pub struct CallTarget {
 
 impl_stored!(struct CallTarget { opcode, method });
 
-/// What becomes of one instruction. Operands and result stay what they are, so
-/// no stack map frame changes.
+/// A change of one instruction. Operands and result keep their types, so stack map frames stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Change {
-    /// A call (`invoke…`, `invokedynamic` included) or field access becomes the
-    /// call of a method that takes what was on the stack (receiver first, for a
-    /// static method) and gives what was expected. Reference types may be taken
-    /// as `Object`.
+    /// Replaces a call (`invoke…`, also `invokedynamic`) or field access by the call of a method. The method takes the
+    /// operands (a static method takes the receiver first) and returns the expected result. Reference types may be
+    /// taken as `Object`.
     Call(CallTarget),
-    /// A field access becomes that of another field of the same type; an
-    /// instance access may become a static one.
+    /// Replaces a field access by that of another field of the same type. An instance access may become a static one.
     Field {
         /// `getstatic`, `putstatic`, `getfield` or `putfield`.
         opcode: u8,
         /// The field.
         field: MemberName,
     },
-    /// A call or field access is taken out: its operands are dropped, and
-    /// instead of a result this is pushed; zero or null if nothing is given.
+    /// Removes a call or field access: drops its operands, and pushes this value as the result. Without a value it
+    /// pushes zero or null.
     Remove(Option<Literal>),
-    /// `new` and the constructor calls that belong to it make an object of this
-    /// class instead, which has a constructor of the same descriptor and is a
-    /// subclass of the old one.
+    /// Creates an object of this class in a `new` and its constructor calls. The class is a subclass of the old one and
+    /// has a constructor of the same descriptor.
     New {
         /// Internal name of the subclass.
         class: String,
-        /// Whether a cast to the old class shows the verifier what no class file
-        /// here says: that this is a subclass of it.
+        /// Adds a cast to the old class, for a subclass relation that no class file here shows to the verifier.
         cast: bool,
     },
-    /// `new`, `dup` and the constructor calls that belong to it become calls of
-    /// a static method with the constructor's parameters that gives the object.
+    /// Replaces `new`, `dup` and the constructor calls by calls of a static method with the constructor's parameters
+    /// that returns the object.
     Factory(MemberName),
-    /// Code around a call other than a constructor's, a field access,
-    /// `monitorenter`, `monitorexit` or the creation of an array. It finds
-    /// nothing on the stack, reads the operands by
-    /// [`Snippet::load_operand`], has the instruction executed by one
-    /// [`Snippet::proceed`], and leaves what the instruction gives.
+    /// Surrounds a call, field access, `monitorenter`, `monitorexit` or array creation with code; constructor calls are
+    /// excluded. The code starts with an empty stack and reads the operands by [`Snippet::load_operand`]. It runs the
+    /// instruction by one [`Snippet::proceed`] and leaves its result.
     Around(Snippet),
 }
 
@@ -81,27 +74,27 @@ impl fmt::Display for ChangeId {
     }
 }
 
-/// Why a change does not suit its instruction.
+/// The reason why a change does not suit its instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// The instruction is of another kind.
+    /// The instruction has another kind.
     #[error("expected {expected}, found {found}")]
     OtherInstruction {
-        /// What the change is for.
+        /// The instructions that the change accepts.
         expected: &'static str,
-        /// Mnemonic of what stands there.
+        /// Mnemonic of the instruction.
         found: &'static str,
     },
-    /// Operands or result are not those of the target.
+    /// Operands or result differ from those of the target.
     #[error("expected {expected}, found {found}")]
     OtherTypes {
-        /// What the instruction takes and gives.
+        /// Operands and result of the instruction.
         expected: String,
-        /// What the target takes and gives.
+        /// Operands and result of the target.
         found: String,
     },
-    /// The verifier would not take the new class for the old one.
+    /// The verifier would not accept the new class as the old one.
     #[error(
         "no class is loaded to see that {class} is a subclass of {wanted}: allocate it with a cast"
     )]
@@ -111,13 +104,13 @@ pub enum ChangeError {
         /// The old one.
         wanted: String,
     },
-    /// A name or opcode that cannot be.
+    /// An invalid name or opcode.
     #[error("{0}")]
     BadTarget(SnippetError),
     /// The code around the instruction does not fit it.
     #[error("the code around it does not fit: {0}")]
     Code(SnippetError),
-    /// It cannot be done here.
+    /// The change is impossible at this instruction.
     #[error("{0}")]
     NotHere(&'static str),
 }

@@ -5,7 +5,7 @@ use crate::impl_stored;
 use crate::index::MethodIndex;
 use crate::snippet::{MemberName, Snippet};
 
-/// A field to be added (JVMS 4.5).
+/// A field to add (JVMS 4.5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewField {
     /// `access_flags` (JVMS table 4.5-A).
@@ -20,7 +20,7 @@ pub struct NewField {
 
 impl_stored!(struct NewField { flags, name, descriptor, value });
 
-/// A method to be added (JVMS 4.6).
+/// A method to add (JVMS 4.6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewMethod {
     /// `access_flags` (JVMS table 4.6-A).
@@ -29,13 +29,13 @@ pub struct NewMethod {
     pub name: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// Its code; none for an abstract or native method.
+    /// Its code; absent for an abstract or native method.
     pub body: Option<Snippet>,
 }
 
 impl_stored!(struct NewMethod { flags, name, descriptor, body });
 
-/// What an annotation or attribute is put on.
+/// The target of an annotation or attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// The class.
@@ -120,14 +120,13 @@ impl_stored!(enum ElementValue {
     12 Array(values),
 });
 
-/// A native method that gets a prefix (JVM TI, Set Native Method Prefix): it is
-/// renamed to prefix and name, and a method with the old name and without
-/// `native` takes its place, calls it, and hands on what it returns or throws.
+/// A native method that gets a prefix (JVM TI, Set Native Method Prefix). It is renamed to prefix and name. A new
+/// method with the old name and without `native` calls it, and returns or throws its result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PrefixedNative {
     /// The native method.
     pub method: MethodIndex,
-    /// What its name gets in front.
+    /// The prefix.
     pub prefix: String,
 }
 
@@ -137,51 +136,49 @@ impl_stored!(struct PrefixedNative { method, prefix });
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClassEdit {
-    /// Adds a field, behind the others.
+    /// Adds a field after the existing ones.
     AddField(NewField),
-    /// Adds a method, behind the others.
+    /// Adds a method after the existing ones.
     AddMethod(NewMethod),
-    /// Adds a direct superinterface, behind the others.
+    /// Adds a direct superinterface after the existing ones.
     AddInterface(String),
     /// Adds an annotation.
     AddAnnotation {
-        /// To what.
+        /// The target.
         target: Target,
-        /// `RuntimeVisibleAnnotations` or `RuntimeInvisibleAnnotations`.
+        /// True for `RuntimeVisibleAnnotations`, false for `RuntimeInvisibleAnnotations`.
         visible: bool,
         /// The annotation.
         annotation: Annotation,
     },
-    /// Adds an attribute (JVMS 4.7). Pool indices in it are those of the class
-    /// before its plan.
+    /// Adds an attribute (JVMS 4.7). Pool indices in it are those of the class before its plan.
     AddAttribute {
-        /// To what.
+        /// The target.
         target: Target,
         /// Its name.
         name: String,
         /// Its contents.
         bytes: Vec<u8>,
     },
-    /// Renames a field or method of `owner` where it is declared and where this
-    /// class names it. A reference through a subclass names another owner: list
-    /// it as well.
+    /// Renames a field or method of `owner` in its declaration and in the references of this class. References through
+    /// a subclass have another owner: list it as well.
     RenameMember {
-        /// The member by its names so far; `interface` is not looked at.
+        /// The member by its current name; `interface` is ignored.
         member: MemberName,
         /// Its new name.
         to: String,
     },
-    /// Renames a type wherever the class names it: pool, descriptors,
-    /// signatures, annotations, debug tables. Strings stay as they are.
+    /// Renames a type in the pool, descriptors, signatures, annotations and debug tables of the class. Strings stay
+    /// unchanged.
     RenameType {
-        /// Internal name so far.
+        /// The current internal name.
         from: String,
-        /// Internal name from now on.
+        /// The new internal name.
         to: String,
     },
-    /// Puts a method in front of a native one.
+    /// Wraps a native method.
     PrefixNative(PrefixedNative),
-    /// Gives a method with code another body.
+    /// Replaces the body of a method with code.
     ReplaceBody {
         /// The method.
         method: MethodIndex,
@@ -203,7 +200,7 @@ impl_stored!(enum ClassEdit {
 });
 
 impl ClassEdit {
-    /// The class's own method that it is about.
+    /// Returns the class's own method that it edits.
     #[must_use]
     pub fn method(&self) -> Option<MethodIndex> {
         match self {
@@ -219,7 +216,7 @@ impl ClassEdit {
         }
     }
 
-    /// The same edit about another method.
+    /// Returns the same edit for another method.
     pub(crate) fn moved(mut self, to: MethodIndex) -> Self {
         match &mut self {
             ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {

@@ -1,4 +1,4 @@
-//! Edits as text: the same edit is the same text in every release.
+//! Edits as text, stable across releases.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -157,7 +157,7 @@ fn native(wrapper: &PrefixedNative, f: &mut Formatter<'_>) -> fmt::Result {
     )
 }
 
-/// The operations of a snippet, each on its line; the last without line feed.
+/// Writes the operations of a snippet, one a line; the last one without line feed.
 fn body(snippet: Option<&Snippet>, f: &mut Formatter<'_>) -> fmt::Result {
     let text = snippet.map(ToString::to_string).unwrap_or_default();
     text.lines()

@@ -2,11 +2,10 @@
 
 use crate::impl_stored;
 
-/// A number or text that a field or an argument can have. Floating point
-/// numbers are kept by their bits.
+/// A number or text as the value of a field or an argument. Floating point numbers are kept as bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Literal {
-    /// An `int`, or what the JVM keeps as one (`boolean`, `byte`, `char`, `short`).
+    /// An `int`, or a type that the JVM stores as one (`boolean`, `byte`, `char`, `short`).
     Int(i32),
     /// A `long`.
     Long(i64),

@@ -1,4 +1,4 @@
-//! Why the structure of a class is not changed.
+//! Errors in edits of the class's structure.
 
 use thiserror::Error;
 
@@ -9,8 +9,8 @@ use crate::limits::MAX_STRUCTURE_BYTES;
 use crate::schema::SchemaBreak;
 use crate::snippet::SnippetError;
 
-/// Why the structure of a class is not changed. All of its class edits are then
-/// left out, and the class is left as it is.
+/// The reason why the structure of a class stays unchanged. The class then keeps its bytes, and none of its class edits
+/// apply.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StructureError {
@@ -23,27 +23,27 @@ pub enum StructureError {
         /// Its length in modified UTF-8.
         length: u64,
     },
-    /// What is added is too long in all.
+    /// The added parts exceed the maximum length together.
     #[error("class edits hold at most {MAX_STRUCTURE_BYTES} bytes of attributes")]
     TooLong,
     /// More members, interfaces, attributes or annotations than a `u2` counts.
     #[error("the class would have more than 65535 {what}")]
     TooMany {
-        /// What there are too many of.
+        /// The counted items.
         what: &'static str,
     },
     /// Annotations nested deeper than 64 levels.
     #[error("an annotation is nested deeper than 64 levels")]
     TooDeep,
-    /// The class cannot be read where it has to be.
+    /// A part of the class that the edit needs is malformed.
     #[error("the class cannot be read: {0}")]
     Unreadable(#[from] ReadError),
     /// The class has fewer methods.
     #[error("method {method} does not exist: the class has {count}")]
     NoSuchMethod {
-        /// The index asked for.
+        /// The requested index.
         method: MethodIndex,
-        /// How many methods there are.
+        /// Number of methods.
         count: u32,
     },
     /// The class has no such field.
@@ -54,36 +54,36 @@ pub enum StructureError {
         /// Its descriptor.
         descriptor: String,
     },
-    /// A name or descriptor that no class file may hold (JVMS 4.2, 4.3).
+    /// An invalid name or descriptor (JVMS 4.2, 4.3).
     #[error("expected a {expected}, found `{found}`")]
     BadName {
-        /// What it should be.
+        /// The expected syntax.
         expected: &'static str,
-        /// What it is, cut off where it is long.
+        /// The invalid text, truncated if long.
         found: String,
     },
-    /// Flags that the JVM does not take (JVMS 4.5, 4.6).
+    /// Flags that the JVM rejects (JVMS 4.5, 4.6).
     #[error("{member} cannot have the flags {flags:#06x}: {reason}")]
     BadFlags {
-        /// Which member.
+        /// The member.
         member: String,
         /// Its flags.
         flags: u16,
-        /// What is wrong with them.
+        /// The fault.
         reason: &'static str,
     },
-    /// There would be two.
+    /// A duplicate.
     #[error("the class would have {what} twice")]
     Twice {
-        /// Which member, interface, attribute or annotation; or what is renamed.
+        /// The member, interface, attribute, annotation or rename.
         what: String,
     },
-    /// The edit does not suit what it is meant for.
+    /// The edit does not suit its target.
     #[error("{what}: {reason}")]
     DoesNotSuit {
-        /// Which edit.
+        /// The edit.
         what: String,
-        /// Why not.
+        /// The fault.
         reason: &'static str,
     },
     /// A body does not fit its method.
@@ -91,7 +91,7 @@ pub enum StructureError {
     Body {
         /// Name and descriptor.
         method: String,
-        /// Why not.
+        /// The fault.
         error: SnippetError,
     },
     /// The code of an added method is too long.
@@ -102,7 +102,7 @@ pub enum StructureError {
         /// Its length.
         length: u32,
     },
-    /// A loaded class cannot be changed so.
+    /// The JVM does not allow this edit in a loaded class.
     #[error("a class that is loaded cannot be changed so: {0}")]
     Loaded(SchemaBreak),
 }

@@ -1,18 +1,18 @@
-//! Local and anonymous classes that a compiler has numbered anew.
+//! Local and anonymous classes that a compiler has renumbered.
 
 use crate::class::ClassFile;
 use crate::content::{code, own_names};
 use crate::fitting::fitted::{Fitted, Pair};
 
-/// A class as far as it shows that it is the same under another number.
+/// The properties that identify a class under another number.
 struct Shape {
     name: String,
     old: String,
     new: String,
 }
 
-/// Finds classes of a patch that are what another class of the patch is in the program: their objects would become
-/// those of the other.
+/// Finds classes of a patch whose number belongs to another class of the patch in the program. Existing objects would
+/// change their class.
 pub(super) fn find(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
     let shapes: Vec<Option<Shape>> = pairs
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn find(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
     }
 }
 
-/// The shape of a local or anonymous class that is loaded.
+/// Returns the shape of a loaded local or anonymous class.
 fn shape(pair: &Pair<'_>, bytes: &[u8]) -> Option<Shape> {
     let old = ClassFile::read(pair.old?).ok()?;
     let new = ClassFile::read(bytes).ok()?;
@@ -46,7 +46,7 @@ fn shape(pair: &Pair<'_>, bytes: &[u8]) -> Option<Shape> {
     })
 }
 
-/// The code of all methods, without the name of the class.
+/// Returns the code of all methods, without the name of the class.
 fn text(class: &ClassFile<'_>) -> String {
     let own = class.this_class().to_str_lossless();
     let mut methods: Vec<String> = class

@@ -6,7 +6,7 @@ use crate::class::ClassFile;
 use crate::content::{code, own_names};
 use crate::fitting::numbered::{Key, key};
 
-/// Names and descriptors of the methods of both classes whose code differs, tables for debugging aside.
+/// Returns names and descriptors of the methods of both classes whose code differs; debugging tables are ignored.
 #[must_use]
 pub fn changed_methods(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<(String, String)> {
     let mut now: HashMap<Key, String> = new

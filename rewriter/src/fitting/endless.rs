@@ -1,12 +1,12 @@
-//! Frames that never return: what runs in them goes on in former code for ever.
+//! Frames that never return and so run former code for ever.
 
 use std::collections::HashSet;
 
 use crate::class::Method;
 use jvms::opcode;
 
-/// Whether a frame of the method that stands at `bci` may still return or throw an exception of its own; exceptions
-/// that an instruction may cause lead to handlers only. True where that cannot be told.
+/// Checks whether a frame at `bci` can still return or throw an exception by `athrow`. Exceptions of other instructions
+/// lead only to handlers. True if the code does not decide it.
 #[must_use]
 pub fn returns_from(method: &Method<'_, '_>, bci: u16) -> bool {
     let Ok(Some(code)) = method.code() else {

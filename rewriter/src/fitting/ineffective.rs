@@ -1,4 +1,4 @@
-//! What a new class file cannot bring about in a class that is loaded.
+//! Changes of a class file without effect in a loaded class.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use crate::content::constant_value;
 use crate::fitting::numbered::Contents;
 use crate::fitting::switch_maps;
 
-/// The parts of a new class file that have no effect in the loaded class, or another one than in the source.
+/// Returns messages about the parts of a new class file that have no effect in the loaded class, or a different one
+/// than in the source.
 #[must_use]
 pub fn ineffective(old: &ClassFile<'_>, new: &ClassFile<'_>, initialized: bool) -> Vec<String> {
     let mut found = constants(old, new);
@@ -22,7 +23,7 @@ pub fn ineffective(old: &ClassFile<'_>, new: &ClassFile<'_>, initialized: bool) 
     found
 }
 
-/// The initialiser of a class runs once.
+/// Reports a changed initializer, because the initializer of a class runs once.
 fn initializer(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Option<String> {
     let code = |class: &ClassFile<'_>| {
         let mut methods = class.methods();
@@ -50,7 +51,8 @@ fn is_initializer(method: &Method<'_, '_>) -> bool {
     method.name() == "<clinit>"
 }
 
-/// A constant stands in the code of each class that uses it, and its field is set when the class is loaded.
+/// Reports changed constants. Each class that uses a constant has a copy in its code, and the field is set at class
+/// loading.
 fn constants(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<String> {
     let now: HashMap<_, _> = new
         .fields()

@@ -11,7 +11,7 @@ use crate::pool::MemberRef;
 use jvms::access_flags::{ACC_BRIDGE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC};
 use jvms::modified_utf8::Utf8;
 
-/// Numbered methods that call one another are followed so deep.
+/// Maximum depth of numbered methods that call one another.
 const DEEPEST: usize = 64;
 
 /// Name and descriptor of a method.
@@ -20,13 +20,13 @@ pub(super) type Key = (String, String);
 /// A numbered method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Numbered {
-    /// Its name so far.
+    /// Its current name.
     pub name: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// Its name without numbers: that of the method around it is a part of it.
+    /// Its name without numbers; it includes the name of the enclosing method.
     pub stem: String,
-    /// Its code, in which numbered methods stand for a sum of their own code.
+    /// Its code, with a hash in place of each numbered method.
     pub content: String,
 }
 
@@ -35,13 +35,13 @@ impl Numbered {
         (self.name.clone(), self.descriptor.clone())
     }
 
-    /// Whether it gives other classes access to a member (javac before release 11).
+    /// Checks whether it gives other classes access to a member (javac before release 11).
     pub(super) fn is_accessor(&self) -> bool {
         self.name.starts_with("access$")
     }
 }
 
-/// The numbered methods of a class in order of their numbers.
+/// Returns the numbered methods of a class in the order of their numbers.
 pub(super) fn all(class: &ClassFile<'_>) -> Vec<Numbered> {
     let contents = Contents::of(class);
     let mut found: Vec<Numbered> = contents
@@ -73,7 +73,7 @@ fn is_numbered(method: &Method<'_, '_>) -> bool {
         && name.as_bytes().last().is_some_and(u8::is_ascii_digit)
 }
 
-/// The name without the numbers between `$`.
+/// Returns the name without the numbers between `$`.
 fn stem(name: &str) -> String {
     let is_text = |part: &&str| part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.split('$').filter(is_text).collect();
@@ -86,14 +86,14 @@ fn numbers(name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The code of the methods of a class, in which numbered methods stand for a sum of their own code.
+/// The code of the methods of a class, with a hash in place of each numbered method.
 pub(super) struct Contents<'c, 'a> {
     class: &'c ClassFile<'a>,
     /// The numbered methods.
     methods: HashMap<Key, Method<'c, 'a>>,
-    /// The sums that are known.
+    /// The hashes computed so far.
     sums: RefCell<HashMap<Key, u64>>,
-    /// The numbered methods whose code is being written: they may call one another in a circle.
+    /// The numbered methods whose code is being written; their calls may form a cycle.
     open: RefCell<Vec<Key>>,
 }
 
@@ -108,7 +108,7 @@ impl<'c, 'a> Contents<'c, 'a> {
         }
     }
 
-    /// The code of a method of the class.
+    /// Returns the code of a method of the class.
     pub(super) fn content(&self, method: &Method<'_, '_>) -> String {
         let naming = |member: &MemberRef<'_>| {
             if member.owner != self.class.this_class() {
@@ -125,7 +125,7 @@ impl<'c, 'a> Contents<'c, 'a> {
         code(method, &naming)
     }
 
-    /// The sum of the code of a numbered method; 0 of one that is being written, or that too many others call.
+    /// Returns the hash of a numbered method's code. 0 for a method that is being written, or beyond the maximum depth.
     fn sum(&self, key: &Key, method: &Method<'_, '_>) -> u64 {
         if let Some(sum) = self.sums.borrow().get(key) {
             return *sum;

@@ -1,8 +1,8 @@
-//! Which numbered methods are the same in two versions of a class.
+//! Pairs of numbered methods in two versions of a class.
 //!
-//! Methods of the same content are the same. Of the others, a loaded one and a new one that stand between the same
-//! neighbours are taken for one method that was edited. What is left on both sides was removed, and added: an object
-//! of the program that leads to the one would lead to the other.
+//! Methods of the same content are a pair. A remaining loaded method and a remaining new one between the same
+//! neighbours count as one edited method. The rest was removed or added: references of the program to the removed
+//! method would lead to the added one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use crate::edits::ClassEdit;
 use crate::fitting::numbered::{self, Numbered};
 use crate::snippet::MemberName;
 
-/// Numbered methods of a loaded class and of its new version, paired.
+/// The numbered methods of a loaded class and of its new version, paired.
 pub(super) struct Pairing {
     owner: String,
     old: Vec<Numbered>,
     new: Vec<Numbered>,
-    /// By index of the new methods: the index of the loaded one.
+    /// For each new method, the index of the loaded one.
     paired: Vec<Option<usize>>,
-    /// New methods that only take the place of a loaded one.
+    /// New methods that only occupy the name of a loaded one.
     strangers: HashSet<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Pairing {
         }
     }
 
-    /// Pairs methods of the same descriptor, in order, that `same` takes for one.
+    /// Pairs methods of the same descriptor, in order, for which `same` holds.
     fn pair(&mut self, same: impl Fn(&Numbered, &Numbered) -> bool) {
         let mut free = self.free_old();
         for index in self.free_new() {
@@ -76,7 +76,7 @@ impl Pairing {
         }
     }
 
-    /// Pairs what is left between the same neighbours, if it is as many on both sides.
+    /// Pairs the rest between the same neighbours, if both sides have equally many.
     fn pair_edited(&mut self) {
         let mut gaps: HashMap<Gap, (Vec<usize>, Vec<usize>)> = HashMap::new();
         let partners: HashMap<usize, usize> = (0..)
@@ -118,7 +118,7 @@ impl Pairing {
         }
     }
 
-    /// What was added takes the place of what was removed, since a class keeps its methods.
+    /// Gives added methods the names of removed ones, because a class must keep its methods.
     fn pair_strangers(&mut self) {
         let free = self.free_new();
         self.pair(|old, new| old.is_accessor() == new.is_accessor());
@@ -135,7 +135,7 @@ impl Pairing {
         })
     }
 
-    /// The edits that give new methods the names of the loaded ones.
+    /// Returns the edits that give new methods the names of the loaded ones.
     pub(super) fn renames(&self) -> impl Iterator<Item = ClassEdit> {
         let renamed = self.pairs().filter(|(_, old, new)| old.name != new.name);
         renamed.map(|(_, old, new)| ClassEdit::RenameMember {
@@ -149,7 +149,7 @@ impl Pairing {
         })
     }
 
-    /// The names that were kept.
+    /// Returns messages about the kept names.
     pub(super) fn remarks(&self) -> Vec<String> {
         let renamed = self.pairs().filter(|(_, old, new)| old.name != new.name);
         renamed
@@ -159,7 +159,7 @@ impl Pairing {
             .collect()
     }
 
-    /// Methods that would be another one to what leads to them.
+    /// Returns messages about methods that references would confuse.
     pub(super) fn confused(&self) -> Vec<String> {
         let strange = |(index, old, new): &(usize, &Numbered, &Numbered)| {
             let edited_accessor = old.is_accessor() && old.content != new.content;
@@ -181,10 +181,10 @@ impl Pairing {
     }
 }
 
-/// The stem of a method, and the loaded counterparts of its nearest neighbours that have one.
+/// The stem of a method, and the loaded counterparts of its nearest paired neighbours.
 type Gap = (String, Option<usize>, Option<usize>);
 
-/// The gap in which the method at `index` stands; `known` gives a neighbour's loaded counterpart.
+/// Returns the gap around the method at `index`; `known` returns a neighbour's loaded counterpart.
 fn gap(all: &[Numbered], index: usize, known: &dyn Fn(usize) -> Option<usize>) -> Option<Gap> {
     let stem = &all.get(index)?.stem;
     let of_stem = |at: &usize| all.get(*at).is_some_and(|method| method.stem == *stem);

@@ -1,8 +1,8 @@
 //! The numbers of enum constants in switches: `$SwitchMap$…` (javac) and `$EnumSwitchMapping$…` (Kotlin).
 //!
-//! A compiler numbers the constants that a switch names, and keeps the numbers by ordinal in an array of a synthetic
-//! class, which fills it when it is initialised. The loaded class is not initialised again, and former code goes on
-//! reading it, so it stays, and the new code reads a companion: the new class under another name.
+//! A compiler numbers the constants of a switch and keeps the numbers by ordinal in an array of a synthetic class. The
+//! initializer of that class fills the array. The loaded class is not initialized again, and former code still reads
+//! its array. So the loaded class stays, and the new code reads a companion: the new class under another name.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ use crate::pool::{MemberRef, PoolWriter};
 use crate::structure::{Names, rename};
 use jvms::{constant_tag, opcode};
 
-/// What the compilers call such fields.
+/// The names of such fields.
 const NAMES: [&str; 2] = ["$SwitchMap$", "$EnumSwitchMapping$"];
 
-/// The constant of an enum: internal name of the enum, and its own name.
+/// An enum constant: internal name of the enum, and name of the constant.
 type Constant = (String, String);
 /// The numbers of constants.
 type Numbers = BTreeMap<Constant, i32>;
 /// The numbers in each array, by the name of its field.
 type Maps = BTreeMap<String, Numbers>;
 
-/// The fields of switch maps whose numbers differ.
+/// Returns the switch-map fields whose numbers differ.
 pub(super) fn changed_fields(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<String> {
     let (old, new) = (maps(old), maps(new));
     let changed = old
@@ -37,7 +37,7 @@ pub(super) fn changed_fields(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<St
     changed.map(|(field, _)| field.clone()).collect()
 }
 
-/// Keeps the numbers of loaded classes, and gives the new code companions.
+/// Keeps the numbers of loaded classes, and adds companions for the new code.
 pub(super) fn keep(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
     for index in 0..pairs.len() {
         keep_of(index, pairs, fitted);
@@ -56,7 +56,8 @@ fn name_of(bytes: &[u8]) -> Option<String> {
     Some(class.this_class().to_str_lossless().into_owned())
 }
 
-/// Switches of changed methods over arrays of classes that are not in the patch: the new code may mean other numbers.
+/// Reports switches of changed methods over arrays of classes outside the patch, because the new code may assume other
+/// numbers.
 fn read_elsewhere(pair: &Pair<'_>, bytes: &[u8], in_patch: &[String]) -> Vec<String> {
     let old = pair.old.and_then(|old| ClassFile::read(old).ok());
     let (Some(old), Ok(new)) = (old, ClassFile::read(bytes)) else {
@@ -88,8 +89,8 @@ fn read_elsewhere(pair: &Pair<'_>, bytes: &[u8], in_patch: &[String]) -> Vec<Str
     found
 }
 
-/// Keeps the numbers of the class at `index`. None if they are the same, or the new code cannot have a companion; its
-/// initialiser then shows as a change without effect.
+/// Keeps the numbers of the class at `index`. `None` if they are the same, or a companion is impossible; the
+/// initializer then appears as a change without effect.
 fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()> {
     let old = pairs.get(index)?.old?;
     let new = fitted.get(index)?.bytes.clone();
@@ -104,7 +105,7 @@ fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()
     for (at, (pair, other)) in pairs.iter().zip(fitted.iter()).enumerate() {
         let bytes = redirected_fields(&other.bytes, &holder, &companion.name)?;
         if at != index && bytes != other.bytes {
-            // A class that is not loaded may be loaded where there is no companion.
+            // A class that is not loaded yet may load later without a companion.
             pair.old?;
             redirected.push((at, bytes));
         }
@@ -121,7 +122,7 @@ fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()
     Some(())
 }
 
-/// The new class under another name, which its content decides.
+/// Returns the new class under another name, derived from its content.
 fn companion(new: &ClassFile<'_>, holder: &str) -> Option<Companion> {
     let name = format!("{holder}$patched${:016x}", fingerprint(new.bytes()));
     let edit = ClassEdit::RenameType {
@@ -132,7 +133,7 @@ fn companion(new: &ClassFile<'_>, holder: &str) -> Option<Companion> {
     Some(Companion { name, bytes })
 }
 
-/// The class file with its accesses to fields of `from` led to `to`.
+/// Redirects accesses to fields of `from` to `to`.
 fn redirected_fields(bytes: &[u8], from: &str, to: &str) -> Option<Vec<u8>> {
     let class = ClassFile::read(bytes).ok()?;
     let pool = class.pool();
@@ -158,7 +159,7 @@ fn redirected_fields(bytes: &[u8], from: &str, to: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Whether a class has nothing but switch maps, so that the loaded one does in its place.
+/// Checks whether a class has only switch maps, so that the loaded one can stay.
 fn holds_maps_alone(class: &ClassFile<'_>) -> bool {
     class
         .fields()
@@ -170,7 +171,7 @@ fn is_map(field: &str) -> bool {
     NAMES.iter().any(|name| field.starts_with(name))
 }
 
-/// The switch maps that the initialiser of a class fills.
+/// Returns the switch maps filled by the initializer of a class.
 fn maps(class: &ClassFile<'_>) -> Maps {
     let mut reader = Reader::default();
     let mut methods = class.methods();
@@ -188,11 +189,11 @@ fn maps(class: &ClassFile<'_>) -> Maps {
     maps
 }
 
-/// Follows an initialiser: which array is filled, and with what.
+/// Follows an initializer and records the entries of its arrays.
 #[derive(Default)]
 struct Reader {
     maps: Maps,
-    /// The field of the array at hand; empty while it is in a local variable.
+    /// The field of the current array; empty while the array is in a local variable.
     field: String,
     constant: Option<Constant>,
     number: i32,

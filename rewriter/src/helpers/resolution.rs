@@ -10,10 +10,10 @@ use jvms::modified_utf8::Utf8;
 const OBJECT: &str = "java/lang/Object";
 /// First version with `NestHost` and `NestMembers` (JVMS table 4.7-A).
 const NESTS_SINCE: u16 = 55;
-/// First version in which only initializers set final fields of their own class (JVMS 6.5.putfield, since Java 9).
+/// First version in which only initializers may set final fields of their own class (JVMS 6.5.putfield, since Java 9).
 const FINAL_FIELDS_SINCE: u16 = 53;
 
-/// The methods of `java/lang/Object` that all classes have, and whether interfaces have them as well (JVMS 5.4.3.4).
+/// The methods of `java/lang/Object`; true for those that interfaces have as well (JVMS 5.4.3.4).
 const OBJECT_METHODS: [(&str, &str, bool); 11] = [
     ("getClass", "()Ljava/lang/Class;", true),
     ("hashCode", "()I", true),
@@ -28,7 +28,7 @@ const OBJECT_METHODS: [(&str, &str, bool); 11] = [
     ("finalize", "()V", false),
 ];
 
-/// How a member is used.
+/// The use of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     GetStatic,
@@ -50,7 +50,7 @@ impl Use {
         matches!(self, Self::PutStatic | Self::PutField)
     }
 
-    /// The method that may set a final field.
+    /// Returns the name of the method that may set a final field.
     pub(super) fn initializer(self) -> &'static str {
         match self.is_static() {
             true => "<clinit>",
@@ -59,7 +59,7 @@ impl Use {
     }
 }
 
-/// Why a use cannot be linked.
+/// The reason why a use cannot be linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Problem {
     NoMethod,
@@ -75,7 +75,7 @@ pub(super) enum Problem {
 }
 
 impl Problem {
-    /// What is wrong, with the error that the JVM would throw.
+    /// Returns the fault, with the error that the JVM would throw.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::NoMethod => "which has no such method (NoSuchMethodError)",
@@ -92,13 +92,13 @@ impl Problem {
     }
 }
 
-/// What resolution finds.
+/// The result of resolution.
 enum Found {
     /// A member with these flags, and the number of the class that declares it.
     Declared(usize, u16),
     /// An instance method of `java/lang/Object`.
     OfObject,
-    /// Perhaps in another class of `java/`.
+    /// Possibly a member of another class of `java/`.
     Elsewhere,
     None,
 }
@@ -106,20 +106,20 @@ enum Found {
 /// Name and descriptor.
 type Key<'a> = (&'a [u8], &'a [u8]);
 
-/// A helper class as other code uses it; other classes are named by their numbers.
+/// A helper class for resolution; other helper classes are indices.
 struct Helper<'h, 'a> {
     class: &'h ClassFile<'a>,
     /// Access flags by name and descriptor.
     methods: HashMap<Key<'a>, u16>,
     fields: HashMap<Key<'a>, u16>,
     superclass: Option<usize>,
-    /// Superinterfaces that it names itself, in order; none for those that are not among the helper classes.
+    /// Its own superinterfaces, in order; `None` for those outside the helper classes.
     interfaces: Vec<Option<usize>>,
     /// All superclasses and superinterfaces among the helper classes.
     supertypes: Vec<usize>,
-    /// Whether it has any others but `java/lang/Object`.
+    /// True if it has further supertypes other than `java/lang/Object`.
     unknown: bool,
-    /// Whether one of these is a superclass, from which alone static methods are inherited.
+    /// True if one of these is a superclass. Static methods are inherited only from superclasses.
     unknown_superclass: bool,
 }
 
@@ -136,7 +136,7 @@ pub(super) struct HelperSet<'h, 'a> {
 }
 
 impl<'h, 'a> HelperSet<'h, 'a> {
-    /// Classes of which each stands behind its supertypes.
+    /// Creates the set; each class must follow its supertypes.
     pub(super) fn new(classes: impl IntoIterator<Item = &'h ClassFile<'a>>) -> Self {
         let (helpers, numbers) = (Vec::new(), HashMap::new());
         let mut set = Self { helpers, numbers };
@@ -194,7 +194,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         Some((number, self.helpers.get(number)?))
     }
 
-    /// Expects that `new` can make an instance of a class, if it is one of these.
+    /// Checks that `new` can instantiate a class, if it is in this set.
     pub(super) fn instance_of(&self, name: Utf8<'_>) -> Result<(), Problem> {
         match self.find(name) {
             Some((_, found)) if found.class.access_flags() & ACC_ABSTRACT != 0 => {
@@ -204,8 +204,8 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         }
     }
 
-    /// Expects that `user` can use a member in this way, if it is one of these classes. `initializer` says whether its
-    /// code is of the method that may set final fields.
+    /// Checks that `user` can use a member in this way, if its class is in this set. `initializer` marks code of the
+    /// method that may set final fields.
     pub(super) fn member(
         &self,
         user: &ClassFile<'_>,
@@ -253,7 +253,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         Ok(())
     }
 
-    /// JVMS 5.4.3.3 and 5.4.3.4: the class and its superclasses, then all their interfaces.
+    /// Resolves a method (JVMS 5.4.3.3, 5.4.3.4): the class and its superclasses, then all their interfaces.
     fn method(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Found {
         let key = (member.name.as_bytes(), member.descriptor.as_bytes());
         if let Some(flags) = owner.methods.get(&key) {
@@ -273,7 +273,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             return Found::OfObject;
         }
         if owner.unknown_superclass {
-            // A class of `java/` comes before all interfaces.
+            // A class of `java/` precedes all interfaces.
             return Found::Elsewhere;
         }
         match self.inherited_from_interface(owner, &key) {
@@ -284,7 +284,8 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         }
     }
 
-    /// The maximally-specific superinterface method that is not abstract, if there is one alone, else any (JVMS 5.4.3.3).
+    /// Returns the maximally-specific superinterface method that is not abstract, if there is exactly one, else any
+    /// (JVMS 5.4.3.3).
     fn inherited_from_interface(
         &self,
         owner: &Helper<'_, '_>,
@@ -309,8 +310,8 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         }
     }
 
-    /// JVMS 5.4.3.2: the class, its superinterfaces in order with theirs, then its superclass in the same way.
-    /// Those of `seen` do not have it.
+    /// Resolves a field (JVMS 5.4.3.2): the class, its superinterfaces in order with theirs, then its superclass in the
+    /// same way. The classes in `seen` were searched.
     fn field(
         &self,
         (number, owner): (usize, &Helper<'_, '_>),
@@ -328,7 +329,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         for supertype in owner.interfaces.iter().copied().chain(superclass) {
             let found = supertype.and_then(|number| Some((number, self.helpers.get(number)?)));
             let Some((number, supertype)) = found else {
-                // A class of `java/` may have it.
+                // A class of `java/` may have the field.
                 return Found::Elsewhere;
             };
             if seen.insert(number) {
@@ -341,7 +342,7 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         Found::None
     }
 
-    /// JVMS 5.4.4: whether two classes have the same nest host, which names both.
+    /// Checks whether two classes have the same nest host, which must list both (JVMS 5.4.4).
     fn are_nestmates(&self, one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
         self.nest_host(one) == self.nest_host(other)
     }

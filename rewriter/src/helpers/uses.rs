@@ -1,5 +1,5 @@
-//! What code uses of helper classes, resolved as the JVM resolves it when the code runs (JVMS 5.4.3): members are there,
-//! of the kind that the instruction needs, and accessible.
+//! Uses of helper classes in code, resolved as the JVM does at run time (JVMS 5.4.3). Members must exist, have the kind
+//! that the instruction needs, and be accessible.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::pool::{MemberRef, MethodHandle};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode::*;
 
-/// Code that would end in a linkage error, as a helper class does not have what it uses.
+/// A use of a helper class that would end in a linkage error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place} uses {used} of its helper class {helper}, {problem}")]
 pub struct HelperUseError {
@@ -21,13 +21,13 @@ pub struct HelperUseError {
     pub helper: String,
     /// Name and descriptor of the member, or the instruction that needs the class.
     pub used: String,
-    /// Where.
+    /// The location of the use.
     pub place: UsePlace,
-    /// What is wrong, with the error that the JVM would throw.
+    /// The fault, with the error that the JVM would throw.
     pub problem: &'static str,
 }
 
-/// Where a helper class is used.
+/// The location of a use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UsePlace {
@@ -35,7 +35,7 @@ pub enum UsePlace {
     Code {
         /// Name and descriptor of the method.
         method: String,
-        /// Where in its code.
+        /// Its bci.
         bci: u16,
         /// The mnemonic.
         instruction: &'static str,
@@ -57,7 +57,7 @@ impl fmt::Display for UsePlace {
     }
 }
 
-/// Expects that helper classes have what the code of a class uses of them.
+/// Checks that helper classes have the members that the code of a class uses.
 pub(super) fn check_uses(
     class: &ClassFile<'_>,
     helpers: &HelperSet<'_, '_>,
@@ -103,7 +103,7 @@ pub(super) fn check_uses(
     Ok(())
 }
 
-/// The code of one class, and the helper classes that it may use.
+/// The code of one class, and the available helper classes.
 struct Uses<'u, 'h, 'a> {
     class: &'u ClassFile<'a>,
     helpers: &'u HelperSet<'h, 'h>,
@@ -150,7 +150,7 @@ impl Uses<'_, '_, '_> {
 /// `REF_newInvokeSpecial` (JVMS table 5.4.3.5-A).
 const NEW_INVOKE_SPECIAL: u8 = 8;
 
-/// The instruction that does what a method handle of each kind does (JVMS table 5.4.3.5-A).
+/// The instruction with the behaviour of each kind of method handle (JVMS table 5.4.3.5-A).
 const OPCODE_OF_KIND: [u8; 10] = [
     NOP,
     GETFIELD,
@@ -164,7 +164,7 @@ const OPCODE_OF_KIND: [u8; 10] = [
     INVOKEINTERFACE,
 ];
 
-/// What an instruction needs a member to be.
+/// Returns the use of a member by an instruction.
 fn use_of(opcode: u8) -> Option<Use> {
     Some(match opcode {
         GETSTATIC => Use::GetStatic,

@@ -10,18 +10,17 @@ use crate::plan::error::PlanError;
 use crate::plan::location::{InsertionPoint, Location};
 use crate::snippet::{Snippet, SnippetId};
 
-/// What is inserted. Probes are numbered within the class; where they are
-/// stored is chosen when splicing.
+/// The inserted code. Probes are numbered within the class; splicing chooses their storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Store 1 into the byte of this probe.
+    /// Stores 1 into the byte of this probe.
     Hit(u32),
-    /// Add 1 to the long of this probe, without synchronization.
+    /// Adds 1 to the `long` of this probe, without synchronization.
     Count(u32),
-    /// Run this snippet of the plan.
+    /// Runs this snippet of the plan.
     Insert(SnippetId),
-    /// Make this change of the plan to the instruction [`Location::At`].
+    /// Applies this change of the plan to the instruction [`Location::At`].
     Change(ChangeId),
 }
 
@@ -33,7 +32,7 @@ impl_stored!(enum Action {
 });
 
 impl Action {
-    /// The probe it writes to; none for a snippet or change.
+    /// Returns the probe that it writes; `None` for a snippet or change.
     #[must_use]
     pub fn probe(&self) -> Option<u32> {
         match self {
@@ -57,16 +56,16 @@ impl fmt::Display for Action {
 /// One edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Edit {
-    /// Where.
+    /// The insertion point.
     pub point: InsertionPoint,
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
 impl_stored!(struct Edit { point, action });
 
-/// The edits to one class, in order. A plan is a value: it can be printed,
-/// compared and stored, and says nothing about where probes are kept.
+/// The edits to one class, in order. A plan is a value that can be printed, compared and stored. It is independent of
+/// the storage of probes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct EditPlan {
     edits: Vec<Edit>,
@@ -78,25 +77,25 @@ pub struct EditPlan {
 impl_stored!(struct EditPlan { edits, snippets, changes, class_edits });
 
 impl EditPlan {
-    /// A plan without edits.
+    /// Creates a plan without edits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// True when nothing is to be done.
+    /// Checks for a plan without edits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.class_edits.is_empty()
     }
 
-    /// The edits of code, in order.
+    /// Returns the edits of code, in order.
     #[must_use]
     pub fn edits(&self) -> &[Edit] {
         &self.edits
     }
 
-    /// One more than the highest probe number used; 0 without probes.
+    /// Returns one more than the highest probe number; 0 without probes.
     #[must_use]
     pub fn probe_count(&self) -> u32 {
         let highest = self
@@ -107,12 +106,11 @@ impl EditPlan {
         highest.map_or(0, |probe| probe.saturating_add(1))
     }
 
-    /// Adds an edit without asking whether its insertion point exists; see
-    /// [`PlanBuilder`](crate::PlanBuilder) and [`EditPlan::check`].
+    /// Adds an edit without checking its insertion point; see [`PlanBuilder`](crate::PlanBuilder) and
+    /// [`EditPlan::check`].
     ///
     /// # Errors
-    /// When the plan is full, and for a change that is at no instruction, or
-    /// anything else that is.
+    /// The plan is full, or a change and [`Location::At`] occur without each other.
     #[inline]
     pub fn push(&mut self, edit: Edit) -> Result<(), PlanError> {
         if self.edits.len() >= MAX_EDITS {
@@ -126,7 +124,7 @@ impl EditPlan {
         Ok(())
     }
 
-    /// Makes room for so many edits more, as far as a plan may have them.
+    /// Reserves memory for further edits, up to the limit of a plan.
     pub fn reserve(&mut self, edits: usize) {
         let left = MAX_EDITS.saturating_sub(self.edits.len());
         self.edits.reserve(edits.min(left));
@@ -135,7 +133,7 @@ impl EditPlan {
     /// Adds a hit probe, unchecked as in [`EditPlan::push`].
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     #[inline]
     pub fn hit(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
         self.push(Edit {
@@ -147,7 +145,7 @@ impl EditPlan {
     /// Adds a counter, unchecked as in [`EditPlan::push`].
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     pub fn count(&mut self, point: InsertionPoint, probe: u32) -> Result<(), PlanError> {
         self.push(Edit {
             point,
@@ -155,20 +153,19 @@ impl EditPlan {
         })
     }
 
-    /// Adds a snippet, unchecked as in [`EditPlan::push`]: where it does not fit,
-    /// splicing leaves the method alone.
+    /// Adds a snippet, unchecked as in [`EditPlan::push`]. If it does not fit, splicing skips the method.
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     pub fn insert(&mut self, point: InsertionPoint, snippet: Snippet) -> Result<(), PlanError> {
         let action = Action::Insert(self.keep(snippet)?);
         self.push(Edit { point, action })
     }
 
-    /// Keeps a snippet for several edits with [`Action::Insert`].
+    /// Stores a snippet for several edits with [`Action::Insert`].
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     pub fn keep(&mut self, snippet: Snippet) -> Result<SnippetId, PlanError> {
         if self.snippets.last() != Some(&snippet) {
             if self.snippets.len() >= MAX_EDITS {
@@ -179,13 +176,13 @@ impl EditPlan {
         Ok(SnippetId(self.snippets.len().saturating_sub(1) as u32))
     }
 
-    /// A snippet of this plan.
+    /// Returns a snippet of this plan.
     #[must_use]
     pub fn snippet(&self, id: SnippetId) -> Option<&Snippet> {
         self.snippets.get(id.0 as usize)
     }
 
-    /// The snippets and changes alone.
+    /// Returns a plan with only the snippets and changes.
     pub(crate) fn without_edits(&self) -> EditPlan {
         EditPlan {
             edits: Vec::new(),
@@ -195,11 +192,11 @@ impl EditPlan {
         }
     }
 
-    /// Changes an instruction, unchecked as in [`EditPlan::push`]: where the
-    /// change does not suit it, splicing leaves the method alone.
+    /// Changes an instruction, unchecked as in [`EditPlan::push`]. If the change does not suit the instruction,
+    /// splicing skips the method.
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     pub fn change(
         &mut self,
         method: MethodIndex,
@@ -219,7 +216,7 @@ impl EditPlan {
         Ok(())
     }
 
-    /// Takes out the hit probes and counts in these methods; says how many these are.
+    /// Removes the hit probes and counts in these methods and returns their number.
     pub fn remove_probes(&mut self, methods: &[MethodIndex]) -> usize {
         let before = self.edits.len();
         let is_probe = |action| matches!(action, Action::Hit(_) | Action::Count(_));
@@ -232,18 +229,18 @@ impl EditPlan {
         !self.changes.is_empty()
     }
 
-    /// Whether its edits of code may name classes and members.
+    /// Checks whether its edits of code may name classes and members.
     pub(crate) fn names_anything(&self) -> bool {
         self.has_changes() || !self.snippets.is_empty()
     }
 
-    /// A change of this plan.
+    /// Returns a change of this plan.
     #[must_use]
     pub fn changed(&self, id: ChangeId) -> Option<&Change> {
         self.changes.get(id.0 as usize)
     }
 
-    /// The code that an edit puts around an instruction.
+    /// Returns the code that an edit puts around an instruction.
     pub(crate) fn around(&self, edit: &Edit) -> Option<&Snippet> {
         let Action::Change(id) = edit.action else {
             return None;
@@ -254,8 +251,7 @@ impl EditPlan {
         }
     }
 
-    /// Describes what an edit of this plan does; inserted code stands in lines
-    /// of its own below.
+    /// Describes the action of an edit; inserted code follows on lines of its own.
     #[must_use]
     pub fn describe(&self, action: Action) -> String {
         let changed = match action {
@@ -268,11 +264,10 @@ impl EditPlan {
         changed.unwrap_or_else(|| action.to_string())
     }
 
-    /// Adds a class edit, unchecked: where it does not suit the class, splicing
-    /// leaves the class alone.
+    /// Adds a class edit, unchecked. If it does not suit the class, splicing skips the class.
     ///
     /// # Errors
-    /// When the plan is full.
+    /// The plan is full.
     pub fn edit_class(&mut self, edit: ClassEdit) -> Result<(), PlanError> {
         if self.class_edits.len() >= MAX_CLASS_EDITS {
             return Err(PlanError::TooManyEdits);
@@ -281,13 +276,13 @@ impl EditPlan {
         Ok(())
     }
 
-    /// The class edits, in order.
+    /// Returns the class edits, in order.
     #[must_use]
     pub fn class_edits(&self) -> &[ClassEdit] {
         &self.class_edits
     }
 
-    /// This plan without class edits, every snippet and every change replaced.
+    /// Returns this plan without class edits, with every snippet and change mapped.
     pub(crate) fn map(
         &self,
         snippet: impl FnMut(&Snippet) -> Snippet,
@@ -301,7 +296,7 @@ impl EditPlan {
         }
     }
 
-    /// Forgets all edits and keeps the memory.
+    /// Removes all edits and keeps the memory.
     pub fn clear(&mut self) {
         self.edits.clear();
         self.snippets.clear();
@@ -310,8 +305,8 @@ impl EditPlan {
     }
 }
 
-/// One edit per line, in order and those of the class first, then the snippets
-/// with one operation per line: the same plan is the same text in every release.
+/// Formats class edits first, then one edit per line in order, then the snippets with one operation per line. The text
+/// of a plan is stable across releases.
 impl fmt::Display for EditPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut class_edits = self.class_edits.iter();

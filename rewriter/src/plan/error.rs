@@ -1,4 +1,4 @@
-//! Why an edit is refused.
+//! Errors of plans.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ use crate::plan::location::InsertionPoint;
 use crate::plan::skip::SkipReason;
 use crate::snippet::SnippetError;
 
-/// Why an edit was refused.
+/// The reason why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
@@ -20,9 +20,9 @@ pub enum PlanError {
     /// The class has fewer methods.
     #[error("method {method} does not exist: the class has {count}")]
     NoSuchMethod {
-        /// The index asked for.
+        /// The requested index.
         method: MethodIndex,
-        /// How many methods there are.
+        /// Number of methods.
         count: u32,
     },
     /// An abstract or native method.
@@ -31,15 +31,15 @@ pub enum PlanError {
         /// The method.
         method: MethodIndex,
     },
-    /// No instruction begins there.
+    /// The bci is not the start of an instruction.
     #[error("no instruction begins at bci {bci} of method {method}")]
     NotAnInstruction {
         /// The method.
         method: MethodIndex,
-        /// The bci asked for.
+        /// The requested bci.
         bci: Bci,
     },
-    /// The instruction never goes on to the next one.
+    /// The instruction never completes into the next one.
     #[error(
         "the {mnemonic} at bci {bci} of method {method} never completes into the next instruction"
     )]
@@ -51,7 +51,7 @@ pub enum PlanError {
         /// Its mnemonic.
         mnemonic: &'static str,
     },
-    /// The instruction does not jump there.
+    /// The instruction does not jump to this target.
     #[error("the {mnemonic} at bci {bci} of method {method} does not jump to bci {target}")]
     NoJump {
         /// The method.
@@ -60,21 +60,21 @@ pub enum PlanError {
         bci: Bci,
         /// Its mnemonic.
         mnemonic: &'static str,
-        /// The target asked for.
+        /// The requested target.
         target: Bci,
     },
-    /// The method's code cannot be read.
+    /// The method's code is malformed.
     #[error("method {method} cannot be read: {error}")]
     Unreadable {
         /// The method.
         method: MethodIndex,
-        /// Why.
+        /// The fault.
         error: ReadError,
     },
-    /// A change that is at no instruction, or something else that is.
+    /// A change and [`Location::At`](crate::Location::At) occur without each other.
     #[error("{point}: a change stands at an instruction, and nothing else does")]
     Misplaced {
-        /// Where.
+        /// The insertion point.
         point: InsertionPoint,
     },
     /// The change does not suit its instruction.
@@ -84,26 +84,26 @@ pub enum PlanError {
         method: MethodIndex,
         /// The instruction.
         bci: Bci,
-        /// Why not.
+        /// The reason.
         error: ChangeError,
     },
-    /// The class cannot be edited so.
+    /// The class does not allow this edit.
     #[error(transparent)]
     Class(#[from] StructureError),
-    /// Nothing can stand there.
+    /// The location cannot have inserted code.
     #[error("{point}: {reason}")]
     NotThere {
-        /// Where.
+        /// The insertion point.
         point: InsertionPoint,
-        /// Why not.
+        /// The reason.
         reason: Box<SkipReason>,
     },
-    /// The snippet cannot stand there.
+    /// The location cannot have this snippet.
     #[error("{point}: {error}")]
     Snippet {
-        /// Where.
+        /// The insertion point.
         point: InsertionPoint,
-        /// Why not.
+        /// The reason.
         error: SnippetError,
     },
 }

@@ -7,47 +7,40 @@ use crate::index::{Bci, MethodIndex};
 
 /// A location in a method's original code.
 ///
-/// Several edits at one location run in the order of the plan. Where locations meet
-/// in front of one instruction, a fall-through (or entry) comes first, then
-/// `Before`, then the edge of a `goto`, then the instruction.
+/// Several edits at one location run in the order of the plan.
+/// Before one instruction, code runs in this order: fall-through (or entry), `Before`, the edge of a `goto`, the
+/// instruction.
 ///
-/// What the tables of the method say about inserted code:
-/// * code at `Entry` and `FallThrough` stands before the label of the next
-///   instruction: jumps skip it, and an exception range that begins at that
-///   instruction does not cover it, nor does one that ends there;
-/// * code at `Before` stands behind the label: jumps and handlers land on it,
-///   ranges that begin at the instruction cover it, and its line is the
-///   instruction's;
-/// * the line entry and the local variables that begin at bci 0 cover the code
-///   at `Entry` as well;
-/// * code on a jump edge that cannot stand in front of its `goto` stands behind
-///   the method's code, in no range.
+/// The tables of the method treat inserted code as follows:
+/// * code at `Entry` and `FallThrough` precedes the label of the next instruction. Jumps skip it. An exception range
+///   that begins or ends at that instruction does not cover it;
+/// * code at `Before` follows the label. Jumps and handlers reach it, ranges that begin at the instruction cover it,
+///   and it has the line of the instruction;
+/// * the line entry and the local variables that begin at bci 0 also cover the code at `Entry`;
+/// * code on a jump edge that cannot precede its `goto` follows the method's code, outside all ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Location {
     /// Once per invocation; jumps to bci 0 do not pass it.
     Entry,
-    /// Every path into the instruction: falling into it, jumps and handlers.
+    /// Every path into the instruction: fall-through, jumps and handlers.
     Before(Bci),
     /// The instruction itself: only for [`Action::Change`](crate::Action::Change).
     At(Bci),
-    /// Only when the instruction at this bci completes normally and control
-    /// goes on to the one behind it; jumps to that one skip it. A conditional
-    /// branch completes so when it is not taken.
+    /// Normal completion of the instruction at this bci into the next one; jumps to the next one skip it. A conditional
+    /// branch completes normally when it is not taken.
     FallThrough(Bci),
     /// The jump from `source` to `target`. All keys of a switch, and its
     /// default, that go to `target` are one edge.
     Jump {
         /// A branch, `goto`, or switch.
         source: Bci,
-        /// Where it goes.
+        /// The target of the jump.
         target: Bci,
     },
-    /// The method left by an exception that it does not handle: a handler of
-    /// everything over the original code, last in the exception table, that
-    /// throws the exception again when the inserted code has run. In a
-    /// constructor it covers what comes after `super()` or `this()`. The handler
-    /// stands behind all other code.
+    /// Exit of the method by an exception that it does not handle. A catch-all handler, last in the exception table,
+    /// runs the inserted code and rethrows. In a constructor it covers the code after `super()` or `this()`. The
+    /// handler follows all other code.
     Unwind,
 }
 
@@ -78,7 +71,7 @@ impl fmt::Display for Location {
 pub struct InsertionPoint {
     /// The method.
     pub method: MethodIndex,
-    /// Where in it.
+    /// The location in the method.
     pub location: Location,
 }
 

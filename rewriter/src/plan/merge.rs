@@ -1,4 +1,4 @@
-//! Several plans for one class made one.
+//! Merges several plans for one class.
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -10,32 +10,32 @@ use crate::plan::error::PlanError;
 use crate::plan::location::{InsertionPoint, Location};
 use crate::snippet::SnippetId;
 
-/// One of the plans that are merged.
+/// One of the plans to merge.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'p> {
-    /// Whose it is: the name of a plugin.
+    /// The name of its plugin.
     pub by: &'p str,
     /// The plan.
     pub plan: &'p EditPlan,
-    /// What is added to the numbers of its hit probes.
+    /// Offset added to the numbers of its hit probes.
     pub hits: u32,
 }
 
-/// Why plans cannot be merged.
+/// The reason why plans cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Conflict {
-    /// Two plans want something that can be done once.
+    /// Two plans want an edit that is possible only once.
     #[error("`{first}` and `{second}` both {what}; switch one of them off for this class")]
     Both {
         /// The plan that comes first.
         first: String,
         /// The other.
         second: String,
-        /// What both want.
+        /// The edit.
         what: String,
     },
-    /// One replaces the code that another edits.
+    /// One plan replaces the code that another one edits.
     #[error(
         "`{replacing}` replaces the body of method {method}, whose code `{editing}` edits; switch one of them off for this class"
     )]
@@ -47,12 +47,12 @@ pub enum Conflict {
         /// The plan with edits of the old one.
         editing: String,
     },
-    /// They are too long together.
+    /// The plans exceed a limit together.
     #[error("the plans are too long together: {0}")]
     TooLong(PlanError),
 }
 
-/// What can be done to a class once.
+/// An edit that is possible only once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Once {
     Member(String),
@@ -103,7 +103,7 @@ impl Once {
     }
 }
 
-/// A merge under way.
+/// A merge in progress.
 #[derive(Default)]
 struct Merge<'p> {
     plan: EditPlan,
@@ -112,21 +112,20 @@ struct Merge<'p> {
 }
 
 impl EditPlan {
-    /// One plan that does what all do, in their order: at one place the code of
-    /// an earlier plan runs first, and what an earlier plan adds to the class
-    /// stands first. Probes get new numbers as each part says.
+    /// Merges plans into one with the effects of all, in their order. At one location, the code of an earlier plan runs
+    /// first, and its added members precede later ones. Probes get new numbers as each part requests.
     ///
-    /// An interface that several add is added once, and the same new name that
-    /// several give is given once; one plan may add several attributes of one name. All else that can be done once only, and a
-    /// body replaced by one and edited by another, is a conflict.
+    /// Plans may agree on an added interface and on a new name; each then applies once. One plan may add several
+    /// attributes of one name. All other edits that are possible only once conflict, and so do a replaced body and
+    /// edits of it.
     ///
     /// # Errors
-    /// For the first conflict.
+    /// The first conflict.
     pub fn merge(parts: &[Part<'_>]) -> Result<EditPlan, Conflict> {
         Self::merge_with(parts, EditPlan::new())
     }
 
-    /// As [`EditPlan::merge`], with the memory of an earlier plan.
+    /// Does the same as [`EditPlan::merge`] with the memory of an earlier plan.
     ///
     /// # Errors
     /// As [`EditPlan::merge`]; the memory is then lost.
@@ -166,7 +165,7 @@ impl<'p> Merge<'p> {
             return Ok(false);
         }
         if is_attribute && first == by {
-            // A plan may add several of one name; those that occur once were refused when they were asked for.
+            // A plan may add several attributes of one name. Duplicates of single ones were refused on request.
             return Ok(true);
         }
         Err(Conflict::Both {
@@ -210,11 +209,11 @@ impl<'p> Merge<'p> {
         let point = edit.point;
         let action = match edit.action {
             Action::Hit(probe) => Action::Hit(probe.saturating_add(part.hits)),
-            // Who merges knows where it is kept, and adds its code.
+            // The caller knows the storage and adds the code.
             Action::Count(_) => return Ok(()),
             Action::Insert(id) => match part.plan.snippet(id) {
                 Some(snippet) => Action::Insert(self.plan.keep(snippet.clone())?),
-                // A number of another plan: the method is going to be left alone.
+                // The number belongs to another plan, so splicing will skip the method.
                 None => Action::Insert(SnippetId(u32::MAX)),
             },
             Action::Change(id) => {
@@ -230,7 +229,7 @@ impl<'p> Merge<'p> {
     }
 }
 
-/// Expects that nobody edits the code that another replaces.
+/// Checks that no plan edits code that another one replaces.
 fn replaced_and_edited(parts: &[Part<'_>]) -> Result<(), Conflict> {
     for replacing in parts {
         for edit in replacing.plan.class_edits() {

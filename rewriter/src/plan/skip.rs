@@ -1,4 +1,4 @@
-//! Why a method is left as it is.
+//! Reasons for skipping a method.
 
 use thiserror::Error;
 
@@ -8,37 +8,37 @@ use crate::index::Bci;
 use crate::plan::location::Location;
 use crate::snippet::{SnippetError, SnippetId};
 
-/// Why one method was left as it is. The rest of the class is not affected.
+/// The reason why one method stays unchanged. The rest of the class is not affected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SkipReason {
     /// It is abstract or native.
     #[error("the method has no code")]
     NoCode,
-    /// A location of the plan is not one of this method's.
+    /// A location of the plan does not exist in this method.
     #[error(
         "the method has no place `before or after bci {bci}` as the plan says: the plan belongs to another version of the class"
     )]
     NoSuchLocation {
-        /// The bci that the plan names.
+        /// The bci in the plan.
         bci: Bci,
     },
-    /// Its code or one of its tables does not hold what the JVMS says.
+    /// Its code or one of its tables violates the JVMS.
     #[error("the method cannot be read: {0}")]
     Unreadable(#[from] ReadError),
-    /// It would be longer than 65,535 bytes.
+    /// The result would exceed 65,535 bytes.
     #[error("the method would grow to {length} bytes, and 65535 are allowed")]
     MethodTooLarge {
-        /// The length it would have.
+        /// The length of the result.
         length: u32,
     },
-    /// The constant pool has no room for what the inserted code refers to.
+    /// The constant pool has no room for the entries of the inserted code.
     #[error("the constant pool has no room for the entries that the inserted code needs")]
     PoolFull,
     /// Its operand stack would be too deep.
     #[error("the operand stack would be deeper than 65535")]
     StackTooDeep,
-    /// An attribute of its code that may hold bcis and is not known.
+    /// An unknown attribute of its code that may hold bcis.
     #[error("its code has the attribute `{name}`, which is not known and may refer to bcis")]
     UnknownAttribute {
         /// Name of the attribute.
@@ -50,7 +50,7 @@ pub enum SkipReason {
         /// The jump's target.
         bci: Bci,
     },
-    /// A conditional branch cannot reach its target, no place for a trampoline is near, and nothing follows it.
+    /// A conditional branch cannot reach its target, no trampoline is in range, and no instruction follows it.
     #[error(
         "the branch at bci {bci} cannot reach its target, and there is no place for a trampoline near it"
     )]
@@ -58,15 +58,15 @@ pub enum SkipReason {
         /// The branch.
         bci: Bci,
     },
-    /// Trampolines need more stack map frames than is sensible.
+    /// Trampolines need too many stack map frames.
     #[error("its stack map frames would take too much room")]
     FramesTooLarge,
     /// A snippet does not fit its location.
     #[error("the snippet {location} does not fit: {error}")]
     Snippet {
-        /// Where.
+        /// The location.
         location: Location,
-        /// Why not.
+        /// The reason.
         error: SnippetError,
     },
     /// A change does not suit its instruction.
@@ -74,7 +74,7 @@ pub enum SkipReason {
     Change {
         /// The instruction.
         bci: Bci,
-        /// Why not.
+        /// The reason.
         error: ChangeError,
     },
     /// Two changes of one instruction.
@@ -98,28 +98,27 @@ pub enum SkipReason {
     /// Too many local variables.
     #[error("the method would need more than 65535 local variables")]
     TooManyLocals,
-    /// A snippet or an inverted branch needs a frame where the types are not known.
+    /// A snippet or an inverted branch needs a frame, but the types there are unknown.
     #[error(
         "the types at bci {bci} cannot be followed, and the inserted code needs a stack map frame there"
     )]
     UnknownTypes {
-        /// Where.
+        /// The bci of the missing frame.
         bci: Bci,
     },
-    /// A snippet needs a frame between a `new` and its constructor call, and the
-    /// `new` is changed.
+    /// A snippet needs a frame between a `new` and its constructor call, but the plan changes the `new`.
     #[error("a snippet that branches stands between a changed `new` and its constructor call")]
     NewIsChanged,
-    /// No handler can stand around the method's code.
+    /// No handler can cover the method's code.
     #[error("what unwinds the method cannot be seen: {reason}")]
     CannotUnwind {
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// The exception table would have more than 65,535 rows.
     #[error("its exception table would be longer than 65,535 rows")]
     TooManyHandlers,
-    /// Control falls off the end of the code, so nothing can be put there.
+    /// Control falls off the end of the code, so no code can follow it.
     #[error("control can fall off the end of the method's code")]
     OpenEnd,
 }

@@ -8,7 +8,7 @@ use jvms::constant_tag;
 
 use jvms::modified_utf8::Utf8;
 
-/// A field or method as an instruction names it (JVMS 4.4.2).
+/// A field or method reference (JVMS 4.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRef<'a> {
     /// Internal name of the class, or descriptor of the array type.
@@ -26,7 +26,7 @@ pub struct MemberRef<'a> {
 pub struct Dynamic<'a> {
     /// Index into the class's bootstrap methods.
     pub bootstrap: u16,
-    /// Name handed to the bootstrap method.
+    /// Name passed to the bootstrap method.
     pub name: Utf8<'a>,
     /// Field descriptor of the constant, or method descriptor of the call site.
     pub descriptor: Utf8<'a>,
@@ -41,17 +41,17 @@ pub struct MethodHandle<'a> {
     pub member: MemberRef<'a>,
 }
 
-/// What `ldc` or a bootstrap method can be given (JVMS table 4.4-C).
+/// A constant for `ldc` or a bootstrap method (JVMS table 4.4-C).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LoadableConstant<'a> {
     /// An `int`.
     Integer(i32),
-    /// A `float`, with its bits kept.
+    /// A `float`; its bits are preserved.
     Float(f32),
     /// A `long`.
     Long(i64),
-    /// A `double`, with its bits kept.
+    /// A `double`; its bits are preserved.
     Double(f64),
     /// A string.
     String(Utf8<'a>),
@@ -65,11 +65,10 @@ pub enum LoadableConstant<'a> {
     Dynamic(Dynamic<'a>),
 }
 
-/// Where the first entry stands in a class file.
+/// Offset of the first entry in a class file.
 const ENTRIES: usize = 10;
 
-/// The constant pool of one class. Lookups return none for an index that is
-/// out of range or names another kind of entry.
+/// The constant pool of one class. Lookups return `None` for an index out of range, or an entry of another kind.
 #[derive(Debug, Clone)]
 pub struct ConstantPool<'a> {
     bytes: &'a [u8],
@@ -78,16 +77,16 @@ pub struct ConstantPool<'a> {
 }
 
 impl<'a> ConstantPool<'a> {
-    /// Scans the pool whose count stands at offset 8, reusing `offsets`.
+    /// Scans the pool whose count is at offset 8, reusing `offsets`.
     pub(crate) fn read(bytes: &'a [u8], mut offsets: Vec<u32>) -> Result<Self, ReadError> {
-        // Nothing has the index 0.
+        // Index 0 has no entry.
         offsets.clear();
         offsets.push(0);
         Self::read_behind(bytes, offsets, ENTRIES)
     }
 
-    /// The same of a pool that begins with all of `known`: only what is behind it
-    /// is scanned. Where it does not, all is.
+    /// Does the same for a pool that begins with all of `known`, and scans only the rest. If it begins differently,
+    /// this scans all of it.
     pub(crate) fn read_beside(
         bytes: &'a [u8],
         mut offsets: Vec<u32>,
@@ -106,8 +105,7 @@ impl<'a> ConstantPool<'a> {
         Self::read_behind(bytes, offsets, known.end())
     }
 
-    /// Scans the entries from `at` on; those of which `offsets` has the offset
-    /// stand before.
+    /// Scans the entries from `at` on; `offsets` holds those of the entries before.
     fn read_behind(
         bytes: &'a [u8],
         mut offsets: Vec<u32>,
@@ -133,7 +131,7 @@ impl<'a> ConstantPool<'a> {
                     return Err(ReadError::WideConstantAtEnd { index, offset });
                 }
             }
-            // Texts and others take turns as they like: no branch could be foretold.
+            // Texts alternate irregularly with other entries, so a branch would be mispredicted.
             let text = u16::from_be_bytes([*high, *low]);
             let is_text = u16::from(*tag == constant_tag::UTF8);
             let size = length.plus(usize::from(text & is_text.wrapping_neg()));
@@ -155,18 +153,18 @@ impl<'a> ConstantPool<'a> {
         std::mem::take(&mut self.offsets)
     }
 
-    /// `constant_pool_count`: one more than the highest index.
+    /// Returns `constant_pool_count`: one more than the highest index.
     #[must_use]
     pub fn count(&self) -> u16 {
         self.offsets.len() as u16
     }
 
-    /// Offset in the class file of the first byte after the pool.
+    /// Returns the offset in the class file of the first byte after the pool.
     pub(crate) fn end(&self) -> usize {
         self.end as usize
     }
 
-    /// Offset of an entry's tag byte.
+    /// Returns the offset of an entry's tag.
     #[inline]
     pub(crate) fn offset(&self, index: PoolIndex) -> Option<usize> {
         self.offsets
@@ -175,14 +173,14 @@ impl<'a> ConstantPool<'a> {
             .map(|at| *at as usize)
     }
 
-    /// The tag of an entry (JVMS table 4.4-A).
+    /// Returns the tag of an entry (JVMS table 4.4-A).
     #[must_use]
     #[inline]
     pub fn tag(&self, index: PoolIndex) -> Option<u8> {
         self.bytes.get(self.offset(index)?).copied()
     }
 
-    /// Offset of the body of an entry with this tag.
+    /// Returns the offset of the body of an entry with this tag.
     #[inline]
     fn body(&self, index: PoolIndex, tag: u8) -> Option<usize> {
         let at = self.offset(index)?;
@@ -194,7 +192,7 @@ impl<'a> ConstantPool<'a> {
         u16_at(self.bytes, at).map(PoolIndex)
     }
 
-    /// A `CONSTANT_Utf8`.
+    /// Returns a `CONSTANT_Utf8`.
     #[must_use]
     #[inline]
     pub fn utf8(&self, index: PoolIndex) -> Option<Utf8<'a>> {
@@ -204,14 +202,14 @@ impl<'a> ConstantPool<'a> {
         self.bytes.get(start..start.plus(length)).map(Utf8::new)
     }
 
-    /// The text of a `CONSTANT_Utf8`, or the one that a `CONSTANT_Class` or `CONSTANT_String` names.
+    /// Returns the text of a `CONSTANT_Utf8`, or of the one in a `CONSTANT_Class` or `CONSTANT_String`.
     #[must_use]
     pub fn text(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         let found = self.utf8(index).or_else(|| self.class_name(index));
         found.or_else(|| self.string(index))
     }
 
-    /// Whether any entry is a `CONSTANT_Utf8` with this text.
+    /// Checks whether any entry is a `CONSTANT_Utf8` with this text.
     #[must_use]
     pub fn holds(&self, text: &[u8]) -> bool {
         let Ok(length) = u16::try_from(text.len()) else {
@@ -231,37 +229,37 @@ impl<'a> ConstantPool<'a> {
         self.utf8(self.index_at(self.body(index, tag)?)?)
     }
 
-    /// Internal name, or array descriptor, of a `CONSTANT_Class`.
+    /// Returns the internal name or array descriptor of a `CONSTANT_Class`.
     #[must_use]
     pub fn class_name(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         self.named(index, constant_tag::CLASS)
     }
 
-    /// Text of a `CONSTANT_String`.
+    /// Returns the text of a `CONSTANT_String`.
     #[must_use]
     pub fn string(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         self.named(index, constant_tag::STRING)
     }
 
-    /// Descriptor of a `CONSTANT_MethodType`.
+    /// Returns the descriptor of a `CONSTANT_MethodType`.
     #[must_use]
     pub fn method_type(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         self.named(index, constant_tag::METHOD_TYPE)
     }
 
-    /// Name of a `CONSTANT_Module`.
+    /// Returns the name of a `CONSTANT_Module`.
     #[must_use]
     pub fn module(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         self.named(index, constant_tag::MODULE)
     }
 
-    /// Name of a `CONSTANT_Package`.
+    /// Returns the name of a `CONSTANT_Package`.
     #[must_use]
     pub fn package(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         self.named(index, constant_tag::PACKAGE)
     }
 
-    /// A field, method or interface method.
+    /// Returns a field, method or interface method.
     #[must_use]
     pub fn member_ref(&self, index: PoolIndex) -> Option<MemberRef<'a>> {
         let at = self.offset(index)?;
@@ -282,7 +280,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Name and descriptor of a `CONSTANT_NameAndType`.
+    /// Returns name and descriptor of a `CONSTANT_NameAndType`.
     #[must_use]
     pub fn name_and_type(&self, index: PoolIndex) -> Option<(Utf8<'a>, Utf8<'a>)> {
         let at = self.body(index, constant_tag::NAME_AND_TYPE)?;
@@ -292,7 +290,7 @@ impl<'a> ConstantPool<'a> {
         ))
     }
 
-    /// A `CONSTANT_Dynamic` or `CONSTANT_InvokeDynamic`.
+    /// Returns a `CONSTANT_Dynamic` or `CONSTANT_InvokeDynamic`.
     #[must_use]
     pub fn dynamic(&self, index: PoolIndex) -> Option<Dynamic<'a>> {
         let at = self.offset(index)?;
@@ -310,7 +308,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// A `CONSTANT_MethodHandle`.
+    /// Returns a `CONSTANT_MethodHandle`.
     #[must_use]
     pub fn method_handle(&self, index: PoolIndex) -> Option<MethodHandle<'a>> {
         let at = self.body(index, constant_tag::METHOD_HANDLE)?;
@@ -321,13 +319,13 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Value of a `CONSTANT_Integer`.
+    /// Returns the value of a `CONSTANT_Integer`.
     #[must_use]
     pub fn integer(&self, index: PoolIndex) -> Option<i32> {
         u32_at(self.bytes, self.body(index, constant_tag::INTEGER)?).map(|bits| bits as i32)
     }
 
-    /// Value of a `CONSTANT_Float`.
+    /// Returns the value of a `CONSTANT_Float`.
     #[must_use]
     pub fn float(&self, index: PoolIndex) -> Option<f32> {
         u32_at(self.bytes, self.body(index, constant_tag::FLOAT)?).map(f32::from_bits)
@@ -341,20 +339,20 @@ impl<'a> ConstantPool<'a> {
             .map(|bits| u64::from_be_bytes(*bits))
     }
 
-    /// Value of a `CONSTANT_Long`.
+    /// Returns the value of a `CONSTANT_Long`.
     #[must_use]
     pub fn long(&self, index: PoolIndex) -> Option<i64> {
         self.bits64(index, constant_tag::LONG)
             .map(|bits| bits as i64)
     }
 
-    /// Value of a `CONSTANT_Double`.
+    /// Returns the value of a `CONSTANT_Double`.
     #[must_use]
     pub fn double(&self, index: PoolIndex) -> Option<f64> {
         self.bits64(index, constant_tag::DOUBLE).map(f64::from_bits)
     }
 
-    /// A loadable constant of any kind.
+    /// Returns a loadable constant of any kind.
     #[must_use]
     pub fn constant(&self, index: PoolIndex) -> Option<LoadableConstant<'a>> {
         match self.tag(index)? {

@@ -1,4 +1,4 @@
-//! The names of the fields that instructions of a class may name.
+//! Names of the fields in a constant pool.
 
 use jvms::constant_tag;
 
@@ -6,13 +6,13 @@ use super::ConstantPool;
 use crate::error::ReadError;
 use crate::index::PoolIndex;
 
-/// Bytes of a class file in front of the pool's count: magic and version.
+/// Bytes of a class file before the pool's count: magic and version.
 const FRONT: usize = 8;
 
-/// The names of all fields in a constant pool of `count` and these entries (JVMS 4.4.2), in no order.
+/// Returns the names of all fields in a constant pool of `count` and these entries (JVMS 4.4.2), in no order.
 ///
 /// # Errors
-/// If the entries are cut off, or one is of an unknown kind.
+/// The entries are truncated, or one has an unknown kind.
 pub fn named_fields(count: u16, entries: &[u8]) -> Result<Vec<String>, ReadError> {
     let mut file = vec![0; FRONT];
     file.extend_from_slice(&count.to_be_bytes());

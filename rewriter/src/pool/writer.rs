@@ -1,4 +1,4 @@
-//! Entries appended to the constant pool (JVMS 4.4), each once per class.
+//! Appends entries to the constant pool (JVMS 4.4), each once per class.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,12 +13,11 @@ pub(crate) struct PoolWriter {
     bytes: Vec<u8>,
     /// Index of the next entry.
     next: usize,
-    /// Entries that are asked for by what they hold, by a hash of that: index
-    /// and where they stand.
+    /// Entries by a hash of their content: index and byte range.
     interned: HashMap<u64, (u16, u32, u32), BuildHasherDefault<Hashed>>,
 }
 
-/// Keys are hashes already.
+/// Uses the keys as they are, because they are hashes.
 #[derive(Debug, Default)]
 struct Hashed(u64);
 
@@ -36,7 +35,7 @@ impl Hasher for Hashed {
     }
 }
 
-/// A state to go back to.
+/// A state for [`PoolWriter::roll_back`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     length: usize,
@@ -44,7 +43,7 @@ pub(crate) struct Mark {
 }
 
 impl PoolWriter {
-    /// Starts behind a pool of `count` entries.
+    /// Starts after a pool of `count` entries.
     pub(crate) fn begin(&mut self, count: u16) {
         self.bytes.clear();
         self.interned.clear();
@@ -55,7 +54,7 @@ impl PoolWriter {
         &self.bytes
     }
 
-    /// The new `constant_pool_count`.
+    /// Returns the new `constant_pool_count`.
     pub(crate) fn count(&self) -> u16 {
         self.next as u16
     }
@@ -67,7 +66,7 @@ impl PoolWriter {
         }
     }
 
-    /// Forgets what was added since `mark`.
+    /// Removes the entries added since `mark`.
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         if self.bytes.len() > mark.length {
             self.bytes.truncate(mark.length);
@@ -77,7 +76,7 @@ impl PoolWriter {
         }
     }
 
-    /// Adds an entry whose index is returned; none when the pool is full.
+    /// Adds an entry and returns its index; `None` if the pool is full.
     fn add(&mut self, tag: u8, items: &[&[u8]]) -> Option<u16> {
         // A `long` or `double` takes two indices (JVMS 4.4.5).
         let width = 1_usize.plus(usize::from(matches!(
@@ -101,7 +100,7 @@ impl PoolWriter {
         self.add(constant_tag::UTF8, &[&length.to_be_bytes(), text])
     }
 
-    /// An entry with this tag and content, added unless it has been before.
+    /// Returns an entry with this tag and content, added on first use.
     fn intern(&mut self, tag: u8, items: &[&[u8]]) -> Option<u16> {
         let key = items
             .iter()
@@ -121,45 +120,45 @@ impl PoolWriter {
         Some(index)
     }
 
-    /// A `CONSTANT_Utf8` that may have been added before.
+    /// Returns a `CONSTANT_Utf8`, added on first use.
     pub(crate) fn text(&mut self, text: &[u8]) -> Option<u16> {
         let length = u16::try_from(text.len()).ok()?;
         self.intern(constant_tag::UTF8, &[&length.to_be_bytes(), text])
     }
 
-    /// A `CONSTANT_Class` of this name.
+    /// Returns a `CONSTANT_Class` of this name.
     pub(crate) fn class(&mut self, name: &[u8]) -> Option<u16> {
         let name = self.text(name)?;
         self.intern(constant_tag::CLASS, &[&name.to_be_bytes()])
     }
 
-    /// A `CONSTANT_String`.
+    /// Returns a `CONSTANT_String`.
     pub(crate) fn string(&mut self, text: &[u8]) -> Option<u16> {
         let text = self.text(text)?;
         self.intern(constant_tag::STRING, &[&text.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Integer`.
+    /// Returns a `CONSTANT_Integer`.
     pub(crate) fn integer(&mut self, value: u32) -> Option<u16> {
         self.intern(constant_tag::INTEGER, &[&value.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Float` by its bits.
+    /// Returns a `CONSTANT_Float` with these bits.
     pub(crate) fn float(&mut self, bits: u32) -> Option<u16> {
         self.intern(constant_tag::FLOAT, &[&bits.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Long`.
+    /// Returns a `CONSTANT_Long`.
     pub(crate) fn long(&mut self, value: u64) -> Option<u16> {
         self.intern(constant_tag::LONG, &[&value.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Double` by its bits.
+    /// Returns a `CONSTANT_Double` with these bits.
     pub(crate) fn double(&mut self, bits: u64) -> Option<u16> {
         self.intern(constant_tag::DOUBLE, &[&bits.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Methodref` or `CONSTANT_InterfaceMethodref`.
+    /// Returns a `CONSTANT_Methodref` or `CONSTANT_InterfaceMethodref`.
     pub(crate) fn method_named(
         &mut self,
         (owner, name, descriptor): (&[u8], &[u8], &[u8]),
@@ -173,7 +172,7 @@ impl PoolWriter {
         self.member_named(tag, (owner, name, descriptor))
     }
 
-    /// A `CONSTANT_Fieldref`.
+    /// Returns a `CONSTANT_Fieldref`.
     pub(crate) fn field_named(&mut self, member: (&[u8], &[u8], &[u8])) -> Option<u16> {
         self.member_named(constant_tag::FIELD_REF, member)
     }
@@ -191,12 +190,12 @@ impl PoolWriter {
         self.intern(tag, &[&owner.to_be_bytes(), &both.to_be_bytes()])
     }
 
-    /// A `CONSTANT_Fieldref` that is asked for once per class.
+    /// Adds a `CONSTANT_Fieldref` that is requested once per class.
     pub(crate) fn field(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
         self.member(constant_tag::FIELD_REF, owner, name, descriptor)
     }
 
-    /// A `CONSTANT_Methodref`.
+    /// Adds a `CONSTANT_Methodref`.
     pub(crate) fn method(&mut self, owner: &str, name: &str, descriptor: &str) -> Option<u16> {
         self.member(constant_tag::METHOD_REF, owner, name, descriptor)
     }
@@ -208,23 +207,23 @@ impl PoolWriter {
         self.member_of(tag, owner, name, descriptor)
     }
 
-    /// The same of a class, name and descriptor that are in the pool.
+    /// Does the same for a class, name and descriptor in the pool.
     fn member_of(&mut self, tag: u8, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
         let both = self.pair(constant_tag::NAME_AND_TYPE, name, descriptor)?;
         self.pair(tag, owner, both)
     }
 
-    /// A `CONSTANT_Fieldref` of parts that are in the pool.
+    /// Returns a `CONSTANT_Fieldref` of entries in the pool.
     pub(crate) fn field_of(&mut self, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
         self.member_of(constant_tag::FIELD_REF, owner, name, descriptor)
     }
 
-    /// A `CONSTANT_Methodref` of parts that are in the pool.
+    /// Returns a `CONSTANT_Methodref` of entries in the pool.
     pub(crate) fn method_of(&mut self, owner: u16, name: u16, descriptor: u16) -> Option<u16> {
         self.member_of(constant_tag::METHOD_REF, owner, name, descriptor)
     }
 
-    /// A `CONSTANT_InterfaceMethodref` of parts that are in the pool.
+    /// Returns a `CONSTANT_InterfaceMethodref` of entries in the pool.
     pub(crate) fn interface_method_of(
         &mut self,
         owner: u16,
@@ -234,12 +233,12 @@ impl PoolWriter {
         self.member_of(constant_tag::INTERFACE_METHOD_REF, owner, name, descriptor)
     }
 
-    /// A `CONSTANT_NameAndType` of parts that are in the pool.
+    /// Returns a `CONSTANT_NameAndType` of entries in the pool.
     pub(crate) fn name_and_type(&mut self, name: u16, descriptor: u16) -> Option<u16> {
         self.pair(constant_tag::NAME_AND_TYPE, name, descriptor)
     }
 
-    /// A `CONSTANT_MethodHandle`.
+    /// Returns a `CONSTANT_MethodHandle`.
     pub(crate) fn method_handle(&mut self, kind: u8, method: u16) -> Option<u16> {
         self.add(
             constant_tag::METHOD_HANDLE,
@@ -247,7 +246,7 @@ impl PoolWriter {
         )
     }
 
-    /// A `CONSTANT_Dynamic` of parts that are in the pool.
+    /// Returns a `CONSTANT_Dynamic` of entries in the pool.
     pub(crate) fn dynamic(&mut self, bootstrap: u16, name: u16, descriptor: u16) -> Option<u16> {
         let both = self.pair(constant_tag::NAME_AND_TYPE, name, descriptor)?;
         self.pair(constant_tag::DYNAMIC, bootstrap, both)
@@ -258,7 +257,7 @@ impl PoolWriter {
     }
 }
 
-/// True when an entry holds this tag and these items.
+/// Checks whether an entry has this tag and these items.
 fn is_made_of(mut entry: &[u8], tag: u8, items: &[&[u8]]) -> bool {
     let parts = std::iter::once(std::slice::from_ref(&tag)).chain(items.iter().copied());
     for part in parts {
@@ -270,10 +269,10 @@ fn is_made_of(mut entry: &[u8], tag: u8, items: &[&[u8]]) -> bool {
     entry.is_empty()
 }
 
-/// Where FNV-1a begins.
+/// The start value of FNV-1a.
 const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
-/// FNV-1a, going on from `seed`.
+/// Continues FNV-1a from `seed`.
 fn hash(bytes: &[u8], seed: u64) -> u64 {
     bytes.iter().fold(seed, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)

@@ -1,8 +1,8 @@
-//! A writer that stops in time.
+//! A writer with a size limit.
 
 use std::fmt::{self, Write};
 
-/// Hands text on until [`MAX_OUTPUT`] bytes have passed.
+/// Passes text on until [`MAX_OUTPUT`] bytes.
 pub(super) struct Bounded<'w> {
     out: &'w mut dyn Write,
     left: usize,
@@ -10,7 +10,7 @@ pub(super) struct Bounded<'w> {
 }
 
 impl<'w> Bounded<'w> {
-    /// Runs `work`; where it was stopped, says so.
+    /// Runs `work`; reports a truncation at the end.
     pub(super) fn write(
         out: &'w mut dyn Write,
         work: impl FnOnce(&mut dyn Write) -> fmt::Result,
@@ -43,7 +43,7 @@ impl Write for Bounded<'_> {
     }
 }
 
-/// Most bytes that one call writes before it says that it is cut off.
+/// Maximum bytes of one call's output before it reports a truncation.
 pub const MAX_OUTPUT: usize = 64 << 20;
 
 #[cfg(test)]

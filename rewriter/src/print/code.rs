@@ -1,4 +1,4 @@
-//! A method: heading, instructions with their operands, and tables.
+//! Prints a method: heading, instructions with their operands, and tables.
 
 use std::fmt::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::text::{Name, Text};
 use jvms::opcode;
 use jvms::opcode::Form;
 
-/// Writes a method with all that belongs to it.
+/// Writes a method with all its parts.
 pub(super) fn method(method: &Method<'_, '_>, rows: Rows<'_>) -> fmt::Result {
     rows(heading(method))?;
     rows(row!(
@@ -31,13 +31,13 @@ pub(super) fn method(method: &Method<'_, '_>, rows: Rows<'_>) -> fmt::Result {
     attributes("    ", method.class(), rest, rows)
 }
 
-/// Name and descriptor.
+/// Returns name and descriptor.
 pub(super) fn heading(method: &Method<'_, '_>) -> Row {
     let (name, descriptor) = (method.name(), method.descriptor());
     row!("  method {}{}", Name(name), Text(descriptor))
 }
 
-/// Writes attributes by name and length; those with one text or class with it.
+/// Writes attributes by name and length, and the text or class of those with only one.
 pub(super) fn attributes<'a>(
     indent: &str,
     class: &ClassFile<'a>,
@@ -93,7 +93,7 @@ fn instruction(class: &ClassFile<'_>, found: &Instruction<'_>, rows: Rows<'_>) -
     rows(row)
 }
 
-/// Writes what follows the mnemonic; gives the pool entry to explain.
+/// Writes the operands; returns the pool entry to explain.
 fn operands(found: &Instruction<'_>, row: &mut Row) -> Option<PoolIndex> {
     let form = opcode::form(found.opcode);
     if !matches!(form, Form::None | Form::Const(_) | Form::Slot(_)) {
@@ -117,7 +117,7 @@ fn operands(found: &Instruction<'_>, row: &mut Row) -> Option<PoolIndex> {
     found.pool_index()
 }
 
-/// Operand of `newarray` (JVMS table 6.5.newarray-A).
+/// Returns the operand of `newarray` as text (JVMS table 6.5.newarray-A).
 fn element_type(code: i32) -> &'static str {
     match code {
         4 => "boolean",
@@ -170,7 +170,7 @@ fn exceptions(class: &ClassFile<'_>, code: &Code<'_, '_>, rows: Rows<'_>) -> fmt
     Ok(())
 }
 
-/// The attributes of the code, the usual ones row by row.
+/// Writes the attributes of the code, the usual ones row by row.
 fn tables(class: &ClassFile<'_>, code: &Code<'_, '_>, rows: Rows<'_>) -> fmt::Result {
     lines(code, rows)?;
     variables(code, rows)?;

@@ -1,5 +1,5 @@
-//! Pool entries as text, in the form of `javap`. Nothing is followed from one
-//! dynamic constant to the next, so no class can make this recurse.
+//! Pool entries as text, in the form of `javap`. Dynamic constants are not expanded in one another, so no class can
+//! cause recursion.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,7 +10,7 @@ use crate::text::{Name, Text};
 use jvms::constant_tag;
 use jvms::modified_utf8::Utf8;
 
-/// The entry at `.1`, as seen from its class: kind and value.
+/// The entry at `.1` in its class: kind and value.
 pub(super) struct Entry<'c, 'a>(pub(super) &'c ClassFile<'a>, pub(super) PoolIndex);
 
 impl Display for Entry<'_, '_> {
@@ -46,7 +46,7 @@ impl Display for Entry<'_, '_> {
     }
 }
 
-/// A loadable constant with its kind.
+/// Writes a loadable constant with its kind.
 fn constant(value: &LoadableConstant<'_>, f: &mut Formatter<'_>) -> fmt::Result {
     match value {
         LoadableConstant::Integer(value) => write!(f, "int {value}"),
@@ -67,7 +67,7 @@ fn constant(value: &LoadableConstant<'_>, f: &mut Formatter<'_>) -> fmt::Result 
     }
 }
 
-/// Infinity is spelt as Java does.
+/// Writes a number; infinity is spelt as in Java.
 fn number(kind: &str, value: &str, suffix: char, f: &mut Formatter<'_>) -> fmt::Result {
     write!(f, "{kind} {}{suffix}", value.replace("inf", "Infinity"))
 }

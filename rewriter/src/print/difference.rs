@@ -1,8 +1,8 @@
-//! Two versions of a class, line against line.
+//! Prints the difference between two versions of a class.
 //!
-//! The alignment is our own: general ones (Myers', patience) pair an instruction of the method with the same one in the
-//! middle of inserted code, so that half of a probe shows as new and the instruction behind it, too. This one asks for
-//! several lines that agree, and looks for them where code may have been inserted.
+//! The alignment is our own. General ones (Myers', patience) pair an instruction of the method with an equal one in the
+//! middle of inserted code. Half of a probe then appears as new, and so does the next instruction. This one requires
+//! several equal lines, and searches for them where code may have been inserted.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -14,13 +14,12 @@ use crate::print::row::{Row, Rows};
 use crate::print::{code, header};
 use jvms::modified_utf8::Utf8;
 
-/// Lines shown around a change.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
-/// Where the two sides are looked for to agree again: lines that must agree,
-/// and how far ahead.
+/// Search steps for the next agreement: number of equal lines, and distance.
 const LOOKING: [(usize, usize); 4] = [(3, 12), (2, 12), (1, 40), (3, 512)];
 
-/// Writes what differs.
+/// Writes the difference.
 pub(super) fn write(
     before: &ClassFile<'_>,
     after: &ClassFile<'_>,
@@ -116,8 +115,7 @@ fn section(title: &str, before: &[Row], after: &[Row], out: &mut dyn Write) -> f
     Ok(())
 }
 
-/// Pairs lines that say the same, whatever the places in them. Linear: at a
-/// change it looks ahead a bounded number of lines.
+/// Pairs equal lines, ignoring bcis. Linear: at a change it looks ahead a bounded number of lines.
 fn align(before: &[Row], after: &[Row]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(before.len().max(after.len()));
     let (mut i, mut j) = (0_usize, 0_usize);
@@ -147,8 +145,8 @@ fn same(before: &[Row], i: usize, after: &[Row], j: usize) -> bool {
     matches!((before.get(i), after.get(j)), (Some(a), Some(b)) if a.key == b.key)
 }
 
-/// How many lines to pass on either side until both agree again: near places
-/// first, where few lines need to agree.
+/// Returns the number of lines to skip on either side until both agree again. Near lines come first, because fewer of
+/// them must agree.
 fn resume(before: &[Row], after: &[Row]) -> (usize, usize) {
     let agree = |i: usize, j: usize, lines: usize| {
         (i < before.len() || j < after.len())
@@ -179,7 +177,7 @@ fn resume(before: &[Row], after: &[Row]) -> (usize, usize) {
         .unwrap_or((before.len().min(1), after.len().min(1)))
 }
 
-/// Takes lines apart again whose places do not correspond.
+/// Separates paired lines whose bcis do not correspond.
 fn check_places(steps: Vec<Step>, before: &[Row], after: &[Row]) -> Vec<Step> {
     let map = Correspondence::new(&steps, before, after);
     let mut checked = Vec::with_capacity(steps.len());
@@ -194,10 +192,10 @@ fn check_places(steps: Vec<Step>, before: &[Row], after: &[Row]) -> Vec<Step> {
     checked
 }
 
-/// Which bcis of the new code may stand for one of the old.
+/// The new bcis that may correspond to old ones.
 #[derive(Default)]
 struct Correspondence {
-    /// Old bci to the first and last new bci: inserted code in front belongs to it.
+    /// Old bci to the first and last new bci; inserted code before an instruction belongs to it.
     moved: HashMap<u32, (u32, u32)>,
 }
 
@@ -235,11 +233,10 @@ impl Correspondence {
     }
 }
 
-/// Writes in what two versions of a class differ, as a unified difference of
-/// their header and of each method that is not the same; nothing if they agree.
+/// Writes a unified difference of the headers of two class versions, and of each method that differs. Equal classes
+/// produce no output.
 ///
-/// Lines are matched by what they say, with bcis compared by what stands there:
-/// code that has only moved is no difference.
+/// Lines are matched by text, and bcis by the instruction there. So moved code is no difference.
 ///
 /// # Errors
 /// Only those of `out`.

@@ -9,7 +9,7 @@ use crate::print::row::{Row, Rows, row};
 use crate::stack_map::{FrameKind, StackMapReader, VerificationType, item};
 use crate::text::Name;
 
-/// Writes one line per frame; what cannot be read ends them with the reason.
+/// Writes one line per frame; ends with the error at a malformed one.
 pub(super) fn write(
     class: &ClassFile<'_>,
     attribute: &Attribute<'_>,

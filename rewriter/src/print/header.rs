@@ -1,4 +1,4 @@
-//! What a class says of itself before and after its methods.
+//! Prints the parts of a class before and after its methods.
 
 use std::fmt::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::print::flags::Flags;
 use crate::print::row::{Rows, row};
 use crate::text::{Name, Text};
 
-/// Name, version, flags, and the attributes of the class.
+/// Writes name, version, flags, and the attributes of the class.
 pub(super) fn head(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
     let mut name = row!("class {}", Name(class.this_class()));
     if let Some(parent) = class.super_class() {
@@ -50,7 +50,7 @@ impl fmt::Display for Version<'_, '_> {
     }
 }
 
-/// The fields, each with its attributes.
+/// Writes the fields, each with its attributes.
 pub(super) fn fields(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
     for field in class.fields() {
         let (name, descriptor) = (Name(field.name()), Text(field.descriptor()));
@@ -76,7 +76,7 @@ fn field_attribute<'a>(class: &ClassFile<'a>, found: Attribute<'a>, rows: Rows<'
     }
 }
 
-/// The table of bootstrap methods with their arguments.
+/// Writes the table of bootstrap methods with their arguments.
 pub(super) fn bootstrap_methods(class: &ClassFile<'_>, rows: Rows<'_>) -> fmt::Result {
     for (index, found) in class.bootstrap_methods().enumerate() {
         if index == 0 {

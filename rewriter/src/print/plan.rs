@@ -1,4 +1,4 @@
-//! A class with remarks in their places.
+//! Prints a class with remarks at their locations.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -12,30 +12,30 @@ use crate::print::row::Row;
 use crate::print::{code, header};
 use crate::text::escape;
 
-/// What is remarked.
+/// The content of a remark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What<'t> {
-    /// Something that is inserted.
+    /// An inserted action.
     Edit(Action),
-    /// Something that is inserted or changed, as text; further lines stand below.
+    /// Inserted or changed code as text; further lines follow below.
     Insert(&'t str),
     /// A line to be displayed.
     Note(&'t str),
 }
 
-/// Something to be said at a place of the code.
+/// A remark at a location of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Remark<'t> {
-    /// Where.
+    /// The location.
     pub point: InsertionPoint,
-    /// Who says so: the name of a plugin.
+    /// The name of the plugin.
     pub by: &'t str,
-    /// What.
+    /// The content.
     pub what: What<'t>,
 }
 
-/// Where remarks stand: before or behind the instruction at a bci.
+/// The position of a remark: before or after the instruction at a bci.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
     Before(u16),
@@ -53,7 +53,7 @@ fn position(location: Location) -> Position {
     }
 }
 
-/// Writes an edit of the class itself; the lines of a body stand below it.
+/// Writes an edit of the class; the lines of a body follow below.
 fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt::Result {
     for (index, line) in edit.to_string().lines().enumerate() {
         out.write_str("  + ")?;
@@ -67,7 +67,7 @@ fn class_edit(by: &str, edit: &ClassEdit, out: &mut dyn Write) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the class with remarks; without any it is the class alone.
+/// Writes the class with remarks.
 pub(super) fn annotated(
     class: &ClassFile<'_>,
     class_edits: &[(&str, &ClassEdit)],
@@ -103,7 +103,7 @@ fn annotated_method(
     let mut behind = None;
     let mut heading = true;
     code::method(method, &mut |row| {
-        // The rows of a switch belong to it: what stands behind it waits for the brace.
+        // The rows of a switch belong to it, so remarks after it follow the brace.
         let inside = row.bci.is_none() && row.text.starts_with("            ");
         if let Some(bci) = behind.take_if(|_| !inside) {
             say_at(positions, (index, Position::Behind(bci)), out)?;
@@ -121,7 +121,7 @@ fn annotated_method(
     if let Some(bci) = behind {
         say_at(positions, (index, Position::Behind(bci)), out)?;
     }
-    // What stands at no instruction of this method.
+    // Remarks at no instruction of this method.
     let stray: Vec<_> = positions
         .extract_if(.., |(found, _), _| *found == index)
         .collect();
@@ -153,7 +153,7 @@ fn say_at(
     }
 }
 
-/// In the order in which their code runs; of one place in the order given.
+/// Writes remarks in the order in which their code runs; those at one location in their given order.
 fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
     let mut ordered = remarks.to_vec();
     ordered.sort_by_key(|remark| match remark.point.location {
@@ -198,8 +198,7 @@ fn escaped(text: &str, out: &mut dyn Write) -> fmt::Result {
     text.chars().try_for_each(|c| escape(c, out))
 }
 
-/// Writes a whole class: header, fields, methods with their code, bootstrap
-/// methods, and other attributes by name.
+/// Writes a whole class: header, fields, methods with their code, bootstrap methods, and other attributes by name.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -207,12 +206,11 @@ pub fn class(class: &ClassFile<'_>, out: &mut dyn fmt::Write) -> fmt::Result {
     Bounded::write(out, |out| annotated(class, &[], &[], &[], out))
 }
 
-/// Writes a whole class with what is going to be done to it: class edits in
-/// front, with the name of who makes them, and each remark where its code goes,
-/// marked with `+` for edits and `#` for notes.
+/// Writes a whole class with its planned edits. Class edits come first, with the name of their plugin. Each remark
+/// appears at the location of its code, marked with `+` for edits and `#` for notes.
 ///
-/// Edits on edges stand behind the instruction that they leave. `left_out` says
-/// which methods are not going to be changed after all, and why.
+/// Edits on edges follow the instruction that the edge leaves. `left_out` lists the methods that will stay unchanged,
+/// with the reason.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -228,9 +226,8 @@ pub fn plan(
     })
 }
 
-/// Writes a whole class with everything that `plan` does to it: class edits in
-/// front, one line each, and the others in their places as [`plan()`] does.
-/// `by` says whose plan it is.
+/// Writes a whole class with all edits of `plan`: class edits first, one line each, and the others at their locations
+/// as in [`plan()`]. `by` is the name of the plugin.
 ///
 /// # Errors
 /// Only those of `out`.

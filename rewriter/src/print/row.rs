@@ -1,4 +1,4 @@
-//! One line of text that knows which of its numbers are places in the code.
+//! A line of text that marks its bcis.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use crate::index::Bci;
 /// A line under construction.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
-    /// What is shown.
+    /// The displayed text.
     pub(super) text: String,
-    /// What is compared: the text with `@` for each place.
+    /// The compared text, with `@` for each bci.
     pub(super) key: String,
-    /// The places, in order.
+    /// The bcis, in order.
     pub(super) places: Vec<u32>,
-    /// The instruction that the line shows.
+    /// The bci of the line's instruction.
     pub(super) bci: Option<u16>,
 }
 
 impl Row {
-    /// A line that shows the instruction at `bci`.
+    /// Creates a line for the instruction at `bci`.
     pub(super) fn instruction(bci: Bci) -> Self {
         let mut row = Row {
             bci: Some(bci.0),
@@ -28,14 +28,14 @@ impl Row {
         row
     }
 
-    /// Adds a place in the code.
+    /// Adds a bci.
     pub(super) fn place(&mut self, bci: u32) {
         self.quiet(&bci.to_string());
         self.key.push('@');
         self.places.push(bci);
     }
 
-    /// Adds a place, or says that there is none such.
+    /// Adds a bci, or the text for a missing one.
     pub(super) fn target(&mut self, bci: Option<Bci>) {
         match bci {
             Some(bci) => self.place(u32::from(bci.0)),
@@ -49,12 +49,12 @@ impl Row {
         self.key.push_str(text);
     }
 
-    /// Adds text that is shown and not compared.
+    /// Adds text that is displayed but not compared.
     pub(super) fn quiet(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Fills up with spaces to a column.
+    /// Adds spaces up to a column.
     pub(super) fn column(&mut self, column: usize) {
         let missing = column.saturating_sub(self.text.len()).max(1);
         self.text.extend(std::iter::repeat_n(' ', missing));
@@ -69,7 +69,7 @@ impl fmt::Write for Row {
     }
 }
 
-/// A line of plain text.
+/// Formats a line of plain text.
 macro_rules! row {
     ($($piece:tt)*) => {{
         let mut row = $crate::print::row::Row::default();
@@ -78,6 +78,6 @@ macro_rules! row {
     }};
 }
 
-/// Takes lines as they are made.
+/// Receives lines one by one.
 pub(super) type Rows<'r> = &'r mut dyn FnMut(Row) -> fmt::Result;
 pub(super) use row;
