@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! paths: inputs and outputs ── conflicts: one source a file ── classes: one class file ──┐
-//!                                                          └─ archive: part by part ────┴─ Record: what came of it → summary, baseline
+//!                                                          └─ archive: part by part ────┴─ Record: results → summary, baseline
 //! ```
 //!
-//! Everything is made in a staging folder beside the output and moved at the end, so that nothing is ever half-written.
+//! All output is written to a staging folder beside the output and moved at the end, so that no
+//! file is half-written.
 
 pub mod archive;
 pub mod baseline;
@@ -27,23 +28,23 @@ use rewriter::HelperClass;
 use crate::inputs::execution_data::LEFT_ALONE;
 use crate::warnings::Warning;
 
-/// What came of class files and archives; of several, one after the other.
+/// Accumulated results for class files and archives.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// In numbers.
+    /// Counts of files and entries.
     pub tally: Tally,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// The original classes, if they are kept.
+    /// The original classes, if the command keeps them.
     pub kept: Vec<baseline::KeptClass>,
-    /// Methods that have no probes, once for each plugin that asked for some.
+    /// Methods without probes, once for each plugin that wanted probes there.
     pub left_alone: Vec<probes::Failure>,
     /// Helper classes of plugins that belong beside the class file, until they are written.
     pub helpers: Vec<HelperClass>,
 }
 
 impl Record {
-    /// The helper classes, which are the caller's to write: each by the name of its file.
+    /// Returns the helper classes by file name. The caller writes them.
     pub fn take_helpers(&mut self) -> impl Iterator<Item = (String, Vec<u8>)> {
         let helpers = std::mem::take(&mut self.helpers).into_iter();
         helpers.map(|helper| {
@@ -52,7 +53,7 @@ impl Record {
         })
     }
 
-    /// Notes a method that has none of the edits that plugins asked for.
+    /// Records a method without the edits that plugins wanted.
     pub fn leave_alone(&mut self, class: &str, method: LeftAloneMethod, plugins: &[String]) {
         let LeftAloneMethod { method, cause } = method;
         let message = format!("{class}.{method} was kept as it is and is not measured");
@@ -68,7 +69,7 @@ impl Record {
             }));
     }
 
-    /// Adds what came next.
+    /// Appends the results of the next files.
     pub fn append(&mut self, mut other: Self) {
         self.tally.add(&other.tally);
         self.warnings.append(&mut other.warnings);
@@ -83,15 +84,15 @@ impl Record {
 pub struct Tally {
     /// Class files of every kind.
     pub classes: u64,
-    /// Of these, those that got probes.
+    /// Class files that got probes.
     pub instrumented: u64,
-    /// Of these, those that had probes already and were left alone.
+    /// Class files that had probes already and were left alone.
     pub already: u64,
-    /// Of these, those that a plugin wanted and that were kept as they are after a failure.
+    /// Class files that a plugin selected and that a failure left unchanged.
     pub failed: u64,
-    /// Class files and archives that cannot be read and were kept as they are.
+    /// Unreadable class files and archives, which were copied unchanged.
     pub unreadable: u64,
-    /// Everything else.
+    /// All other files.
     pub others: u64,
 }
 

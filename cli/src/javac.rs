@@ -1,4 +1,4 @@
-//! Java sources compiled for a JVM that runs.
+//! Compiles Java sources for a running JVM.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::compiler_options::CompilerOptions;
 use crate::problem::Problem;
 use crate::temporary;
 
-/// What there is to know of the JVM that the classes are for.
+/// Properties of the JVM that will load the classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Facts {
     /// `java.home`.
@@ -30,7 +30,7 @@ struct Facts {
     module_path: Vec<PathBuf>,
 }
 
-/// Compiled once and quickly, the compiler has done a few sources in half of the time.
+/// Without the optimising compiler, `javac` finishes a few sources in half of the time.
 const QUICK_START: [&str; 2] = [
     "-J-XX:+IgnoreUnrecognizedVMOptions",
     "-J-XX:TieredStopAtLevel=1",
@@ -39,15 +39,15 @@ const QUICK_START: [&str; 2] = [
 /// The oldest release that every compiler compiles for.
 const OLDEST: u16 = 8;
 
-/// What is known of the classes of the JVM, which are named with dots.
+/// The classes of the JVM, by names with dots.
 pub trait LoadedClasses {
-    /// The places that the loaders of these classes have classes from.
+    /// Returns the class locations of the loaders of these classes.
     ///
     /// # Errors
     /// If the agent does not answer.
     fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem>;
 
-    /// The class files of these classes, without those that no loader has or finds.
+    /// Returns the class files of these classes, without those that no loader finds.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -56,15 +56,16 @@ pub trait LoadedClasses {
 
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
 ///
-/// `class_path` is used in place of the JVM's own class path and module path. Of either, jars within jars and folders
-/// of classes within them are unpacked. Where the JVM's own path does not have the classes, or does not do for them,
-/// the places of their loaders are searched behind it. The compiler is that of the JVM's JDK, or of `JAVA_HOME`,
-/// or the first in `PATH`. Its options are those that the class files of the JVM show: release, names of parameters,
-/// tables for debugging. Compilers differ in how inner classes get access to each other, and the members of a class
-/// with it, so another release would make other members.
+/// `class_path` replaces the JVM's own class path and module path. Nested jars and class folders
+/// within jars are unpacked. If the JVM's own path lacks the classes or does not compile them, the
+/// locations of their loaders are searched behind it. The compiler is that of the JVM's JDK, or of
+/// `JAVA_HOME`, or the first in `PATH`. Its options follow the JVM's class files: release, names of
+/// parameters, debug tables. Compilers differ in the accessors between inner classes, and so in the
+/// members of a class, so another release would create other members.
 ///
 /// # Errors
-/// If the JVM does not describe itself (`H05xx`), there is no compiler (`H0725`), or it refuses the sources (`H0726`).
+/// If the JVM does not describe itself (`H05xx`), no compiler exists (`H0725`), or it rejects the
+/// sources (`H0726`).
 pub fn compile(
     pid: i32,
     sources: &[PathBuf],
@@ -115,7 +116,7 @@ pub fn compile(
         }
         outcome => outcome?,
     };
-    // Only now all classes of the sources are known; nested ones may show more.
+    // Only now all classes of the sources are known; nested ones may show more options.
     let all = known(&loaded.files(&compiled_classes(classes.path()))?);
     match all == options {
         true => Ok(classes),
@@ -123,7 +124,7 @@ pub fn compile(
     }
 }
 
-/// The entries of a JVM's class path and module path.
+/// Returns the entries of a JVM's class path and module path.
 ///
 /// # Errors
 /// If the JVM does not describe itself (`H05xx`).
@@ -139,7 +140,7 @@ struct Compiler<'c> {
     options: Vec<String>,
 }
 
-/// What a compiler made, or what it said instead.
+/// The compiler's output folder, or its messages.
 type Made = Result<TempDir, String>;
 
 impl Compiler<'_> {
@@ -148,7 +149,7 @@ impl Compiler<'_> {
             Ok(folder) => return Ok(folder),
             Err(said) => said,
         };
-        // Classes of a module of the JDK can be compiled as a part of that module only.
+        // Classes of a JDK module compile only as part of that module.
         let said = match named_module(&said) {
             Some(module) => match self.in_module(module)? {
                 Ok(folder) => return Ok(folder),
@@ -159,7 +160,7 @@ impl Compiler<'_> {
         Err(self.refused(&said))
     }
 
-    /// Compiles sources as a part of a module of the compiler's JDK, which is taken for the JVM's.
+    /// Compiles sources as part of a module of the compiler's JDK, which replaces the JVM's.
     fn in_module(&self, module: &str) -> Result<Made, Problem> {
         let root = temporary::usual_folder()?;
         let mut copies = Vec::new();
@@ -191,7 +192,7 @@ impl Compiler<'_> {
         let mut options = self.options.clone();
         if let Some(module) = module {
             command.arg("--patch-module").arg(module);
-            // The compiler takes no other release with a module of its own.
+            // The compiler accepts no other release for a module of its own.
             if let Some(at) = options.iter().position(|option| option == "--release") {
                 options.drain(at..at + 2);
             }
@@ -224,26 +225,26 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether the compiler does not know the release that it is to compile for.
+/// Checks whether the compiler does not support the target release.
 fn is_too_old(said: &str) -> bool {
     said.contains("release version ") && said.contains(" not supported")
 }
 
-/// Whether the compiler may have seen too little.
+/// Checks whether the compiler's class path may be incomplete.
 fn lacks_something(refused: &Problem) -> bool {
     let said = refused.to_string();
     let signs = ["cannot find symbol", "does not exist", "cannot access"];
     signs.iter().any(|sign| said.contains(sign))
 }
 
-/// The module that the compiler says the package of a source belongs to.
+/// Returns the module that the compiler names for the package of a source.
 fn named_module(said: &str) -> Option<&str> {
     let (_, behind) = said.split_once("package exists in another module: ")?;
     let end = behind.find(|c: char| !(c.is_alphanumeric() || "._".contains(c)));
     Some(&behind[..end.unwrap_or(behind.len())])
 }
 
-/// The classes that sources are named after.
+/// Returns the classes that sources are named after.
 fn class_names(sources: &[PathBuf]) -> Result<Vec<String>, Problem> {
     let name = |source: &PathBuf| {
         let text = std::fs::read(source).map_err(|error| Problem::unreadable(source, &error))?;
@@ -257,7 +258,7 @@ fn class_names(sources: &[PathBuf]) -> Result<Vec<String>, Problem> {
     sources.iter().map(name).collect()
 }
 
-/// The package that a source declares; empty for the unnamed one.
+/// Returns the package that a source declares; empty for the unnamed one.
 fn package(source: &str) -> String {
     let mut rest = source.trim_start_matches('\u{feff}');
     loop {
@@ -277,7 +278,7 @@ fn package(source: &str) -> String {
     name.split_whitespace().collect()
 }
 
-/// The names of the class files in a folder, with dots.
+/// Returns the names of the class files in a folder, with dots.
 fn compiled_classes(root: &Path) -> Vec<String> {
     let (mut folders, mut names) = (vec![root.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -296,7 +297,7 @@ fn compiled_classes(root: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a folder or jar has a file.
+/// Checks whether a folder or jar has a file.
 fn holds(place: &Path, file: &Path) -> bool {
     if place.is_dir() {
         return place.join(file).is_file();
@@ -328,7 +329,7 @@ impl Facts {
         })
     }
 
-    /// The compiler, and whether it is the JVM's own.
+    /// Returns the compiler, and true if it is the JVM's own.
     fn compiler(&self) -> Result<(PathBuf, bool), Problem> {
         // A JDK 8 has its JVM in a folder `jre`.
         let around = self.home.parent().filter(|_| self.home.ends_with("jre"));
@@ -360,7 +361,7 @@ fn no_compiler(own: &Path) -> Problem {
         )
 }
 
-/// A value in the text of `java.util.Properties`, its escapes undone.
+/// Returns a value from the text of `java.util.Properties`, with its escapes resolved.
 fn property(text: &str, key: &str) -> Option<String> {
     let line = text.lines().find_map(|line| {
         let (found, value) = line.split_once('=')?;

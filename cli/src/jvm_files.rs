@@ -1,4 +1,4 @@
-//! Our files, read by the agent in a JVM, whose user and file system may be others.
+//! Checks that the agent can read our files: the JVM's user and file system may be others.
 
 use std::fs;
 use std::io::Read;
@@ -28,7 +28,7 @@ fn has_same(process: &Process, file: &Path) -> bool {
 /// Fails if the JVM does not see a file of settings or a plugin, or its user may not read it.
 ///
 /// # Errors
-/// `H0607`. A file that is missing here, too, is reported by its reader.
+/// `H0607`. The reader of the file reports one that is missing here, too.
 pub fn check(process: &Process, file: &Path) -> Result<(), Problem> {
     if !file.exists() {
         return Ok(());

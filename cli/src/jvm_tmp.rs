@@ -1,4 +1,4 @@
-//! Files and folders of ours in the `/tmp` of a JVM, whose user and file system may be others.
+//! Our files and folders in the `/tmp` of a JVM, whose user and file system may be others.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 /// Folder for temporary files, as the JVM sees it.
 const TMP: &str = control::socket::TMP;
 
-/// The `/tmp` that a JVM sees, opened, so that no link in the JVM's file system leads out of it.
+/// The `/tmp` of a JVM, held open, so that no link in the JVM's file system leads out of it.
 #[derive(Debug)]
 pub struct JvmTmp {
     folder: OwnedFd,
@@ -21,7 +21,7 @@ pub struct JvmTmp {
 }
 
 impl JvmTmp {
-    /// Opens it.
+    /// Opens the folder.
     ///
     /// # Errors
     /// If the JVM has none.
@@ -32,23 +32,23 @@ impl JvmTmp {
         })
     }
 
-    /// As this process and its children see it, as long as this lives.
+    /// Returns the path for this process and its children, valid as long as this value lives.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         let (pid, folder) = (std::process::id(), self.folder.as_raw_fd());
         PathBuf::from(format!("/proc/{pid}/fd/{folder}"))
     }
 
-    /// Where the JVM sees what lies in it.
+    /// Returns the JVM's path of a file in the folder.
     #[must_use]
     pub fn seen(&self, ours: &Path) -> PathBuf {
         Path::new(TMP).join(ours.file_name().unwrap_or_default())
     }
 
-    /// Makes a file, or a folder with its files, the JVM's user's.
+    /// Changes the owner of a file, or of a folder with its files, to the JVM's user.
     ///
     /// # Errors
-    /// If this user may not, or somebody else has put something in its place.
+    /// If this user lacks the permission, or another user has replaced the file.
     pub fn give(&self, path: &Path) -> io::Result<()> {
         if geteuid().as_raw() == self.user {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Starting a command with the agent in its JVM, or in every JVM that it starts.
+//! Starts a command with the agent in its JVM, or in every JVM that it starts.
 
 mod child;
 mod library;
@@ -19,21 +19,23 @@ use crate::problem::Problem;
 use crate::writable;
 use program::Program;
 
-/// The variable that every JVM reads options from.
+/// The variable with options for every JVM.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-/// The variable that Gradle's launcher reads options from.
+/// The variable with options for Gradle's launcher.
 const GRADLE_OPTIONS: &str = "GRADLE_OPTS";
 
-/// Runs `command` with the agent and waits for its end; the result is its exit code, 128 + signal if it was killed.
+/// Runs `command` with the agent and waits for its end. Returns its exit code, or 128 + signal if
+/// it was killed.
 ///
-/// `java` gets `-agentpath:…` as its first argument, the JDK's other tools get it behind `-J`,
-/// and every other command gets it in `JAVA_TOOL_OPTIONS`, behind what is there already.
+/// `java` gets `-agentpath:…` as its first argument, and the JDK's other tools get it behind `-J`.
+/// Every other command gets it in `JAVA_TOOL_OPTIONS`, behind the existing options.
 ///
-/// With `output`, nothing is read from this process's standard input, and what is printed goes there.
+/// With `output`, the command has no standard input, and its output goes to that file.
 ///
 /// # Errors
-/// If the command or the agent's library cannot be found or started (`H0601` to `H0603`), another command of ours has
-/// started this one (`H0605`), or nothing can be written to the folder for what is recorded (`H0620`).
+/// If the command or the agent's library is not found or does not start (`H0601` to `H0603`),
+/// another command of ours has started this one (`H0605`), or the folder for recordings is not
+/// writable (`H0620`).
 pub fn run(
     command: &[OsString],
     options: &AgentOptions,
@@ -66,7 +68,8 @@ pub fn run(
     })
 }
 
-/// A JVM takes the first agent of ours that it is given, so nothing would be recorded for this command.
+/// Refuses a second agent: a JVM loads the first of our agents, so this command would record
+/// nothing.
 fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Problem> {
     let Some(found) = tool_options.filter(|text| text.to_string_lossy().contains(AGENT_LIBRARY))
     else {
@@ -90,13 +93,13 @@ fn redirect(command: &mut Command, output: File) -> io::Result<()> {
     Ok(())
 }
 
-/// The executable file that a command names, as a shell finds it.
+/// Returns the executable file of a command, as a shell finds it.
 #[must_use]
 pub fn find_program(name: &OsStr) -> Option<PathBuf> {
     program::which(name, std::env::var_os("PATH").as_deref())
 }
 
-/// The agent's library, as an absolute path.
+/// Returns the agent's library as an absolute path.
 ///
 /// # Errors
 /// `H0601` with every path that was tried.
@@ -104,7 +107,7 @@ pub fn agent_library() -> Result<PathBuf, Problem> {
     library::find()
 }
 
-/// `-agentpath:LIBRARY=OPTIONS`.
+/// Formats `-agentpath:LIBRARY=OPTIONS`.
 fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, Problem> {
     if library.as_encoded_bytes().contains(&b'=') {
         return Err(Problem::user(
@@ -155,7 +158,8 @@ fn prepare(
     command
 }
 
-/// Options of Gradle with no daemon: it would keep the agent, and record later builds in the folder of this one.
+/// Returns Gradle's options with the daemon disabled: a daemon would keep the agent, and record
+/// later builds in the folder of this one.
 fn without_daemon(options: Option<OsString>) -> OsString {
     let mut options = options.unwrap_or_default();
     if !options.is_empty() {

@@ -1,4 +1,5 @@
-//! The folders and jars that the loaders of a class have loaded classes from: plug-ins are not on the class path.
+//! The folders and jars from which the loaders of a class have loaded classes. Plug-ins are not on
+//! the class path.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,9 @@ use crate::problem::Problem;
 use crate::show::complain;
 use crate::warnings::Warning;
 
-/// Where the loaders of these classes, and the parents of those, have classes from: parents first, as they are asked
-/// first. Nothing for classes that are not loaded, and nothing of the JVM's own loaders, whose paths are known.
+/// Returns the class locations of the loaders of these classes and of their parents. Parents come
+/// first, as in delegation. Unloaded classes and the JVM's own loaders, whose paths are known, add
+/// nothing.
 ///
 /// # Errors
 /// If the agent does not answer.
@@ -60,11 +62,11 @@ pub fn of(
     Ok(places)
 }
 
-/// Fails if classes are loaded, but none of them by the loader that is meant, and no class at all is by that one. If
-/// none of them is loaded, they may wait for a loader that is still to come, which is warned of.
+/// Fails if the named classes are loaded, but by other loaders, and the wanted loader has no class
+/// at all. Unloaded classes may wait for a future loader; a warning reports that.
 ///
 /// # Errors
-/// `H0729`, with the loaders that have the classes; or if the agent does not answer.
+/// `H0729`, with the loaders of the classes, or if the agent does not answer.
 pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Problem> {
     let mut named = Vec::new();
     for name in names {
@@ -73,7 +75,7 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Pr
         named.extend(found);
     }
     let is_wanted = |class: &Class| is_meant(Some(wanted), &class.loader);
-    // In most cases the wanted loader has one of them, and no more needs to be asked.
+    // In most cases the wanted loader has one of them, and no further request is needed.
     if named.iter().any(is_wanted) {
         return Ok(());
     }
@@ -104,19 +106,20 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Pr
     }
 }
 
-/// The loaders that have the named classes, unless the wanted loader has classes, too.
+/// Returns the loaders of the named classes, unless the wanted loader has classes, too.
 fn unknown(is_there: bool, named: &[Class]) -> Option<Vec<String>> {
     let line = |class: &Class| format!("{} is loaded by {}", class.name, class.loader);
     (!is_there).then(|| named.iter().map(line).collect())
 }
 
-/// Whether the user means a loader, as it is displayed.
+/// Checks whether the user's text matches a loader, as displayed.
 fn is_meant(wanted: Option<&str>, displayed: &str) -> bool {
     let class = displayed.split('@').next();
     wanted.is_none_or(|wanted| wanted == displayed || Some(wanted) == class)
 }
 
-/// The folder or archive of a path, which may go on within an archive. None of what is no path.
+/// Returns the folder or archive of a path, which may continue within an archive, or nothing for a
+/// text that is no path.
 fn file_of(path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
     path.is_absolute().then(|| {

@@ -1,4 +1,4 @@
-//! The metaspace that a change of a running JVM's classes may take.
+//! The metaspace limit for changes of a running JVM's classes.
 
 use attach::Attachment;
 use clap::Args;
@@ -6,10 +6,10 @@ use control::message::Shortage;
 
 use crate::problem::Problem;
 
-/// Limits from this one on are none: the JVM's default is the whole address space.
+/// Larger limits count as unlimited: the JVM's default is the whole address space.
 const UNLIMITED: u64 = 1 << 50;
 
-/// The check of the metaspace before loaded classes are changed.
+/// Options of the metaspace check before loaded classes change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Metaspace {
     /// Change loaded classes even if the metaspace may not suffice
@@ -36,9 +36,9 @@ impl Metaspace {
         }
     }
 
-    /// Returns the most bytes that a change may take: three quarters of what is free, so that the application can go on
-    /// loading classes. None without a limit of the JVM, without its
-    /// numbers, or if they are to be ignored.
+    /// Returns the maximum number of bytes for a change: three quarters of the free metaspace, so
+    /// that the application can load further classes. Returns nothing without a limit of the JVM,
+    /// without its figures, or with the option to ignore them.
     #[must_use]
     pub fn of_jvm(self, jvm: &Attachment) -> Option<u64> {
         if self.ignore_metaspace {
@@ -46,7 +46,7 @@ impl Metaspace {
         }
         let flag = jvm.command("printflag", &["MaxMetaspaceSize"]).ok()?.text;
         let most = limit(&flag)?;
-        // JDK 25 has taken the line out of the first of these answers.
+        // JDK 25 removed the line from the first of these answers.
         let answers = ["GC.heap_info", "VM.metaspace basic"];
         let used = answers
             .into_iter()
@@ -54,7 +54,7 @@ impl Metaspace {
         Some(most.saturating_sub(used) / 4 * 3)
     }
 
-    /// As [`Self::of_jvm`], in the JVM `pid`; none if it cannot be reached this way.
+    /// As [`Self::of_jvm`], for the JVM `pid`, or nothing if it cannot be attached.
     #[must_use]
     pub fn of_process(self, pid: i32) -> Option<u64> {
         match self.ignore_metaspace {
@@ -64,13 +64,13 @@ impl Metaspace {
     }
 }
 
-/// The problem that the metaspace does not suffice, so that nothing was changed.
+/// Returns the error for insufficient metaspace. The JVM is unchanged.
 #[must_use]
 pub fn shortage(shortage: &Shortage) -> Problem {
     shortage.refusal().into()
 }
 
-/// Reads `-XX:MaxMetaspaceSize=104857600`; none if that is no limit.
+/// Parses `-XX:MaxMetaspaceSize=104857600`, or nothing for an unlimited value.
 fn limit(flag: &str) -> Option<u64> {
     let (_, value) = flag.trim().rsplit_once('=')?;
     let value = value.parse().ok()?;

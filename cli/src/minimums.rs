@@ -1,4 +1,4 @@
-//! How much has to be covered: rules over the whole, packages and classes, and what falls short of them.
+//! Minimum coverage: rules for the total, packages and classes, and their violations.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -15,21 +15,21 @@ use crate::unmatched;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Percent(u32);
 
-/// All.
+/// 100 percent.
 const ALL: Percent = Percent(100 * 10_000);
 
-/// What a rule is about.
+/// Subject of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scope {
-    /// Everything together.
+    /// The sum of all classes.
     Whole,
-    /// Each package of this name.
+    /// Each package that matches.
     Packages(Glob, String),
-    /// Each class of this name.
+    /// Each class that matches.
     Classes(Glob, String),
 }
 
-/// One rule: how much of one counter must be covered.
+/// One rule: the minimum ratio of one counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Minimum {
     scope: Scope,
@@ -126,20 +126,20 @@ impl fmt::Display for Percent {
 }
 
 impl Percent {
-    /// How much of a counter is covered, cut; none if there is nothing to cover.
+    /// Returns the covered ratio of a counter, rounded down, or nothing for an empty counter.
     fn of(counter: Counter) -> Option<Self> {
         let covered = u64::from(counter.covered) * u64::from(ALL.0);
         let percent = covered.checked_div(u64::from(counter.total()))?;
         u32::try_from(percent).ok().map(Self)
     }
 
-    /// With two digits behind the point, cut.
+    /// Rounds down to two digits behind the point.
     fn short(self) -> Self {
         Self(self.0 / 100 * 100)
     }
 }
 
-/// Something that is covered less than a rule wants.
+/// A subject that is covered less than a rule requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortfall {
     what: String,
@@ -149,10 +149,10 @@ pub struct Shortfall {
     counter: Counter,
 }
 
-/// What falls short of the rules in these bundles, parts of `all` or the same.
+/// Returns the violations of the rules in these bundles, which are parts of `all` or the same.
 ///
 /// # Errors
-/// If a rule is about packages or classes of which there are none (`H0671`).
+/// If a rule matches no package or class (`H0671`).
 pub fn check(
     rules: &[Minimum],
     bundles: &[BundleCoverage],
@@ -180,7 +180,7 @@ pub fn check(
     Ok(short)
 }
 
-/// The table of what falls short; empty if nothing does.
+/// Formats the table of violations; empty if no rule is violated.
 #[must_use]
 pub fn table(short: &[Shortfall]) -> String {
     let Some(longest) = short.iter().map(|it| it.what.chars().count()).max() else {
@@ -205,13 +205,13 @@ pub fn table(short: &[Shortfall]) -> String {
 }
 
 impl Minimum {
-    /// What must be covered.
+    /// Returns the counter of the rule.
     #[must_use]
     pub fn counter(&self) -> CounterKind {
         self.counter
     }
 
-    /// What the rule is about, with its counters.
+    /// Returns the subjects of the rule, with their counters.
     fn subjects(&self, bundles: &[BundleCoverage]) -> Vec<(String, Counters)> {
         match &self.scope {
             Scope::Whole => {
@@ -264,7 +264,7 @@ impl Minimum {
     }
 }
 
-/// A name as a line of the table shows it.
+/// Formats a name for the table.
 fn shown(internal: &str) -> String {
     match internal {
         "" => "(unnamed package)".to_owned(),

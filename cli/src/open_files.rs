@@ -1,4 +1,4 @@
-//! Which files running processes have open.
+//! Finds files that running processes have open.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,8 +7,8 @@ use std::path::Path;
 use attach::Process;
 use attach::process::pids;
 
-/// Whether a process that calls itself `own_pid`, in its own namespace of process ids, has this file open. False where
-/// this user may not see that.
+/// Checks whether a process with the id `own_pid` in its own pid namespace has this file open.
+/// Returns false if this user may not see that.
 #[must_use]
 pub fn has_open(own_pid: i32, file: &Path) -> bool {
     let Ok(wanted) = fs::metadata(file) else {

@@ -1,7 +1,9 @@
-//! Spans and metrics for OpenTelemetry, sent by this command while it follows a trace; the JVM knows nothing of it.
+//! Sends spans and metrics to OpenTelemetry while this command follows a trace. The JVM is not
+//! involved.
 //!
-//! The messages are those of the standard (`opentelemetry-proto`). Its SDK is not used: it counts by itself, and has no
-//! way in for sums and histograms that the agent has counted, and it does not tell what a receiver rejected.
+//! The messages follow the standard (`opentelemetry-proto`). Its SDK is not used: it counts by
+//! itself, accepts no sums and histograms that the agent has counted, and does not report rejected
+//! data.
 
 mod client;
 mod delivery;
@@ -30,12 +32,12 @@ use sender::Sender;
 
 /// Spans in one request.
 const BATCH: usize = 512;
-/// Receivers take 4 MiB; a request that is longer than this is parted.
+/// Length limit of a request, in bytes. Longer ones are split; receivers take 4 MiB.
 const LONGEST: usize = 2 << 20;
-/// How long is waited for room.
+/// Pause before the queue is checked for room again.
 const ROOM: Duration = Duration::from_millis(5);
 
-/// Sends what is traced.
+/// Sends the traced calls.
 #[derive(Debug)]
 pub struct Export {
     target: Target,
@@ -49,7 +51,7 @@ struct OfJvm {
     service: Service,
     trees: Trees,
     spans: Spans,
-    /// Since when sums are summed up, in milliseconds since 1970.
+    /// Start of the sums, in milliseconds since 1970.
     since_ms: u64,
 }
 
@@ -66,10 +68,10 @@ impl OfJvm {
 }
 
 impl Export {
-    /// Begins with nothing.
+    /// Starts the sending thread.
     ///
     /// # Errors
-    /// If no thread can be had (`H0661`).
+    /// If no thread can be started (`H0661`).
     pub fn start(target: Target) -> Result<Self, Problem> {
         Ok(Self {
             sender: Sender::start(&target)?,
@@ -79,7 +81,7 @@ impl Export {
         })
     }
 
-    /// A JVM has begun to record, and says what it runs.
+    /// Handles the start of a JVM's recording, which names its program.
     pub fn begin(&mut self, number: usize, trace: &Trace) {
         let service = Service {
             name: self.target.service_of(&trace.meta.command),
@@ -90,29 +92,29 @@ impl Export {
         jvm.since_ms = trace.meta.start_ms;
     }
 
-    /// Takes a call that ended or was seen open, and whether its thread is virtual.
+    /// Adds a call that ended or was seen open. `is_virtual` is true for a virtual thread.
     pub fn call(&mut self, number: usize, call: &Call, is_virtual: bool) {
         self.jvm(number).trees.take(call, is_virtual);
     }
 
-    /// Takes a step of a task.
+    /// Adds a step of a task.
     pub fn step(&mut self, number: usize, step: &TaskStep) {
         self.jvm(number).trees.step(step);
     }
 
-    /// A JVM has forgotten everything so far.
+    /// Handles a reset of a JVM's recording.
     pub fn reset(&mut self, number: usize, trace: &Trace) {
         let jvm = self.jvm(number);
         jvm.trees.reset();
         jvm.since_ms = trace.meta.dump_ms.max(trace.meta.start_ms);
     }
 
-    /// The JVM of this number, which has just recorded something.
+    /// Returns the JVM of this number, which has just recorded an event.
     fn jvm(&mut self, number: usize) -> &mut OfJvm {
         self.jvms.heard(number, || OfJvm::new(&self.target))
     }
 
-    /// Sends the calls whose callers are known, now and then.
+    /// Sends the calls whose callers are known. The caller repeats this.
     pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) {
         for (jvm, trace, settled) in self.jvms.turn(all) {
             jvm.trees.settle(settled);
@@ -150,7 +152,7 @@ impl Export {
     }
 }
 
-/// Queues calls that are placed, as far as there is room; whether there was any.
+/// Queues placed calls, up to the free room. Returns false if the queue is full.
 fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
     let room = sender.room();
     let calls = jvm.trees.take_placed(room);
@@ -163,7 +165,7 @@ fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
     room > 0
 }
 
-/// Hands over requests that are not too long.
+/// Splits requests that are too long, and passes them on.
 fn parted(
     calls: &[Placed],
     request: &impl Fn(&[Placed]) -> ExportTraceServiceRequest,

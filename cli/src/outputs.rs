@@ -1,4 +1,4 @@
-//! Reports on disk: each appears whole or not at all.
+//! Writes reports to disk: each appears whole or not at all.
 
 pub mod atomic;
 pub mod files;
@@ -17,7 +17,8 @@ use crate::stdout::is_stdout;
 use crate::writable;
 use files::{Content, Files};
 
-/// A path as all that lead to the same file have it, also where the file is not there yet.
+/// Returns a path without links, also for a file that does not exist yet, so that equal files have
+/// equal paths.
 fn real_path(path: &Path) -> Result<PathBuf, Problem> {
     let path = absolute(path)?;
     let there = path
@@ -41,15 +42,15 @@ fn both(one: &str, other: &str, path: &Path) -> Problem {
     Problem::user("H0670", message).with("help", "name another file for one of them")
 }
 
-/// Whether a file lies directly in the folder of an HTML report, as JaCoCo's XML does, under a name that none of its
-/// pages has.
+/// Checks whether a file is directly in the folder of an HTML report, as JaCoCo's XML is, under a
+/// name of no page.
 fn is_beside_pages(file: &Path, folder: &Path) -> bool {
     let extension = file.extension();
     file.parent() == Some(folder)
         && extension.is_some_and(|found| ["html", "css", "js"].iter().all(|own| found != *own))
 }
 
-/// How the files begin that reports are made of: snapshots, event files, class files, jars.
+/// Magic bytes of the inputs of reports: snapshots, event files, class files, jars.
 const MATERIAL: [&[u8]; 4] = [
     &probes::format::MAGIC,
     &probes::events::MAGIC,
@@ -57,7 +58,8 @@ const MATERIAL: [&[u8]; 4] = [
     b"PK\x03\x04",
 ];
 
-/// How a file begins; none if there is no such file. One that cannot be read says why when it is written.
+/// Returns the first bytes of a file, or nothing for a missing or unreadable one. Writing reports
+/// the cause.
 fn begin_of(path: &Path) -> Option<Vec<u8>> {
     let mut begin = Vec::new();
     let file = path.is_file().then(|| File::open(path).ok())??;
@@ -65,7 +67,7 @@ fn begin_of(path: &Path) -> Option<Vec<u8>> {
     Some(begin)
 }
 
-/// Refuses to write a report in the place of a file that reports are made of.
+/// Refuses to replace an input of reports by a report.
 fn check_is_no_material(option: &str, path: &Path) -> Result<(), Problem> {
     let begin = begin_of(path).unwrap_or_default();
     if !MATERIAL.iter().any(|magic| begin.starts_with(magic)) {
@@ -95,13 +97,13 @@ impl SourceLookup for Sources {
 }
 
 impl Outputs {
-    /// Whether any report is asked for.
+    /// Checks whether any report is requested.
     #[must_use]
     pub fn any(&self) -> bool {
         self.html.is_some() || self.files().iter().any(|(_, path)| path.is_some())
     }
 
-    /// The files that are asked for, with their options.
+    /// Returns the requested files with their options.
     fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
         [
             ("--xml", &self.xml),
@@ -116,18 +118,19 @@ impl Outputs {
         ]
     }
 
-    /// Whether one of them goes to standard output.
+    /// Checks whether a report goes to standard output.
     #[must_use]
     pub fn takes_stdout(&self) -> bool {
         let mut files = self.files().into_iter();
         files.any(|(_, path)| path.as_deref().is_some_and(is_stdout))
     }
 
-    /// Refuses two reports in one file or on standard output, a file that may be one of the HTML report's, and a folder
-    /// that may not be replaced; `others` are further files that will be written.
+    /// Refuses two reports in one file or on standard output, a file that may be one of the HTML
+    /// report's, and a folder that may not be replaced. `others` are further output files.
     ///
     /// # Errors
-    /// `H0670` with both options, `H0689` for an output in the place of an input, and as [`atomic::is_replaceable`].
+    /// `H0670` with both options, `H0689` for an output in place of an input, and as
+    /// [`atomic::is_replaceable`].
     pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
         let mut known: Vec<(&str, PathBuf)> = Vec::new();
         for (option, path) in self.files().iter().chain(others) {
@@ -150,8 +153,8 @@ impl Outputs {
         }
     }
 
-    /// Refuses to name tests where no report has room for them; `is_html_written` is for commands that write HTML if no
-    /// report is asked for.
+    /// Refuses `--per-test` without a report that names tests. `is_html_written` is true for
+    /// commands that write HTML by default.
     ///
     /// # Errors
     /// `H0606`.
@@ -164,7 +167,7 @@ impl Outputs {
         Err(problem.with("expected", "--html, --lcov or --json"))
     }
 
-    /// Checks before a program runs whether what is asked for can be written.
+    /// Checks before a program runs whether the reports can be written.
     ///
     /// # Errors
     /// `H0620`.
@@ -173,7 +176,7 @@ impl Outputs {
         writable::files(self.files().map(|(_, path)| path))
     }
 
-    /// The report's title.
+    /// Returns the report's title.
     #[must_use]
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or("Code coverage")
@@ -183,7 +186,7 @@ impl Outputs {
     #[must_use]
     pub fn write(&self, report: &Report<'_>, exec: &[ExecutionData]) -> Files {
         let mut made = Files::default();
-        // First, because it takes the place of a whole folder, in which the other files may lie.
+        // HTML is first: it replaces a whole folder, which may hold the other files.
         if let Some(folder) = &self.html {
             made.folder(folder, "index.html", &|folder| {
                 report::html::write(report, folder)

@@ -1,4 +1,4 @@
-//! A folder that goes with the command, for what is recorded when nobody said where.
+//! A temporary folder for recordings, if no option names a folder.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -15,22 +15,23 @@ use crate::problem::Problem;
 use crate::show::{self, say};
 use crate::temporary::{self, KEPT, RECORDS};
 
-/// The folder; it is deleted when this is dropped, or by a later command of this user if this one is killed.
+/// The folder. Dropping the value deletes it, or a later command of this user does after a kill.
 #[derive(Debug)]
 pub struct PassingFolder {
     ours: TempDir,
-    /// The path of the folder goes through it.
+    /// Keeps the parent open: the folder's path leads through it.
     _tmp: Option<JvmTmp>,
-    /// Where those see it who record.
+    /// The folder's path for the recording JVMs.
     theirs: PathBuf,
 }
 
 impl PassingFolder {
-    /// In the `/tmp` that a JVM sees, with a folder within that is its user's; the settings then name that. None if
-    /// somebody said where to record, or an agent is there already: it records where it always does.
+    /// Creates a folder in the `/tmp` that a JVM sees, with a sub-folder owned by the JVM's user,
+    /// and names that in the settings. Returns nothing if the settings name a folder, or if an
+    /// agent is loaded already: it keeps its own.
     ///
     /// # Errors
-    /// If there is no such process, or no folder can be made (`H0620`).
+    /// If the process does not exist, or the folder cannot be created (`H0620`).
     pub fn in_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
         match Agent::find(pid)? {
             Ok(_) => Ok(None),
@@ -63,10 +64,11 @@ impl PassingFolder {
         Ok(Some(Self { ours, _tmp, theirs }))
     }
 
-    /// For the JVMs of a command; the settings then name it. None if somebody said where to record.
+    /// Creates a folder for the JVMs of a command, and names it in the settings. Returns nothing if
+    /// the settings name a folder.
     ///
     /// # Errors
-    /// If no folder can be made (`H0620`).
+    /// If the folder cannot be created (`H0620`).
     pub fn of_command(settings: &mut Settings) -> Result<Option<Self>, Problem> {
         if !is_anywhere(settings) {
             return Ok(None);
@@ -79,13 +81,14 @@ impl PassingFolder {
         Ok(Some(Self { ours, _tmp, theirs }))
     }
 
-    /// It is not deleted, because somebody records there who does not answer now.
+    /// Leaves the folder in place, because an unresponsive agent records there.
     pub fn leave(&mut self) {
         let _ = fs::write(self.ours.path().join(KEPT), "");
         self.ours.disable_cleanup(true);
     }
 
-    /// Leaves it, because an agent stays that records there; not if another command's agent records elsewhere.
+    /// Leaves the folder in place if a remaining agent records there. An agent of another command
+    /// may record elsewhere.
     pub fn keep(mut self) {
         let mut records = fs::read_dir(self.ours.path().join(RECORDS))
             .into_iter()
@@ -101,23 +104,23 @@ impl PassingFolder {
     }
 }
 
-/// Makes the two folders.
+/// Creates the two folders.
 fn make(tmp: &Path) -> io::Result<TempDir> {
     let ours = temporary::folder(tmp)?;
-    // Whoever records knows the name, and may be another user.
+    // The recording process knows the name, and may run as another user.
     fs::set_permissions(ours.path(), Permissions::from_mode(0o711))?;
     fs::create_dir(ours.path().join(RECORDS))?;
     Ok(ours)
 }
 
-/// Whether nobody said where to record.
+/// Checks whether the settings name no output folder.
 fn is_anywhere(settings: &Settings) -> bool {
     settings.output.is_none()
         && settings.file_name.is_none()
         && settings.configuration().file.is_none()
 }
 
-/// There is no place for a temporary file or folder.
+/// Returns the error for a missing temporary file or folder.
 pub fn no_folder(error: io::Error) -> Problem {
     Problem::user("H0620", "there is no place for what is recorded")
         .with("found", error.to_string())

@@ -16,22 +16,22 @@ use crate::inputs::execution_data::ExecutionDataStore;
 use crate::tests_executed::{cut_off, flags, incomplete, untold};
 use crate::warnings::{Warning, Warnings};
 
-/// A source file: package, name, and which of several of this name it is.
+/// A source file: package, name, and its number among several of this name.
 type File<'a> = (&'a str, &'a str, u16);
 
-/// The tests of a recording, as a report of some bundles has them.
+/// The tests of a recording, for a report of some bundles.
 pub struct TestsOfReport<'a> {
     recorded: &'a ExecutionDataStore,
     /// The bundles with all of their lines.
     bundles: &'a [BundleCoverage],
-    /// The same with the changed lines alone, if the report is limited to them.
+    /// The bundles with the changed lines alone, if the report is limited to them.
     changed: Option<&'a [BundleCoverage]>,
     tests: Vec<Test>,
-    /// The hits of each test, as places in [`ExecutionDataStore::tests`].
+    /// The hits of each test, as indices in [`ExecutionDataStore::tests`].
     hits: Vec<Vec<usize>>,
     modules: Vec<OfModule<'a>>,
     counting: Counting,
-    /// The class files, by the number of the class, as soon as they are asked for.
+    /// The class files by class number, inflated on demand.
     bytes: Vec<OnceLock<Option<Vec<u8>>>>,
 }
 
@@ -61,11 +61,11 @@ impl<'a> OfModule<'a> {
     }
 }
 
-/// Probes and beginnings of lines that were hit, by the number of their class.
+/// Hit probes and begun lines, by the number of their class.
 type Hits = BTreeMap<usize, (BTreeSet<u32>, BTreeSet<u32>)>;
 
 impl<'a> TestsOfReport<'a> {
-    /// Finds the tests of the runs. Without one it warns and returns `None`.
+    /// Finds the tests of the recording. Without tests it warns and returns nothing.
     #[must_use]
     pub fn new(
         recorded: &'a ExecutionDataStore,
@@ -113,7 +113,7 @@ impl<'a> TestsOfReport<'a> {
         Some(tests)
     }
 
-    /// The warning about classes whose class files no snapshot holds.
+    /// Returns the warning about classes whose class files no snapshot holds.
     fn without_class_file(&self) -> Option<Warning> {
         let all = self.recorded.tests.iter().flat_map(|test| &test.classes);
         let hit: BTreeSet<usize> = all.map(|(number, _)| *number).collect();
@@ -139,7 +139,7 @@ impl<'a> TestsOfReport<'a> {
         self.bytes.get(number)?.get_or_init(inflate).as_deref()
     }
 
-    /// Analyses a class of the report with these hits. Without its class file it returns `None`.
+    /// Analyses a class of the report with these hits. Returns nothing without its class file.
     fn analysed(
         &self,
         number: usize,
@@ -166,7 +166,7 @@ impl<'a> TestsOfReport<'a> {
         Some(coverage)
     }
 
-    /// The files of a module of which something was executed, with all of their classes.
+    /// Returns the executed files of a module, with all of their classes.
     fn bundle(&self, module: usize, hits: &Hits, arena: &mut Arena) -> BundleCoverage {
         let (name, of) = (&self.bundles[module].name, &self.modules[module]);
         let mut files = BTreeSet::new();
@@ -197,14 +197,14 @@ impl<'a> TestsOfReport<'a> {
                 let number = numbers.get(reported.name.as_str())?;
                 self.analysed(*number, reported, arena, None)
             });
-            // A bundle has each name once, so none is refused.
+            // A bundle has each name once, so adding cannot fail.
             let _ = class.map(|class| builder.add(class));
         }
         inlining.iter().for_each(|class| builder.add_inlined(class));
         self.limited(module, builder.build(name.as_str()))
     }
 
-    /// A class outside of the module that executes lines of others with these hits.
+    /// Analyses a class outside of the module that executes lines of others with these hits.
     fn inlining(
         &self,
         number: usize,
@@ -219,7 +219,7 @@ impl<'a> TestsOfReport<'a> {
         inlining::analysed(class, Some(&probes), &lines)
     }
 
-    /// The lines of the report alone.
+    /// Restricts a bundle to the lines of the report.
     fn limited(&self, module: usize, bundle: BundleCoverage) -> BundleCoverage {
         let Some(changed) = self.changed.and_then(|changed| changed.get(module)) else {
             return bundle;
@@ -253,7 +253,7 @@ impl<'a> TestsOfReport<'a> {
         united
     }
 
-    /// Finds the hits of no test, and those that also happened outside of tests.
+    /// Returns the hits outside of tests, including those that tests have as well.
     fn hit_outside(&self) -> Hits {
         let tests = self.recorded.tests.iter().enumerate();
         let (in_tests, outside): (Vec<_>, Vec<_>) =
@@ -312,7 +312,7 @@ impl Tests for TestsOfReport<'_> {
                 let class = number.and_then(|number| {
                     self.analysed(*number, reported, &mut arena, hits.get(number))
                 });
-                // Without a class file no test is known that executed it.
+                // Without a class file, its hits belong to no test.
                 let _ = builder.add(class.unwrap_or_else(|| reported.clone()));
             }
             for (number, hits) in &hits {

@@ -1,11 +1,12 @@
-//! What a plugin would do to a class, as text.
+//! Formats a plugin's plan for a class as text.
 
 use std::fmt::Write;
 
 use host::{Explained, Explanation};
 use rewriter::{ClassFile, print};
 
-/// The class with its edits where they go (+), notes (#) and reasons why a method is left alone (!).
+/// Formats the class with its edits (+), notes (#) and the reasons for methods that are left alone
+/// (!), each at its location.
 #[must_use]
 pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
     let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();

@@ -1,4 +1,5 @@
-//! Compiling plugins by the program beside this command, and saying so meanwhile; making components of modules.
+//! Compiles plugins with the program beside this command, and shows progress. Turns modules into
+//! components.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::problem::Problem;
 use crate::show::{name, say};
 
-/// How often the time on the terminal is renewed.
+/// Refresh interval of the time on the terminal.
 const TURN: Duration = Duration::from_millis(100);
 
-/// Compiles by the program beside this command, and says so meanwhile.
+/// Compiles with the program beside this command, and shows progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PluginCompiler;
 
@@ -29,7 +30,7 @@ impl Compiler for PluginCompiler {
     }
 }
 
-/// A line with the time that it takes on a terminal, a plain line elsewhere.
+/// Shows progress: a line with the elapsed time on a terminal, a plain line elsewhere.
 fn begin(plugin: &PluginFile) -> ProgressBar {
     let size = plugin.wasm.len().div_ceil(1024);
     let text = format!(
@@ -46,12 +47,12 @@ fn begin(plugin: &PluginFile) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }
 
-/// The program beside this command.
+/// Returns the path of the program beside this command.
 fn program() -> io::Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(COMPILER))
 }
 
-/// Makes a component of a core module; the inner error is why the module is none.
+/// Turns a core module into a component. The inner error is the cause if the module is unsuitable.
 ///
 /// # Errors
 /// If the program beside this command cannot be started (`H0683`).

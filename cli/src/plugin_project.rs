@@ -1,4 +1,4 @@
-//! Projects of plugins: from a name to sources, from sources to a component.
+//! Projects of plugins: creates sources, and builds components from them.
 
 pub mod build;
 pub mod language;
@@ -17,22 +17,23 @@ use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 
-/// What a user means by PLUGIN.
+/// The user's argument PLUGIN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginSource {
     /// A bundled plugin's name.
     Bundled(String),
-    /// A component's file, which somebody else may have built.
+    /// A component's file, possibly built by others.
     File(PathBuf),
-    /// What was built of the project in a folder just now.
+    /// The component just built from the project in a folder.
     Built(PathBuf),
 }
 
 impl PluginSource {
-    /// A folder's project is built.
+    /// Resolves the argument. The project in a folder is built.
     ///
     /// # Errors
-    /// If it is no bundled name, component file or project (`H0682`), or cannot be built (`H0683`, `H0684`).
+    /// If the argument is no bundled name, component file or project (`H0682`), or cannot be built
+    /// (`H0683`, `H0684`).
     pub fn find(plugin: &str) -> Result<Self, Problem> {
         let path = Path::new(plugin);
         if path.is_dir() {
@@ -58,7 +59,7 @@ impl PluginSource {
             .with("help", "`classhook plugin new NAME` makes a project"))
     }
 
-    /// The same for what loads it.
+    /// Returns the configuration for the host.
     #[must_use]
     pub fn configuration(&self) -> PluginConfig {
         match self {
@@ -67,7 +68,7 @@ impl PluginSource {
         }
     }
 
-    /// As the options of an agent name it.
+    /// Returns the plugin's name in the agent's options.
     #[must_use]
     pub fn reference(&self) -> PathBuf {
         match self {
@@ -76,7 +77,7 @@ impl PluginSource {
         }
     }
 
-    /// What can be known of it without showing it a class.
+    /// Describes the plugin without showing it a class.
     ///
     /// # Errors
     /// If it does not load (`H01xx`).
@@ -86,13 +87,13 @@ impl PluginSource {
     }
 }
 
-/// The component of a plugin that is named by its project's folder, which is built; any other name as it is.
+/// Builds the project in a folder and returns its component. Any other name is returned unchanged.
 ///
 /// # Errors
-/// If there is no project in the folder (`H0682`), or it cannot be built (`H0683`, `H0684`).
+/// If the folder holds no project (`H0682`), or it cannot be built (`H0683`, `H0684`).
 pub fn component_of(plugin: &str) -> Result<String, Problem> {
     let path = Path::new(plugin);
-    // A folder beside a plugin of its name is not what is meant.
+    // A known plugin of this name takes precedence over a folder.
     let is_named =
         || Ok::<_, Problem>(BUNDLED.contains(&plugin) || added_plugins::find(plugin)?.is_some());
     if !path.is_dir() || is_named()? {
@@ -102,7 +103,7 @@ pub fn component_of(plugin: &str) -> Result<String, Problem> {
     Ok(component.to_string_lossy().into_owned())
 }
 
-/// The capabilities that a plugin has to be granted.
+/// Returns the grants that a plugin needs.
 #[must_use]
 pub fn needed(plugin: &PluginDescription) -> Vec<&'static str> {
     let imports = plugin.imports.iter();

@@ -1,7 +1,8 @@
-//! The plugins that a project was given: components kept under their digests, `classhook.lock` and `classhook.toml`.
+//! The plugins of a project: components stored by digest, `classhook.lock` and `classhook.toml`.
 //!
-//! The lock says what there is and where it came from (`host::config::lock`), `classhook.toml` what is granted. Who
-//! changes them holds a lock of the system, so that of two commands none loses what the other did.
+//! The lock lists plugins and their origins (`host::config::lock`), and `classhook.toml` holds the
+//! grants. A command that changes them holds a system lock, so that two commands do not overwrite
+//! each other's changes.
 
 pub mod fetcher;
 pub mod settings_file;
@@ -20,7 +21,7 @@ use crate::plugin_store::settings_file::SettingsFile;
 use crate::problem::Problem;
 use crate::temporary;
 
-/// Held by who changes the store.
+/// Lock file of the command that changes the store.
 const HELD: &str = ".held";
 
 /// The store of a project.
@@ -30,20 +31,20 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// The store, while nobody else changes it.
+/// The store, locked against other commands.
 #[derive(Debug)]
 pub struct HeldStore<'a> {
     store: &'a Store,
     _held: File,
-    /// What is locked.
+    /// The locked plugins.
     pub lock: Lock,
 }
 
 impl Store {
-    /// The store of the project in a folder, made if it is not there.
+    /// Opens the store of the project in a folder, and creates it if missing.
     ///
     /// # Errors
-    /// If it cannot be made (`H0620`).
+    /// If it cannot be created (`H0620`).
     pub fn open(project: &Path) -> Result<Self, Problem> {
         let folder = project.join(STORE);
         fs::create_dir_all(&folder).map_err(|error| Problem::unwritable(&folder, &error))?;
@@ -53,18 +54,18 @@ impl Store {
         })
     }
 
-    /// A folder for what is not yet taken.
+    /// Creates a folder for downloads.
     ///
     /// # Errors
-    /// If it cannot be made (`H0620`).
+    /// If it cannot be created (`H0620`).
     pub fn incoming(&self) -> Result<TempDir, Problem> {
         temporary::folder(&self.folder).map_err(|error| Problem::unwritable(&self.folder, &error))
     }
 
-    /// Waits for others that change it.
+    /// Locks the store. Waits for other commands that change it.
     ///
     /// # Errors
-    /// If it cannot be held (`H0620`), or the lock is damaged (`H0118`).
+    /// If the store cannot be locked (`H0620`), or `classhook.lock` is damaged (`H0118`).
     pub fn hold(&self) -> Result<HeldStore<'_>, Problem> {
         let path = self.folder.join(HELD);
         let held = File::options().create(true).append(true).open(&path);
@@ -81,7 +82,7 @@ impl Store {
 }
 
 impl HeldStore<'_> {
-    /// Keeps a component under its digest; the file `from` is gone then.
+    /// Stores a component under its digest, by moving the file `from`.
     ///
     /// # Errors
     /// If it cannot be written (`H0620`).
@@ -92,10 +93,11 @@ impl HeldStore<'_> {
         kept.map_err(|error| Problem::unwritable(&path, &error))
     }
 
-    /// Takes a plugin, in place of the one of this name: its component, the lock and `classhook.toml`, or none of them.
+    /// Adds or replaces a plugin: its component, the lock and `classhook.toml`, or none of them
+    /// after a failure.
     ///
     /// # Errors
-    /// If one of them cannot be written (`H0620`).
+    /// If a file cannot be written (`H0620`).
     pub fn take(
         &mut self,
         from: &Path,
@@ -112,7 +114,7 @@ impl HeldStore<'_> {
         taken
     }
 
-    /// Puts a plugin into the lock, in place of the one of this name.
+    /// Adds a plugin to the lock, or replaces the one of this name.
     fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Problem> {
         let mut lock = self.lock.clone();
         lock.plugins.retain(|it| it.name != plugin.name);
@@ -121,7 +123,7 @@ impl HeldStore<'_> {
         self.write(lock)
     }
 
-    /// Takes plugins out of the lock.
+    /// Removes plugins from the lock.
     ///
     /// # Errors
     /// If the lock cannot be written (`H0620`).
@@ -139,7 +141,7 @@ impl HeldStore<'_> {
         Ok(())
     }
 
-    /// Removes the components that are locked no more.
+    /// Removes the components that are no longer locked.
     pub fn sweep(&self) {
         let is_locked = |digest: &str| self.lock.plugins.iter().any(|it| it.digest == digest);
         for entry in fs::read_dir(&self.store.folder)
@@ -156,10 +158,10 @@ impl HeldStore<'_> {
     }
 }
 
-/// Copies a component file of bounded size, and gives back its digest.
+/// Copies a component file of bounded size.
 ///
 /// # Errors
-/// If it cannot be read (`H0106`, `H0117`) or written (`H0620`).
+/// If the file cannot be read (`H0106`, `H0117`) or written (`H0620`).
 pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Problem> {
     let file = PluginFile::open(name, from)?;
     let written = File::create(to).and_then(|mut to| to.write_all(&file.wasm));

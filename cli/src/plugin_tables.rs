@@ -1,4 +1,4 @@
-//! The tables that plugins made of the events of a JVM: the files that the agent left.
+//! Reads the tables that plugins computed from JVM events, from the files that the agent wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::inputs::run_files::{self, Kind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
-/// Reads files; what is missing in them goes to `warnings`.
+/// Reads files. Warnings about missing data go to `warnings`.
 ///
 /// # Errors
-/// If one cannot be read, or is damaged or of another version (`H0611`).
+/// If a file cannot be read, is damaged or of another version (`H0611`).
 pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTables>, Problem> {
     let mut all = Vec::new();
     for path in files {
@@ -31,8 +31,8 @@ pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTabl
     Ok(all)
 }
 
-/// The tables of all runs and plugins in a folder, which need not be there. What they lack is not told: it may be of
-/// another run.
+/// Reads the tables of all runs and plugins in a folder, if it exists. Missing data is not
+/// reported: it may belong to another run.
 fn in_folder(folder: &Path) -> Result<Vec<PluginTables>, Problem> {
     let files = match folder.is_dir() {
         true => run_files::in_folder(folder)?,
@@ -41,7 +41,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PluginTables>, Problem> {
     read(&only_tables(files), &mut Warnings::default())
 }
 
-/// What the plugin made in the JVMs of one run.
+/// Returns the plugin's tables from the JVMs of one run.
 ///
 /// # Errors
 /// As [`read`], or if the folder cannot be read.
@@ -56,7 +56,8 @@ pub fn of_run(
     Ok(all)
 }
 
-/// The plugins that were told nothing any more of the JVMs of one run, which began then, since they failed.
+/// Returns warnings about plugins that failed and got no more events in the JVMs of one run, which
+/// began at `since`.
 ///
 /// # Errors
 /// As [`of_run`].
@@ -71,7 +72,7 @@ pub fn retired_of_run(run: &str, folder: &Path, since: SystemTime) -> Result<War
     Ok(warnings)
 }
 
-/// What the plugin made in the JVM that writes this snapshot.
+/// Returns the plugin's tables from the JVM that writes this snapshot.
 ///
 /// # Errors
 /// As [`of_run`].
@@ -82,7 +83,7 @@ pub fn beside(
 ) -> Result<Vec<PluginTables>, Problem> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
-    // Named like the snapshot, but for the extension; an agent that stays may write several.
+    // Named like the snapshot except for the extension. An agent that stays may write several.
     let stem = snapshot.file_stem().unwrap_or_default().to_os_string();
     let begin = [stem.as_encoded_bytes(), b"."].concat();
     let name = |path: &PathBuf| {
@@ -93,7 +94,7 @@ pub fn beside(
     let mut others = Warnings::default();
     let mut all = read(&only_tables(files), &mut others)?;
     all.retain(|one| one.plugin == plugin);
-    // An agent that was there before may have left others of this plugin: the last are meant.
+    // An earlier agent may have left other tables of this plugin: the last ones count.
     let last = all.pop();
     warnings.extend(last.iter().filter_map(missing));
     Ok(last.into_iter().collect())
@@ -104,7 +105,7 @@ fn only_tables(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// The tables of all JVMs; those of the same plugin, name and columns are one.
+/// Merges the tables of all JVMs by plugin, name and columns.
 #[must_use]
 pub fn merged(all: &[PluginTables]) -> Vec<Table> {
     let mut merged: Vec<ComputedTable> = Vec::new();
@@ -131,7 +132,7 @@ pub fn merged(all: &[PluginTables]) -> Vec<Table> {
     merged.into_iter().map(Table::Computed).collect()
 }
 
-/// The warning about what the tables of a JVM lack.
+/// Returns the warning about missing data in the tables of a JVM.
 fn missing(tables: &PluginTables) -> Option<Warning> {
     let PluginTables {
         plugin,

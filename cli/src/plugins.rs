@@ -1,4 +1,4 @@
-//! Plugins that transform classes outside any JVM.
+//! Configures plugins that transform classes outside any JVM.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,11 @@ use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 
-/// A bundled name, that of a plugin that was added, or a `.wasm` file. Everything is granted: nothing of it runs in a JVM.
+/// Resolves a bundled name, the name of an added plugin, or a `.wasm` file. Everything is granted,
+/// because none of its code runs in a JVM.
 ///
 /// # Errors
-/// If it is none of them (`H0105`).
+/// If the argument is none of these (`H0105`).
 pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
     let is_path = plugin.ends_with(".wasm") || plugin.contains('/');
     let is_folder = Path::new(plugin).is_dir();
@@ -46,7 +47,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
     })
 }
 
-/// The same with its settings from a `classhook.toml`, found there by the plugin's name.
+/// As [`configuration`], with the plugin's settings from a `classhook.toml`, found by its name.
 fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
     let wanted = configuration(plugin)?;
     let mut all = Config::load(file)?.plugins;
@@ -67,7 +68,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
     })
 }
 
-/// A pipeline of this one plugin, with settings from a `classhook.toml` if one is given.
+/// Creates a pipeline of this one plugin, with settings from a `classhook.toml` if given.
 ///
 /// # Errors
 /// As [`configuration`], and if the settings or the plugin cannot be loaded.
@@ -75,7 +76,7 @@ pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Probl
     Ok(Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)?)
 }
 
-/// What [`configuration`] gives, with settings from a `classhook.toml` if one is given.
+/// As [`configuration`], with settings from a `classhook.toml` if given.
 ///
 /// # Errors
 /// As [`configuration`], and if the settings cannot be loaded.
@@ -86,7 +87,7 @@ pub fn one(plugin: &str, settings: Option<&Path>) -> Result<PluginConfig, Proble
     }
 }
 
-/// A configuration of this one plugin, with settings from a `classhook.toml` if one is given.
+/// Returns a configuration of this one plugin, with settings from a `classhook.toml` if given.
 ///
 /// # Errors
 /// As [`configuration`], and if the settings cannot be loaded.
@@ -99,7 +100,7 @@ pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Problem> {
     Ok(config)
 }
 
-/// A class as if the application's loader had just taken it from a file.
+/// Returns a request for a class as if the application's loader had just read it from a file.
 #[must_use]
 pub fn request<'a>(name: &'a [u8], bytes: &'a [u8]) -> host::ClassRequest<'a> {
     host::ClassRequest {

@@ -1,4 +1,4 @@
-//! Plugins that are compiled before an agent needs them, so that no JVM waits for it.
+//! Compiles plugins before an agent needs them, so that no JVM waits for it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,21 +19,22 @@ use crate::plugin_compiler::PluginCompiler;
 use crate::problem::Problem;
 use crate::temporary;
 
-/// Where an agent finds the code of plugins: in this user's cache, or in a folder that is there while this lives.
+/// The folder with compiled plugins for an agent: this user's cache, or a folder that lives as long
+/// as this value.
 ///
-/// Where neither can be had, the agent lets the plugins be compiled itself.
+/// Without either, the agent compiles the plugins itself.
 #[derive(Debug, Default)]
 pub struct Precompiled {
-    /// As the JVM sees it.
+    /// The folder as the JVM sees it.
     cache: Option<PathBuf>,
-    /// What is removed at the end.
+    /// Folder that is removed at the end.
     _folder: Option<TempDir>,
-    /// The folder around it, which its path goes through.
+    /// Keeps the parent open: the folder's path leads through it.
     _tmp: Option<JvmTmp>,
 }
 
 impl Precompiled {
-    /// For JVMs that this command starts.
+    /// Compiles for JVMs that this command starts.
     ///
     /// # Errors
     /// If a plugin cannot be read or compiled (`H0106`, `H0109`, `H0117`, `H0116`).
@@ -50,7 +51,7 @@ impl Precompiled {
         in_cache(config, cache).map(|compiled| compiled.until_dropped(folder))
     }
 
-    /// For the JVM `pid` and one plugin, a bundled one's name or an absolute path.
+    /// Compiles one plugin for the JVM `pid`, a bundled name or an absolute path.
     ///
     /// # Errors
     /// As [`Precompiled::for_children`].
@@ -66,7 +67,7 @@ impl Precompiled {
         Self::for_jvm(&alone, pid)
     }
 
-    /// For the JVM `pid`, whose user and file system may be others.
+    /// Compiles for the JVM `pid`, whose user and file system may be others.
     ///
     /// # Errors
     /// As [`Precompiled::for_children`], or if the JVM cannot read a plugin's file (`H0607`).
@@ -102,13 +103,13 @@ impl Precompiled {
         })
     }
 
-    /// The folder, as the JVM sees it.
+    /// Returns the folder, as the JVM sees it.
     #[must_use]
     pub fn cache(&self) -> Option<&Path> {
         self.cache.as_deref()
     }
 
-    /// Names the folder to an agent.
+    /// Adds the folder to an agent's options.
     pub fn add_to(&self, options: &mut AgentOptions) {
         options.cache.clone_from(&self.cache);
     }
@@ -121,7 +122,7 @@ impl Precompiled {
     }
 }
 
-/// Bundled plugins bring their code.
+/// Checks for plugins from files. Bundled plugins contain their code.
 fn has_files(config: &Config) -> bool {
     let mut sources = config.plugins.iter().map(|plugin| &plugin.source);
     sources.any(|source| matches!(source, PluginSource::File(_)))
@@ -139,7 +140,7 @@ fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Problem> {
     })
 }
 
-/// A cache of its own below `parent`, private to this user.
+/// Creates a separate cache below `parent`, private to this user.
 fn private_cache(parent: &Path) -> io::Result<(TempDir, Cache)> {
     let folder = temporary::folder(parent)?;
     let cache = Cache::open(folder.path())?;

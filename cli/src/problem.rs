@@ -1,4 +1,4 @@
-//! The error that a user sees when something cannot be done.
+//! The error that a user sees when a command fails.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,13 +9,13 @@ use control::Refusal;
 use host::HostError;
 use trace::numbers::counted;
 
-/// The exit code of a command whose answer is not the whole: something that was asked for could not be had.
+/// Exit code of a command with an incomplete result.
 pub const PARTIAL: u8 = 3;
 
-/// The exit code of a command that found less coverage than it was to.
+/// Exit code of a command that found less coverage than required.
 pub const SHORT: u8 = 4;
 
-/// An error that ends the command: a stable code, what was expected, what was found, what to do.
+/// An error that ends the command: a stable code, the expected and the found input, and help.
 ///
 /// Codes `H06xx` belong to the command line; others come from the libraries below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The user's mistake; the command ends with 2.
+    /// Returns a mistake of the user; exit code 2.
     #[must_use]
     pub fn user(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Problem {
         }
     }
 
-    /// Not the user's mistake; the command ends with 1.
+    /// Returns a failure that is not the user's mistake; exit code 1.
     #[must_use]
     pub fn ours(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
@@ -43,14 +43,15 @@ impl Problem {
         }
     }
 
-    /// Somebody asked the command to stop; it ends as a shell expects, with 130.
+    /// Returns the error for an interrupted command; exit code 130, as shells expect.
     #[must_use]
     pub fn interrupted() -> Self {
         let error = HostError::new("H0645", "interrupted; nothing was written");
         Self { exit: 130, error }
     }
 
-    /// Somebody asked the command to stop while it had the classes of a JVM changed; it ends as a shell expects, with 130.
+    /// Returns the error for a command interrupted while the classes of a JVM were changed; exit
+    /// code 130, as shells expect.
     #[must_use]
     pub fn stopped_halfway() -> Self {
         let error = HostError::new("H0645", "interrupted between two batches of classes")
@@ -59,8 +60,8 @@ impl Problem {
         Self { exit: 130, error }
     }
 
-    /// Somebody asked the command to stop before all classes of a JVM that it visits were changed; it ends as a shell
-    /// expects, with 130.
+    /// Returns the error for a visit interrupted before all classes of the JVM were changed; exit
+    /// code 130, as shells expect.
     #[must_use]
     pub fn stopped_visit(changed: usize) -> Self {
         let changed = format!("{} had been changed", counted(changed, "class"));
@@ -70,7 +71,7 @@ impl Problem {
         Self { exit: 130, error }
     }
 
-    /// Something was done or found in part only; the command ends with 3.
+    /// Returns the error for an incomplete result; exit code 3.
     #[must_use]
     pub fn partial(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
@@ -79,7 +80,7 @@ impl Problem {
         }
     }
 
-    /// Less is covered than was asked for; the command ends with 4.
+    /// Returns the error for insufficient coverage; exit code 4.
     #[must_use]
     pub fn short(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
@@ -88,14 +89,14 @@ impl Problem {
         }
     }
 
-    /// The same, where all else that was asked for is there; the command ends with 3.
+    /// Returns this error with exit code 3: the rest of the result is complete.
     #[must_use]
     pub fn partly(self) -> Self {
         let exit = PARTIAL;
         Self { exit, ..self }
     }
 
-    /// The same with one more labelled line, such as `found` or `help`.
+    /// Adds a labelled line, such as `found` or `help`.
     #[must_use]
     pub fn with(self, label: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
@@ -104,19 +105,19 @@ impl Problem {
         }
     }
 
-    /// The stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &str {
         self.error.code()
     }
 
-    /// The exit code of the command.
+    /// Returns the exit code of the command.
     #[must_use]
     pub fn exit(&self) -> u8 {
         self.exit
     }
 
-    /// The message and what was found, for a warning of something that goes on without.
+    /// Returns the message and the found input, for a warning of a command that continues.
     #[must_use]
     pub fn cause(&self) -> String {
         let found = self.error.notes().filter(|(label, _)| *label == "found");
@@ -124,14 +125,14 @@ impl Problem {
         parts.collect::<Vec<_>>().join(": ")
     }
 
-    /// What to do, if that is known.
+    /// Returns the help, if any.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         let mut notes = self.error.notes();
         notes.find_map(|(label, text)| (label == "help").then(|| text.to_owned()))
     }
 
-    /// A file that was named by the user and cannot be read (`H0612`).
+    /// Returns the error for an unreadable file that the user named (`H0612`).
     #[must_use]
     pub fn unreadable(path: &Path, error: &std::io::Error) -> Self {
         Self::user("H0612", format!("cannot read {}", path.display()))
@@ -139,7 +140,7 @@ impl Problem {
             .with("help", "check the path and its permissions")
     }
 
-    /// A file that was begun, and cannot be written to its end (`H0620`); the command ends with 3.
+    /// Returns the error for a partly written file (`H0620`); exit code 3.
     #[must_use]
     pub fn cut_short(path: &Path, error: &std::io::Error) -> Self {
         Self::partial("H0620", format!("cannot write {} to its end", path.display()))
@@ -150,8 +151,8 @@ impl Problem {
             )
     }
 
-    /// A file or folder that cannot be written (`H0620`); the command ends with 3 if there is no space, which is no
-    /// mistake of the user's.
+    /// Returns the error for an unwritable file or folder (`H0620`). Without space the exit code is
+    /// 3, because the user made no mistake.
     #[must_use]
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
         let message = format!("cannot write {}", path.display());
@@ -174,7 +175,7 @@ impl Problem {
 }
 
 impl From<HostError> for Problem {
-    /// The host refuses configuration, plugins and grants: the user's mistakes.
+    /// The host refuses configuration, plugins and grants: mistakes of the user.
     fn from(error: HostError) -> Self {
         Self { exit: 2, error }
     }

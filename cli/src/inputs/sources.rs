@@ -1,4 +1,4 @@
-//! Source files: from folders, jars and `src.zip`, with or without a folder per module.
+//! Source files from folders, jars and `src.zip`, with or without a folder per module.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -16,16 +16,16 @@ use crate::problem::Problem;
 #[derive(Debug, Default)]
 pub struct Sources {
     roots: Vec<SourceRoot>,
-    /// The files that were looked for, by their paths below the root of a package.
+    /// Files found so far, by their paths below the root of a package.
     known: Mutex<HashMap<String, Arc<[SourceFile]>>>,
 }
 
 /// A source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SourceFile {
-    /// A file of its own.
+    /// A separate file.
     Plain(PathBuf),
-    /// In the archive that is the root of this number, under this name.
+    /// An entry of the archive with this root number, under this name.
     Packed(usize, String),
 }
 
@@ -59,8 +59,8 @@ impl Sources {
         })
     }
 
-    /// The text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it; of several the one of the number
-    /// `copy`, or the first. Bytes that are not UTF-8 are replaced.
+    /// Returns the text of `file` (`Main.java`) of `package` (`com/acme`), if any root has it.
+    /// `copy` chooses among several, 0 means the first. Bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn find(&self, package: &str, file: &str, copy: u16) -> Option<String> {
         let name = plain_name(package, file)?;
@@ -74,9 +74,11 @@ impl Sources {
         )
     }
 
-    /// The number of the file that a class was compiled from among several of its name, from 1; 0 where there is one at most.
+    /// Returns the number of a class's source file among several of that name, from 1, or 0 with at
+    /// most one file.
     ///
-    /// It is one that declares the class; of several such the one nearest to `place`, where the class file was found.
+    /// The file must declare the class. Among several, the nearest to `place` wins, the location of
+    /// the class file.
     #[must_use]
     pub fn copy_of(&self, class: &ClassCoverage, place: &str) -> u16 {
         let file = class.source_file.as_deref();
@@ -107,13 +109,14 @@ impl Sources {
         };
         let candidates = all.iter().zip(&declaring).zip(1..);
         let candidates = candidates.filter(|((_, declares), _)| **declares || !any);
-        // Of equally near ones the first.
+        // The first of equally near files wins.
         let best =
             candidates.max_by_key(|((file, _), copy)| (near(file), std::cmp::Reverse(*copy)));
         best.map_or(0, |(_, copy)| copy)
     }
 
-    /// All files at this place below the root of a package, in the order of the roots, each once.
+    /// Returns all files at this path below the root of a package, in the order of the roots, each
+    /// once.
     fn all_of(&self, name: &str) -> Arc<[SourceFile]> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(all) = known.get(name) {
@@ -140,18 +143,18 @@ impl Sources {
     }
 }
 
-/// The index of a copy, of which 0 and 1 are the first.
+/// Converts a copy number to an index: 0 and 1 are the first.
 fn index(copy: u16) -> usize {
     usize::from(copy).saturating_sub(1)
 }
 
-/// The number of first parts that two paths have in common.
+/// Counts the first parts that two paths share.
 fn shared(one: &Path, other: &Path) -> usize {
     let pairs = one.components().zip(other.components());
     pairs.take_while(|(one, other)| one == other).count()
 }
 
-/// Checks whether a source declares a type of this name, behind one of the words that begin a declaration.
+/// Checks whether a source declares a type of this name, behind a word that begins a declaration.
 fn declares_type(text: &str, name: &str) -> bool {
     const WORDS: [&str; 6] = ["class", "interface", "enum", "record", "object", "trait"];
     let is_part = |character: char| character.is_alphanumeric() || "_$".contains(character);
@@ -167,7 +170,8 @@ fn declares_type(text: &str, name: &str) -> bool {
 }
 
 impl Sources {
-    /// The path of `file` of `package`, relative to the working folder if it lies there; none of a file in an archive.
+    /// Returns the path of `file` of `package`, relative to the working folder if it is below that,
+    /// or nothing for a file in an archive.
     #[must_use]
     pub fn path_of(&self, package: &str, file: &str, copy: u16) -> Option<PathBuf> {
         let name = plain_name(package, file)?;
@@ -182,8 +186,8 @@ impl Sources {
         Some(within.unwrap_or(path))
     }
 
-    /// The file where its path leaves out the packages that all files of a project have in common, as Kotlin's conventions
-    /// have it: `web/Page.kt`, which says that it is of `com.acme.web`.
+    /// Finds a file whose path leaves out the packages that all files of a project share, as in
+    /// Kotlin's conventions: `web/Page.kt`, which declares the package `com.acme.web`.
     fn below_common_package(&self, package: &str, name: &str) -> Option<PathBuf> {
         let shorter = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
         let mut files = shorter.flat_map(|name| {
@@ -197,7 +201,7 @@ impl Sources {
         files.find(|path| declares(path, package))
     }
 
-    /// The folder to which paths of files are relative: the working folder, if there are folders with sources.
+    /// Returns the base folder of relative file paths: the working folder, if any root is a folder.
     #[must_use]
     pub fn folder(&self) -> Option<PathBuf> {
         let is_folder = |root: &SourceRoot| matches!(root, SourceRoot::Folder { .. });
@@ -209,7 +213,7 @@ impl Sources {
     }
 }
 
-/// Whether a source file says that it is of this package (`com/acme`).
+/// Checks whether a source file declares this package (`com/acme`).
 #[must_use]
 pub fn declares(path: &Path, package: &str) -> bool {
     let text = fs::read(path).unwrap_or_default();
@@ -225,7 +229,7 @@ pub fn declares(path: &Path, package: &str) -> bool {
     declared.replace('`', "").replace('.', "/") == package
 }
 
-/// The path of a file below the root of its package; none if it would lead elsewhere.
+/// Returns the path of a file below the root of its package, or nothing if it would lead elsewhere.
 fn plain_name(package: &str, file: &str) -> Option<String> {
     let name = match package {
         "" => file.to_owned(),
@@ -274,7 +278,8 @@ impl SourceRoot {
         archive::read_entry(origin, &mut archive, entry).ok()
     }
 
-    /// The files at this place below the folder and its direct sub-folders, or the archive's; `number` is that of the root.
+    /// Returns the files at this path below the folder and its direct sub-folders, or in the
+    /// archive. `number` is the root's.
     fn all_of(&self, number: usize, name: &str) -> Vec<SourceFile> {
         match self {
             Self::Folder { root, modules } => {
@@ -293,7 +298,8 @@ impl SourceRoot {
     }
 }
 
-/// Entries by package path: as they are, and behind a first folder (a module's, as in the JDK's `src.zip`).
+/// Indexes entries by package path: their full path, and the path behind a first folder (a
+/// module's, as in the JDK's `src.zip`).
 fn by_path(entries: Entries) -> HashMap<String, String> {
     let mut index = HashMap::new();
     let names: Vec<String> = entries.collect();
@@ -412,11 +418,11 @@ mod tests {
             class.source_file = Some(file.to_owned());
             sources.copy_of(&class, &root.path().join(place).display().to_string())
         };
-        // The file that declares a class is its source, even with the class file in another module.
+        // The declaration decides, even with the class file in another module.
         assert_eq!(copy("p/X", "X.java", "all/classes"), 1);
         assert_eq!(copy("p/X$In", "X.java", "b/classes"), 1);
         assert_eq!(copy("p/Y", "X.java", "a/classes"), 2);
-        // Nothing declares these, so the folder of the class file decides.
+        // No file declares these, so the folder of the class file decides.
         assert_eq!(copy("p/UKt", "U.kt", "a/classes"), 1);
         assert_eq!(copy("p/UKt", "U.kt", "b/classes"), 2);
         assert_eq!(copy("p/Alone", "Alone.java", "a/classes"), 0);

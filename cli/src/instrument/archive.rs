@@ -1,8 +1,8 @@
-//! An archive, part by part: classes and archives in it are instrumented, everything else is copied as it is stored, in
-//! the order of the original.
+//! Rewrites an archive part by part. Classes and nested archives are instrumented; other entries
+//! are copied as stored, in the order of the original.
 //!
-//! A part is some entries in a row. Each is made as an archive of its own, in memory and in parallel; one after the
-//! other their bytes then become those of the output. Where parts begin depends on the input alone, and so does the
+//! A part is a range of entries. Threads write each part as a separate archive in memory, and the
+//! parts are appended to the output in order. The parts depend on the input alone, and so does the
 //! output.
 
 use std::collections::BTreeMap;
@@ -23,17 +23,17 @@ use crate::problem::Problem;
 use crate::warnings::Warning;
 
 const MANIFEST: &str = "META-INF/MANIFEST.MF";
-/// Entries of a part, at most: enough that the compressor's tables are seldom made anew.
+/// Maximum number of entries per part: enough to reuse the compressor's tables.
 const PART: usize = 128;
-/// From this many bytes on, unpacked, a part is long enough.
+/// Length limit of a part, in unpacked bytes.
 const PART_LENGTH: u64 = 4 << 20;
-/// Parts that are in memory at a time, for each thread.
+/// Parts in memory at a time, per thread.
 const PARTS_PER_THREAD: usize = 4;
-/// How hard classes are compressed, of 9: with codes that are the same for all of them, which takes no time to find, for a
-/// fifth more bytes than by default.
+/// Compression level for classes, of 9: fixed codes, which take no time to find, for a fifth more
+/// bytes than by default.
 const LEVEL: i64 = 1;
 
-/// Takes what came of a part of the work, in order.
+/// Callback for the results of each part, in order.
 pub type Sink<'s> = &'s mut dyn FnMut(Record) -> Result<(), Problem>;
 
 /// The archive that is being instrumented.
@@ -41,17 +41,18 @@ pub type Sink<'s> = &'s mut dyn FnMut(Record) -> Result<(), Problem>;
 pub struct ArchiveContext {
     /// Its path, and those of the archives around it: `app.jar!/lib/a.jar`.
     pub origin: String,
-    /// How many archives are around it.
+    /// Number of archives around it.
     pub depth: usize,
-    /// Whether the runtime's classes are put into it.
+    /// True if the runtime's classes are added.
     pub embed: bool,
 }
 
-/// Writes an instrumented archive to `out`; false if nothing is different, and then the original should be used.
+/// Writes an instrumented archive to `out`. Returns false if the output equals the input; the
+/// caller then uses the original.
 ///
 /// # Errors
-/// If the archive cannot be read (`H0613`), has an entry outside of itself (`H0644`), cannot be written
-/// (`H0620`), or if the command was interrupted.
+/// If the archive cannot be read (`H0613`), has an entry outside of itself (`H0644`), cannot be
+/// written (`H0620`), or if the command was interrupted.
 pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
     instrumenter: &Instrumenter,
     context: &ArchiveContext,
@@ -80,17 +81,17 @@ pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
     Ok(changed)
 }
 
-/// What has to be known before the first entry is written.
+/// Facts about an archive that are needed before the first entry is written.
 struct Contents {
     /// The entries of each part.
     parts: Vec<Range<usize>>,
     signed: bool,
     /// Bytes in front of the first entry, such as a script that starts the archive.
     prefix: u64,
-    /// The place for the runtime.
+    /// The location of the runtime.
     place: Place,
     embedded: bool,
-    /// Module descriptions, which may have to list the runtime's package: they are written last.
+    /// Module descriptions, written last: they may have to list the runtime's package.
     modules: Vec<usize>,
     duplicates: bool,
 }
@@ -146,7 +147,7 @@ impl Contents {
     }
 }
 
-/// Copies what stands in front of the archive.
+/// Copies the bytes in front of the archive.
 fn copy_prefix<R: Read + Seek + Clone, W: Write>(
     archive: &ZipArchive<R>,
     length: u64,
@@ -168,7 +169,7 @@ struct Work<'w, R> {
 }
 
 impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
-    /// Makes parts in parallel and writes them in order.
+    /// Builds parts in parallel and writes them in order.
     fn parts<W: Write + Seek>(
         &self,
         writer: &mut ZipWriter<W>,
@@ -193,7 +194,8 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         Ok(all)
     }
 
-    /// Writes the helper classes of plugins, but for those that a class instrumented before has brought.
+    /// Writes the helper classes of plugins, except those that a previously instrumented class has
+    /// brought.
     fn add_helpers<W: Write + Seek>(
         &self,
         writer: &mut ZipWriter<W>,
@@ -249,7 +251,7 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
 }
 
 impl<R: Read + Seek + Clone> Work<'_, R> {
-    /// Writes a module description, with the runtime's package if the runtime is in the module.
+    /// Writes a module description. It lists the runtime's package if the module holds the runtime.
     fn add_module<W: Write + Seek>(
         &self,
         writer: &mut ZipWriter<W>,
@@ -269,7 +271,7 @@ impl<R: Read + Seek + Clone> Work<'_, R> {
     }
 }
 
-/// The bytes of an entry.
+/// Reads the bytes of an entry.
 fn content<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Vec<u8>, String> {
     let entry = archive.by_index(index);
     let mut entry = entry.map_err(|error| error.to_string())?;
@@ -290,37 +292,37 @@ fn content<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<
 /// Entries by name.
 type Entries = BTreeMap<String, Vec<u8>>;
 
-/// What came of all parts.
+/// Combined results of all parts.
 #[derive(Default)]
 struct Parts {
-    /// Whether a class is instrumented.
+    /// True if a class is instrumented.
     changed: bool,
     /// Helper classes of plugins, which several parts may need.
     helpers: Entries,
 }
 
-/// What came of a part: its entries in memory, their record, and the helper classes that they need.
+/// Result of one part: its entries in memory, their record, and the helper classes that they need.
 type MadePart = (ZipArchive<Cursor<Vec<u8>>>, Record, Entries);
 
-/// Some entries in a row, as an archive of their own.
+/// A range of entries as a separate archive.
 struct Part<'w, R> {
     work: &'w Work<'w, R>,
-    /// Read from a place of its own.
+    /// A reader with a position of its own.
     archive: ZipArchive<R>,
     writer: ZipWriter<Cursor<Vec<u8>>>,
     record: Record,
     helpers: Entries,
 }
 
-/// What is to be done with an entry.
+/// Treatment of an entry.
 enum Task {
-    /// Copy it as it is stored.
+    /// Copies the entry as stored.
     Copy,
-    /// Write it behind all others.
+    /// Writes the entry after all others.
     Last,
-    /// Leave it out: it is part of a signature.
+    /// Leaves out the entry: it belongs to a signature.
     Drop,
-    /// Read it, and perhaps replace it.
+    /// Reads the entry, and replaces it if it changes.
     Ask(Entry),
 }
 
@@ -424,7 +426,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         }))
     }
 
-    /// What stands in the place of an entry; none if it stays as it is.
+    /// Returns the replacement for an entry, or nothing if the entry stays unchanged.
     fn made_of(
         &mut self,
         kind: Kind,
@@ -461,7 +463,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
     }
 }
 
-/// Time, method, attributes, comment and extra fields of an entry.
+/// Returns time, method, attributes, comment and extra fields of an entry.
 fn options<R: Read>(
     entry: &zip::read::ZipFile<'_, R>,
 ) -> ZipResult<FullFileOptions<'static, 'static>> {
@@ -485,7 +487,8 @@ fn options<R: Read>(
     Ok(options)
 }
 
-/// Instruments an archive within an archive, and embeds a runtime if `embed`; none if nothing changes.
+/// Instruments an archive within an archive, and embeds a runtime if `embed`. Returns nothing if
+/// the archive stays unchanged.
 fn inner(
     instrumenter: &Instrumenter,
     outer: &ArchiveContext,
@@ -530,7 +533,7 @@ impl ArchiveContext {
     }
 }
 
-/// The archive is at fault, or the file that is written.
+/// Returns the error for a broken archive or output file.
 fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
     let problem = match error {
         ZipError::Io(_) => {

@@ -1,4 +1,4 @@
-//! The original classes in a snapshot of their own, so that reports need nothing else.
+//! The baseline: a snapshot with the original classes, so that reports need no other class files.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use host::class_array::ClassProbes;
 use probes::{BaselineWriter, Failure, Meta};
 
-/// An original class and whose probes it got.
+/// An original class and the plugins whose probes it got.
 #[derive(Debug)]
 pub struct KeptClass {
     name: String,
@@ -16,7 +16,7 @@ pub struct KeptClass {
 }
 
 impl KeptClass {
-    /// Keeps a class.
+    /// Stores a class.
     #[must_use]
     pub fn new(name: &str, probes: Vec<ClassProbes>, bytes: &[u8]) -> Self {
         Self {
@@ -35,7 +35,7 @@ pub struct Baseline<W: Write> {
 }
 
 impl<W: Write> Baseline<W> {
-    /// Begins it.
+    /// Starts the snapshot.
     ///
     /// # Errors
     /// Those of `out`.
@@ -70,7 +70,7 @@ impl<W: Write> Baseline<W> {
         Ok(())
     }
 
-    /// Adds methods that have no probes.
+    /// Adds methods without probes.
     ///
     /// # Errors
     /// Those of the output.
@@ -79,7 +79,7 @@ impl<W: Write> Baseline<W> {
         methods.try_for_each(|method| self.writer.failure(method))
     }
 
-    /// Ends it, and gives the output back.
+    /// Ends the snapshot, and returns the output.
     ///
     /// # Errors
     /// Those of the output.

@@ -1,4 +1,4 @@
-//! One class file.
+//! Instruments one class file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,19 @@ use crate::problem::Problem;
 use crate::select::location_of;
 use crate::warnings::Warning;
 
-/// Instruments classes; shared by all threads.
+/// Instruments classes. All threads share it.
 pub struct Instrumenter {
     pipeline: Pipeline,
     keep: bool,
     interrupted: Arc<AtomicBool>,
 }
 
-/// A class file or archive: its new bytes, or none if it stays as it is.
+/// New bytes of a class file or archive; empty if it stays unchanged.
 pub type Made = Option<Vec<u8>>;
 
 impl Instrumenter {
-    /// Uses these plugins, keeps originals if asked to, and stops when `interrupted` becomes true.
+    /// Creates an instrumenter with these plugins. `keep` stores originals, and `interrupted` stops
+    /// the work.
     #[must_use]
     pub fn new(pipeline: Pipeline, keep: bool, interrupted: Arc<AtomicBool>) -> Self {
         Self {
@@ -35,13 +36,13 @@ impl Instrumenter {
         }
     }
 
-    /// The plugins.
+    /// Returns the plugins.
     #[must_use]
     pub fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
 
-    /// Asks whether to go on.
+    /// Checks for an interruption.
     ///
     /// # Errors
     /// If the command was interrupted (`H0645`).
@@ -113,7 +114,7 @@ impl Instrumenter {
     }
 }
 
-/// A class file, entry or archive that is kept as it is because it cannot be read.
+/// Returns the warning about an unreadable class file, entry or archive, which is copied unchanged.
 pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
     Warning::new(
         "H0641",

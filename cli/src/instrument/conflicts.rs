@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 /// The treatment of files with one name and different contents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
-    /// Write nothing and name them.
+    /// Write nothing and report the files.
     #[default]
     Error,
     /// Keep the file of the first input, as a class path does.
@@ -42,7 +42,7 @@ enum Source {
 }
 
 impl Targets {
-    /// No target is taken yet.
+    /// Starts without any target.
     #[must_use]
     pub fn new(policy: OnConflict) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Targets {
         }
     }
 
-    /// Takes a path of the output for a file; false if an earlier input has it.
+    /// Assigns a path of the output to a file. Returns false if an earlier input has it.
     ///
     /// # Errors
     /// If one of two files of one name cannot be read.
@@ -72,7 +72,8 @@ impl Targets {
         Ok(false)
     }
 
-    /// Takes a path of the output for a folder; false if a file of an earlier input has it.
+    /// Assigns a path of the output to a folder. Returns false if a file of an earlier input has
+    /// it.
     pub fn take_folder(&mut self, source: &Path, target: &Path) -> bool {
         match self.taken.get(target) {
             None => {
@@ -90,10 +91,10 @@ impl Targets {
         }
     }
 
-    /// Returns the number of files, and of folders in place of files, that an earlier input takes the place of.
+    /// Returns the number of files, and of folders, that a file of an earlier input replaces.
     ///
     /// # Errors
-    /// `H0640` if contents differ, unless the first is to be kept.
+    /// `H0640` if contents differ, unless the policy keeps the first.
     pub fn check(self) -> Result<u64, Problem> {
         if self.policy == OnConflict::First || self.conflicts.is_empty() {
             return Ok(self.left_out);

@@ -1,4 +1,4 @@
-//! The places at which class loaders find the runtime, for `--embed`.
+//! Locations at which class loaders find the runtime, for `--embed`.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -13,22 +13,22 @@ use super::runtime;
 const PACKAGE: &str = "classhook/runtime";
 /// The runtime as a jar within other archives.
 const JAR: &str = "classhook-runtime.jar";
-/// Describes an enterprise application (Jakarta EE 10, 8.6).
+/// The description of an enterprise application (Jakarta EE 10, 8.6).
 pub(super) const APPLICATION: &str = "META-INF/application.xml";
 
-/// The place for the runtime in an archive or folder.
+/// The location of the runtime in an archive or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// Its class files, below this path.
     Classes(&'static str),
     /// A jar in this folder, which all modules of an enterprise application or resource adapter see.
     Library(String),
-    /// Each archive within: an application without a folder of libraries.
+    /// Each nested archive: an application without a folder of libraries.
     Within,
 }
 
 impl Place {
-    /// The place in an archive of this name; what its entries say comes on top.
+    /// Returns the location in an archive of this name. Its entries may refine it.
     pub(super) fn of(name: &str) -> Self {
         let extension = Path::new(name).extension().unwrap_or_default();
         match extension.to_string_lossy().to_ascii_lowercase().as_str() {
@@ -40,7 +40,7 @@ impl Place {
         }
     }
 
-    /// The place where there is an entry of this name.
+    /// Refines the location for an archive with this entry.
     pub(super) fn by_entry(self, entry: &str) -> Self {
         match self {
             Self::Classes("") if entry.starts_with("WEB-INF/") => Self::Classes("WEB-INF/classes/"),
@@ -49,7 +49,7 @@ impl Place {
         }
     }
 
-    /// The place where an application is described so.
+    /// Refines the location by an application's description.
     pub(super) fn by_application(self, xml: &[u8]) -> Self {
         match (self, library_folder(xml).as_deref()) {
             (Self::Library(_), Some("")) => Self::Within,
@@ -58,7 +58,7 @@ impl Place {
         }
     }
 
-    /// Names and bytes of the files to write.
+    /// Returns names and bytes of the files to write.
     pub(super) fn files(&self) -> Vec<(String, Vec<u8>)> {
         match self {
             Self::Classes(folder) => {
@@ -69,7 +69,7 @@ impl Place {
             }
             Self::Library(folder) => {
                 let mut jar = Cursor::new(Vec::new());
-                // Memory takes everything.
+                // Writing to memory cannot fail.
                 let _ = runtime::write_jar(&mut jar);
                 vec![(format!("{folder}{JAR}"), jar.into_inner())]
             }
@@ -78,12 +78,13 @@ impl Place {
     }
 }
 
-/// Checks for the entry of a runtime that is embedded already.
+/// Checks for the entry of an embedded runtime.
 pub(super) fn is_runtime(entry: &str) -> bool {
     entry.ends_with(runtime::CLASSES[0].0) || entry.rsplit('/').next() == Some(JAR)
 }
 
-/// A `module-info` that lists the runtime's package, too, if it has to.
+/// Returns a `module-info` with the runtime's package in its list, or nothing if the list needs no
+/// change.
 pub(super) fn module_info(bytes: &[u8]) -> Option<Vec<u8>> {
     with_package(bytes, PACKAGE)
 }
@@ -93,7 +94,8 @@ pub(super) fn is_module_info(entry: &str) -> bool {
     entry.rsplit('/').next() == Some("module-info.class")
 }
 
-/// The `library-directory` of an application without its slashes; empty if it has none on purpose.
+/// Returns the `library-directory` of an application without its slashes; empty if the application
+/// disables it.
 fn library_folder(xml: &[u8]) -> Option<String> {
     let xml = std::str::from_utf8(xml).ok()?;
     let mut reader = Reader::from_str(xml);

@@ -1,9 +1,9 @@
-//! A writer of which one error is enough.
+//! A writer that reports only one error.
 
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 
-/// Gives an error on once, and then takes everything and writes nothing: a `ZipWriter` that is dropped after an error
-/// writes its directory, and prints to standard error that it cannot.
+/// Returns the first error, and then accepts and discards everything. A `ZipWriter` that is dropped
+/// after an error writes its directory, and prints a second error to standard error.
 #[derive(Debug)]
 pub struct FailingOnce<W> {
     out: W,
@@ -11,7 +11,7 @@ pub struct FailingOnce<W> {
 }
 
 impl<W> FailingOnce<W> {
-    /// Writes to `out`.
+    /// Wraps `out`.
     pub fn new(out: W) -> Self {
         Self { out, failed: false }
     }

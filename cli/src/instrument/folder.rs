@@ -1,4 +1,4 @@
-//! Files and folders on disk.
+//! Instruments files and folders on disk.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,15 +20,15 @@ use crate::problem::Problem;
 use crate::special_file::what_is_there;
 use crate::warnings::Warning;
 
-/// Files that are worked on at a time.
+/// Files per batch.
 const BATCH: usize = 1_000;
 
-/// What a file is, by its first bytes.
+/// Kind of a file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It begins with `CAFEBABE`.
+    /// Starts with `CAFEBABE`.
     Class,
-    /// It begins with `PK`, or ends as an archive does.
+    /// Starts with `PK`, or ends like an archive.
     Archive,
     /// Anything else.
     Other,
@@ -51,10 +51,11 @@ pub enum Content {
 }
 
 impl Content {
-    /// Lists an input and makes the folders of the output; none if an earlier input has the same file.
+    /// Lists an input and creates the folders of the output. Returns nothing if an earlier input
+    /// has the same file.
     ///
     /// # Errors
-    /// If something cannot be read or written.
+    /// If an input cannot be read, or the output cannot be written.
     pub fn of(job: Job, targets: &mut Targets) -> Result<Option<Self>, Problem> {
         let Job {
             source,
@@ -74,7 +75,7 @@ impl Content {
         }))
     }
 
-    /// The path of the input.
+    /// Returns the path of the input.
     #[must_use]
     pub fn source(&self) -> &Path {
         match self {
@@ -85,7 +86,8 @@ impl Content {
     /// Instruments classes and archives, and copies every other file of a folder.
     ///
     /// # Errors
-    /// If something cannot be read or written, or a file that the user named is neither class file nor archive.
+    /// If an input cannot be read, the output cannot be written, or a named file is neither class
+    /// file nor archive.
     pub fn instrument(
         self,
         instrumenter: &Instrumenter,
@@ -179,7 +181,8 @@ fn stands_alone(path: &Path) -> bool {
         .any(|alone| extension.eq_ignore_ascii_case(alone))
 }
 
-/// The folder whose class loader loads a file: `root`, or an unpacked web application within it.
+/// Returns the folder whose class loader loads a file: `root`, or an unpacked web application
+/// within it.
 fn application(root: &Path, file: &Path) -> PathBuf {
     let within = file.ancestors().take_while(|folder| *folder != root);
     let web = within.filter(|folder| folder.ends_with("WEB-INF"));
@@ -187,7 +190,8 @@ fn application(root: &Path, file: &Path) -> PathBuf {
     web.unwrap_or(root).to_owned()
 }
 
-/// Writes the runtime into an output folder, where the class loader of its classes finds it.
+/// Writes the runtime into an output folder, at the location that the class loader of its classes
+/// searches.
 fn embed_into(folder: &Path) -> Result<(), Problem> {
     let place = Place::of(&folder.to_string_lossy());
     let marks = [embedding::APPLICATION, "WEB-INF/"].into_iter();
@@ -208,16 +212,16 @@ fn embed_into(folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// What lies below a folder.
+/// The files below a folder.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// The files, in order of their names, and where they go.
+    /// The files with their targets, sorted by name.
     files: Vec<(PathBuf, PathBuf)>,
-    /// What is no file: whoever opens a pipe waits for somebody who writes to it.
+    /// Warnings about special files: opening a pipe would wait for a writer.
     left_out: Vec<Warning>,
 }
 
-/// Lists the files below a folder; makes the folders that they go to.
+/// Lists the files below a folder, and creates their target folders.
 fn list(
     root: &Path,
     source: &Path,
@@ -263,7 +267,8 @@ fn no_file(path: &Path) -> Warning {
     Warning::new("H0641", message).with("found", what_is_there(path))
 }
 
-/// A file in a folder: what cannot be read as what its name says is kept as it is.
+/// Instruments or copies a file in a folder. A file that does not match its extension is copied
+/// unchanged.
 fn any(
     instrumenter: &Instrumenter,
     source: &Path,
@@ -312,7 +317,7 @@ fn class(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Re
         None => copy(source, target)?,
     }
     for (name, bytes) in record.take_helpers() {
-        // The same bytes each time, whoever writes them.
+        // The bytes are the same each time, for every writer.
         write(&target.with_file_name(name), &bytes)?;
     }
     Ok(record)
@@ -356,7 +361,7 @@ fn kind(path: &Path) -> Result<Kind, Problem> {
     })
 }
 
-/// A copy with permissions and time.
+/// Copies a file with permissions and time.
 fn copy(source: &Path, target: &Path) -> Result<(), Problem> {
     let copied = || {
         fs::copy(source, target)?;

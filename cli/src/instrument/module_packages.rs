@@ -11,7 +11,7 @@ const PACKAGE: u8 = 20;
 
 /// Adds a package, by its internal name, to the list of a `module-info`.
 ///
-/// Returns none if the class file has no such list, lists the package, or cannot be read.
+/// Returns nothing if the class file has no such list, lists the package, or cannot be read.
 #[must_use]
 pub(super) fn with_package(class: &[u8], package: &str) -> Option<Vec<u8>> {
     let mut reader = Reader { class, at: 8 };
@@ -34,7 +34,8 @@ pub(super) fn with_package(class: &[u8], package: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// The class file with two more constants, and one more package in the attribute whose length is at `at`.
+/// Returns the class file with two more constants, and one more package in the attribute whose
+/// length is at `at`.
 fn added(
     class: &[u8],
     package: &str,
@@ -69,7 +70,7 @@ fn added(
     Some(out)
 }
 
-/// The constant pool (JVMS 4.4): the place of each constant's tag.
+/// The constant pool (JVMS 4.4): the offset of each constant's tag.
 struct Pool<'c> {
     class: &'c [u8],
     places: Vec<usize>,
@@ -106,7 +107,7 @@ impl<'c> Pool<'c> {
         })
     }
 
-    /// A reader behind the tag of a constant, if that is `tag`.
+    /// Returns a reader behind the tag of a constant, if that tag is `tag`.
     fn constant(&self, index: u16, tag: u8) -> Option<Reader<'c>> {
         let at = *self.places.get(usize::from(index)).filter(|at| **at > 0)?;
         let mut reader = Reader {

@@ -1,4 +1,4 @@
-//! The inputs and the output, checked against each other.
+//! Checks the inputs and the output against each other.
 
 use std::fs;
 use std::io;
@@ -12,11 +12,11 @@ use crate::writable::behind_links;
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// What is read.
+    /// The input file or folder.
     pub source: PathBuf,
-    /// What is made of it, below the staging folder.
+    /// The target below the staging folder.
     pub target: PathBuf,
-    /// Whether it is a folder, whose content goes into `target`.
+    /// True for a folder, whose content goes into `target`.
     pub folder: bool,
 }
 
@@ -28,10 +28,11 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Decides what goes where.
+    /// Assigns outputs to inputs.
     ///
     /// # Errors
-    /// If an input cannot be read, or the output is or lies in an input or is a device (`H0640`).
+    /// If an input cannot be read, or the output is a device, an input, or below an input
+    /// (`H0640`).
     pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Problem> {
         let mut sources = Vec::with_capacity(inputs.len());
         for path in inputs {
@@ -69,10 +70,10 @@ impl Paths {
         Ok(())
     }
 
-    /// Makes the folder in which the output is put together.
+    /// Creates the staging folder.
     ///
     /// # Errors
-    /// If it cannot be made (`H0620`).
+    /// If it cannot be created (`H0620`).
     pub fn stage(&self) -> Result<Stage, Problem> {
         let goal = match &self.goal {
             Goal::File(path) | Goal::Folder(path) => path,
@@ -84,7 +85,7 @@ impl Paths {
         Stage::new(&parent, self.goal.clone()).map_err(|error| Problem::unwritable(goal, &error))
     }
 
-    /// The inputs, with their targets in a stage.
+    /// Returns the inputs with their targets in a stage.
     ///
     /// # Errors
     /// If an input has no name, such as `/`.
@@ -111,7 +112,7 @@ fn name_of(path: &Path) -> Result<&std::ffi::OsStr, Problem> {
     })
 }
 
-/// The folder that a path lies in.
+/// Returns the parent folder of a path.
 fn parent_of(path: &Path) -> PathBuf {
     let parent = path
         .parent()
@@ -119,7 +120,7 @@ fn parent_of(path: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// An absolute path without links, also of something that does not exist yet.
+/// Returns the absolute path without links, also for a file that does not exist yet.
 fn resolved(path: &Path) -> Result<PathBuf, Problem> {
     let absolute = std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))?;
     let mut missing = Vec::new();

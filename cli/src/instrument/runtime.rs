@@ -1,4 +1,4 @@
-//! The classes that instrumented classes ask for their probe arrays: a small jar.
+//! The runtime: a small jar of classes that provide instrumented classes with probe arrays.
 
 use std::io::{Seek, Write};
 
@@ -33,7 +33,7 @@ pub const CLASSES: [File; 10] = files![
 
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: classhook.runtime\r\n\r\n";
 
-/// Writes the jar; the same bytes every time.
+/// Writes the jar. The bytes are always the same.
 ///
 /// # Errors
 /// Those of `out`.
@@ -48,7 +48,7 @@ pub fn write_jar<W: Write + Seek>(out: W) -> ZipResult<()> {
     Ok(())
 }
 
-/// Deflated, with the earliest time there is.
+/// Returns the entry options: deflated, with the earliest possible time.
 pub(super) fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().last_modified_time(zip::DateTime::default())
 }

@@ -1,15 +1,16 @@
-//! A file that several threads read at once, each at a place of its own.
+//! A file that several threads read at once, each at its own position.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// The file, read through a buffer; a clone begins at the same place, and from then on each goes its own way.
+/// The file, read through a buffer. A clone starts at the same position and then moves
+/// independently.
 #[derive(Debug)]
 pub struct SharedFile(BufReader<Place>);
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug, Clone)]
 struct Place {
     file: Arc<File>,
@@ -18,10 +19,10 @@ struct Place {
 }
 
 impl SharedFile {
-    /// The begin of a file, which does not grow meanwhile.
+    /// Opens the start of a file, which must not grow meanwhile.
     ///
     /// # Errors
-    /// If its length cannot be found out.
+    /// If its length is unknown.
     pub fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let file = Arc::new(file);

@@ -1,7 +1,7 @@
-//! Signed jars: an instrumented jar is no longer what was signed, so what the signature left in it goes
-//! (JAR File Specification, "Signed JAR File").
+//! Removes signatures: an instrumented jar differs from the signed one (JAR File Specification,
+//! "Signed JAR File").
 
-/// Whether an entry belongs to a signature: the signature file, or a signature block.
+/// Checks whether an entry belongs to a signature: the signature file, or a signature block.
 pub fn is_signature(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let Some(file) = upper.strip_prefix("META-INF/") else {
@@ -12,7 +12,7 @@ pub fn is_signature(name: &str) -> bool {
         && (file.starts_with("SIG-") || ending.iter().any(|ending| file.ends_with(ending)))
 }
 
-/// The manifest without digests; sections that held nothing else go, too.
+/// Returns the manifest without digests. Sections that held nothing else are removed as well.
 pub fn without_digests(manifest: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(manifest.len());
     let mut section = Section::default();
@@ -33,7 +33,7 @@ pub fn without_digests(manifest: &[u8]) -> Vec<u8> {
 #[derive(Default)]
 struct Section {
     lines: Vec<u8>,
-    /// Attributes that were kept and dropped, the name of the section not counted.
+    /// Counts of kept and dropped attributes, without the section's name.
     kept: usize,
     dropped: usize,
     dropping: bool,
@@ -61,7 +61,7 @@ impl Section {
     }
 }
 
-/// `SHA-256-Digest`, `SHA-256-Digest-Manifest`, and those of a language.
+/// Checks for `SHA-256-Digest`, `SHA-256-Digest-Manifest`, and those of a language.
 fn is_digest(attribute: &[u8]) -> bool {
     let name = attribute.to_ascii_lowercase();
     name.ends_with(b"-digest") || name.windows(8).any(|part| part == b"-digest-")

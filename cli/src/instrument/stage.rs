@@ -1,4 +1,4 @@
-//! A staging folder beside the output, in which everything is made first.
+//! A staging folder beside the output, which receives all output first.
 
 use std::fs::{self, DirEntry, File};
 use std::io;
@@ -10,15 +10,15 @@ use tempfile::{Builder, TempDir};
 use crate::problem::Problem;
 
 const PREFIX: &str = ".classhook-stage-";
-/// A folder that is younger may not be locked yet.
+/// A younger folder may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// Where the output goes.
+/// Target of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// One file becomes this file.
+    /// One input becomes this file.
     File(PathBuf),
-    /// Files go into this folder by their names, and so does the content of folders.
+    /// Inputs go into this folder by their names, and so does the content of folders.
     Folder(PathBuf),
 }
 
@@ -26,20 +26,20 @@ pub(super) enum Goal {
 #[derive(Debug)]
 pub struct Stage {
     _folder: TempDir,
-    /// Locked as long as this process lives, so that what a killed one leaves is known.
+    /// Locked as long as this process lives, so that leftovers of killed processes are recognised.
     _lock: File,
     content: PathBuf,
     goal: Goal,
 }
 
 impl Stage {
-    /// A new one in this folder, from which those of killed processes are taken away.
+    /// Creates a stage in this folder, and removes those of killed processes.
     pub(super) fn new(parent: &Path, goal: Goal) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         remove_abandoned(parent);
         let folder = Builder::new().prefix(PREFIX).tempdir_in(parent)?;
         let lock = File::open(folder.path())?;
-        // Where there are no locks, nobody takes the folder for abandoned either.
+        // Without support for locks, no process takes the folder for abandoned.
         let _ = lock.try_lock();
         let content = folder.path().join("out");
         fs::create_dir(&content)?;
@@ -51,15 +51,15 @@ impl Stage {
         })
     }
 
-    /// The folder in which the output is put together.
+    /// Returns the folder that receives the output.
     pub(super) fn content(&self) -> &Path {
         &self.content
     }
 
-    /// Moves everything to the output; each file appears whole.
+    /// Moves everything to the output. Each file appears whole.
     ///
     /// # Errors
-    /// If something cannot be moved (`H0620`); what was moved before stays.
+    /// If a file cannot be moved (`H0620`). Files moved before stay.
     pub fn publish(self) -> Result<(), Problem> {
         let (goal, moved) = match &self.goal {
             Goal::File(path) => (path, self.publish_file(path)),
@@ -78,7 +78,7 @@ impl Stage {
     }
 }
 
-/// Moves the files of one folder into another, where others may be already.
+/// Moves the files of one folder into another, which may hold files already.
 fn merge(from: &Path, to: &Path) -> io::Result<()> {
     let mut names = fs::read_dir(from)?
         .map(|entry| Ok(entry?.file_name()))
@@ -94,7 +94,7 @@ fn merge(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the staging folders that no process holds; none that cannot be removed is in anybody's way.
+/// Removes the staging folders that no process locks. Failures are harmless.
 fn remove_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(is_abandoned) {

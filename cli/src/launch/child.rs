@@ -1,4 +1,4 @@
-//! The child process: its terminal is ours, our signals are its, and its exit code is ours.
+//! The child process: it shares the terminal, receives our signals, and determines our exit code.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpgrp, pidfd_open, pidfd_send_s
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Starts the command, waits for it, and forwards the signals that this process receives meanwhile.
+/// Starts the command, waits for it, and forwards the signals that this process receives.
 pub(super) fn run(command: &mut Command) -> io::Result<u8> {
     let ignored = ignored_signals();
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
@@ -38,8 +38,8 @@ fn pid_of(child: &Child) -> io::Result<Pid> {
         .ok_or_else(|| io::Error::other("the child has no process id"))
 }
 
-/// Whether the child has not got the signal by itself.
-/// A key of the terminal, and its end, reach the whole foreground group, so the child as well.
+/// Checks whether only this process got the signal. A key of the terminal, and its end, reach the
+/// whole foreground group, including the child.
 fn is_ours_alone(signal: Signal) -> bool {
     let in_foreground = || {
         let terminal = std::fs::File::open("/dev/tty")?;
@@ -48,7 +48,8 @@ fn is_ours_alone(signal: Signal) -> bool {
     signal == Signal::TERM || !in_foreground().unwrap_or(false)
 }
 
-/// The signals that this process was started to ignore (`nohup`): the child is to ignore them too.
+/// Returns the signals that this process ignores since its start (`nohup`). The child must ignore
+/// them too.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

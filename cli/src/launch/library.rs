@@ -1,4 +1,4 @@
-//! Where `libclasshook.so` is.
+//! Finds `libclasshook.so`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::problem::Problem;
 pub const NAME: &str = "libclasshook.so";
 const VARIABLE: &str = "CLASSHOOK_AGENT";
 
-/// The agent's library: `CLASSHOOK_AGENT`, or beside this command, or in `../lib`.
+/// Finds the agent's library: `CLASSHOOK_AGENT`, or beside this command, or in `../lib`.
 pub(super) fn find() -> Result<PathBuf, Problem> {
     let command = std::env::current_exe().ok();
     find_with(
@@ -33,7 +33,8 @@ fn find_with(variable: Option<OsString>, folder: Option<&Path>) -> Result<PathBu
     ))
 }
 
-/// Where to look; the variable, when set, is the only place, so that a mistake in it is seen.
+/// Returns the candidate paths. The variable, if set, is the only one, so that a mistake in it is
+/// reported.
 fn places(variable: Option<OsString>, folder: Option<&Path>) -> Vec<PathBuf> {
     if let Some(path) = variable.filter(|path| !path.is_empty()) {
         return vec![path.into()];

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::args::{EventFiles, Watch, WhenFull};
 
-/// The options of the agent; what is not set is left to the configuration file and the agent's defaults.
+/// The agent's options. The configuration file and the agent's defaults supply the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentOptions {
     /// `classhook.toml`, absolute.
     pub config: Option<PathBuf>,
     /// Folder for snapshots, absolute.
     pub output: Option<PathBuf>,
-    /// What the files in it are called.
+    /// Template for the names of snapshot files.
     pub file_name: Option<String>,
     /// Plugins: bundled names or absolute paths.
     pub plugins: Vec<OsString>,
@@ -21,15 +21,15 @@ pub struct AgentOptions {
     pub select: Vec<String>,
     /// Capabilities granted to the plugins.
     pub grant: Vec<String>,
-    /// What the plugins are configured with, as JSON.
+    /// Configuration of the plugins, as JSON.
     pub settings: Option<String>,
-    /// Which single calls are kept, and with which values.
+    /// Selects the single calls to keep, with their values.
     pub watch: Watch,
-    /// How long event files may become.
+    /// Size limits of event files.
     pub event_files: EventFiles,
     /// Records waits beside calls.
     pub waits: bool,
-    /// Whether results of single class loaders are kept apart.
+    /// Records the results of each class loader apart.
     pub per_loader: bool,
     /// True if classes are changed before other agents see them.
     pub before_agents: bool,
@@ -37,26 +37,26 @@ pub struct AgentOptions {
     pub on_error: Option<&'static str>,
     /// The agent's log level.
     pub log: Option<String>,
-    /// Id of the run, kept in each snapshot.
+    /// Id of the run, stored in each snapshot.
     pub run: Option<String>,
     /// The folder in which an agent leaves a file if it cannot start.
     pub failures: Option<PathBuf>,
-    /// What is recorded of the JVM's own events.
+    /// Selects the JVM's own events to record.
     pub observe: Option<String>,
-    /// The plugin that the agent comes for, to leave when it is released.
+    /// The plugin of a visiting agent, which leaves when the plugin is released.
     pub visit: Option<String>,
-    /// Whether loaded classes are instrumented once attaching is done.
+    /// Instruments loaded classes only after attaching is complete.
     pub later: bool,
-    /// Most bytes of metaspace that changing loaded classes may take.
+    /// Maximum bytes of metaspace for changes of loaded classes.
     pub metaspace: Option<u64>,
     /// A folder of compiled plugins.
     pub cache: Option<PathBuf>,
-    /// Where the agent leaves its messages while it attaches.
+    /// The file for the agent's messages while it attaches.
     pub messages: Option<PathBuf>,
 }
 
 impl AgentOptions {
-    /// The option string.
+    /// Formats the option string.
     #[must_use]
     pub fn to_text(&self) -> OsString {
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! What kind of command is to be run: `java`, another tool of a JDK, or anything else.
+//! The kind of a command: `java`, another tool of a JDK, or any other program.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -9,18 +9,18 @@ use crate::problem::Problem;
 /// The oldest Java that the agent works in.
 const OLDEST_JAVA: u32 = 8;
 
-/// How a command takes the agent.
+/// The way in which a command takes the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Program {
     /// The `java` launcher: `-agentpath:…` is an option of its own.
     Java,
     /// Another tool of a JDK (`javac`, `javadoc`, `jshell` …): JVM options go behind `-J`.
     JdkTool,
-    /// Anything else: the JVMs that it starts read `JAVA_TOOL_OPTIONS`.
+    /// Any other program: the JVMs that it starts read `JAVA_TOOL_OPTIONS`.
     Other,
 }
 
-/// Finds the command as a shell would, and says what kind it is.
+/// Finds the command as a shell would, and returns its kind.
 pub(super) fn find(name: &OsStr) -> Result<Program, Problem> {
     let path = which(name, std::env::var_os("PATH").as_deref()).ok_or_else(|| not_found(name))?;
     let program = kind(&path);
@@ -44,7 +44,7 @@ fn not_found(name: &OsStr) -> Problem {
     )
 }
 
-/// The executable file of this name in the folders of `search`.
+/// Finds the executable file of this name in the folders of `search`.
 pub(super) fn which(name: &OsStr, search: Option<&OsStr>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(PathBuf::from(name)).filter(|path| is_executable(path));
@@ -69,7 +69,7 @@ fn kind(path: &Path) -> Program {
     }
 }
 
-/// The JDK whose `bin` the command lies in, links followed.
+/// Returns the JDK with the command in its `bin`, links followed.
 fn java_home(path: &Path) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     let bin = real.parent().filter(|folder| folder.ends_with("bin"))?;
@@ -79,7 +79,7 @@ fn java_home(path: &Path) -> Option<PathBuf> {
     is_jdk.then(|| home.to_owned())
 }
 
-/// Refuses a JDK in which the agent cannot work, as its `release` file says.
+/// Refuses a JDK that the agent does not support, by its `release` file.
 fn check_jdk(home: &Path) -> Result<(), Problem> {
     let Ok(release) = std::fs::read_to_string(home.join("release")) else {
         return Ok(()); // nothing is known against it
@@ -107,7 +107,7 @@ fn check_jdk(home: &Path) -> Result<(), Problem> {
     }
 }
 
-/// The value of `KEY="value"`.
+/// Returns the value of `KEY="value"`.
 fn property<'a>(release: &'a str, key: &str) -> Option<&'a str> {
     let line = release
         .lines()
@@ -115,7 +115,7 @@ fn property<'a>(release: &'a str, key: &str) -> Option<&'a str> {
     Some(line.trim().trim_matches('"'))
 }
 
-/// 8 of `1.8.0_402`, 17 of `17.0.10`, 25 of `25`.
+/// Parses 8 from `1.8.0_402`, 17 from `17.0.10`, 25 from `25`.
 fn feature(version: &str) -> Option<u32> {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit());
     match numbers.next()?.parse().ok()? {

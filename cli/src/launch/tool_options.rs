@@ -1,12 +1,13 @@
-//! `JAVA_TOOL_OPTIONS`, by the rules of the JVM that splits it.
+//! Formats `JAVA_TOOL_OPTIONS` by the rules of the JVM that splits it.
 //!
-//! HotSpot splits at white space (`Arguments::parse_options_buffer`). Within a word, `'` and `"` quote up to the same
-//! character; quotes are removed, there is no escape, and quoted and plain parts may follow each other in one word.
+//! HotSpot splits at white space (`Arguments::parse_options_buffer`). Within a word, `'` and `"`
+//! quote up to the same character. Quotes are removed, no escape exists, and quoted and plain parts
+//! may follow each other in one word.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// `existing` with one more option behind it.
+/// Appends one option to `existing`.
 pub(super) fn append(existing: Option<&OsStr>, option: &OsStr) -> OsString {
     let mut all = existing.map(OsStr::to_owned).unwrap_or_default();
     if !all.is_empty() {
@@ -16,7 +17,7 @@ pub(super) fn append(existing: Option<&OsStr>, option: &OsStr) -> OsString {
     all
 }
 
-/// One word that the JVM reads back as `option`.
+/// Quotes one word so that the JVM reads it back as `option`.
 fn quote(option: &OsStr) -> OsString {
     let bytes = option.as_bytes();
     if !bytes
@@ -43,7 +44,7 @@ fn quote(option: &OsStr) -> OsString {
     OsString::from_vec(word)
 }
 
-/// C's `isspace`.
+/// Checks for white space as C's `isspace`.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0B | 0x0C | b'\r')
 }
@@ -54,7 +55,8 @@ mod tests {
 
     use super::*;
 
-    /// The options that HotSpot reads; nothing on an unmatched quote, at which it refuses to start.
+    /// Splits options as HotSpot does. Returns nothing for an unmatched quote, at which HotSpot
+    /// refuses to start.
     fn split_as_hotspot_does(text: &[u8]) -> Option<Vec<Vec<u8>>> {
         let mut words = Vec::new();
         let mut rest = text.iter().copied().peekable();

@@ -1,4 +1,5 @@
-//! Requests of OTLP and their answers, over a connection that is kept: HTTP/1.1 with protocol buffers, and gRPC.
+//! OTLP requests and answers over a persistent connection: HTTP/1.1 with protocol buffers, and
+//! gRPC.
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,9 +15,9 @@ use tokio::net::TcpStream;
 use super::encryption::Encryption;
 use super::endpoint::{Endpoint, Protocol};
 
-/// Longest answer that is read, in bytes.
+/// Length limit of an answer, in bytes.
 const ANSWER: usize = 1 << 16;
-/// Longest text of an answer that is shown, in characters.
+/// Length limit of displayed text from an answer, in characters.
 const SHOWN: usize = 200;
 /// gRPC puts a flag (compressed or not) and the length in front of each message.
 const FRAME: usize = 5;
@@ -36,23 +37,23 @@ enum Connection {
     Grpc(http2::SendRequest<Full<Bytes>>),
 }
 
-/// Why a request was not taken.
+/// The failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What the receiver or the network says.
+    /// Message of the receiver or the network.
     pub cause: String,
-    /// Whether it may be taken later.
+    /// Possible recovery.
     pub remedy: Remedy,
 }
 
-/// What can be done about a failure.
+/// Recovery from a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// The same request would fail again.
     Nothing,
-    /// The receiver wants to be asked later, perhaps after so long.
+    /// The receiver requests a later attempt, possibly after this time.
     Later(Option<Duration>),
-    /// Nobody answers.
+    /// The connection is lost.
     Reconnect,
 }
 
@@ -66,7 +67,7 @@ impl Failure {
 }
 
 impl Client {
-    /// Connects when the first request is sent.
+    /// Creates a client, which connects for the first request.
     #[must_use]
     pub fn new(endpoint: Endpoint) -> Self {
         Self {
@@ -76,14 +77,14 @@ impl Client {
         }
     }
 
-    /// Sends an encoded message, and gives back the encoded answer.
+    /// Sends an encoded message, and returns the encoded answer.
     ///
     /// # Errors
-    /// If it is not taken, or there is no answer in time.
+    /// If the receiver rejects it, or does not answer in time.
     pub async fn send(&mut self, message: &[u8]) -> Result<Bytes, Failure> {
         let was_kept = self.connection.is_some();
         match self.send_in_time(message).await {
-            // The receiver may have closed a connection that was not used for a while.
+            // The receiver may have closed an idle connection.
             Err(failure) if was_kept && failure.remedy == Remedy::Reconnect => {
                 self.send_in_time(message).await
             }
@@ -134,7 +135,7 @@ impl Client {
         answer
     }
 
-    /// Returns the failure of a request; of an encrypted connection that has ended, with its cause.
+    /// Returns the failure of a request, with its cause if an encrypted connection has ended.
     async fn no_answer(&mut self, error: &hyper::Error) -> Failure {
         let ended = match &mut self.encryption {
             Some(encryption) => encryption.ending().await,
@@ -217,7 +218,7 @@ impl Client {
     }
 }
 
-/// A message of gRPC that is not compressed.
+/// Formats an uncompressed message of gRPC.
 fn framed(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     let mut framed = Vec::with_capacity(FRAME + message.len());
@@ -245,7 +246,7 @@ async fn http_answer(response: Response<Incoming>) -> Result<Bytes, Failure> {
     Err(refused(parts.status, &parts.headers, &text))
 }
 
-/// A status that is no success, with the remedy that OTLP gives for it.
+/// Returns the failure for an HTTP error status, with OTLP's recovery for it.
 fn refused(status: StatusCode, headers: &HeaderMap, text: &str) -> Failure {
     let separator = if text.is_empty() { "" } else { ": " };
     let remedy = match status.as_u16() {
@@ -291,7 +292,7 @@ async fn grpc_answer(response: Response<Incoming>) -> Result<Bytes, Failure> {
     }
 }
 
-/// The message in the body of an answer.
+/// Returns the message in the body of an answer.
 fn unframed(body: &Bytes) -> Result<Bytes, Failure> {
     match body.first() {
         None => Ok(Bytes::new()),
@@ -329,7 +330,7 @@ fn name_of(code: usize) -> String {
     name.unwrap_or_else(|| format!("status {code}"))
 }
 
-/// Which codes OTLP lets a client try again.
+/// Returns OTLP's recovery for a status code.
 fn remedy_of(code: usize) -> Remedy {
     match name_of(code).as_str() {
         "CANCELLED" | "DEADLINE_EXCEEDED" | "ABORTED" | "OUT_OF_RANGE" | "UNAVAILABLE"
@@ -338,7 +339,7 @@ fn remedy_of(code: usize) -> Remedy {
     }
 }
 
-/// `: text` of gRPC's message, which has `%XX` for special characters.
+/// Formats `: text` from gRPC's message, which encodes special characters as `%XX`.
 fn message_of(message: Option<&HeaderValue>) -> String {
     let text = message
         .and_then(|message| message.to_str().ok())
@@ -360,7 +361,7 @@ where
     Ok((collected.to_bytes(), trailers))
 }
 
-/// The text of an answer, shortened.
+/// Returns the text of an answer, shortened.
 fn shown(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let text = text.trim();
@@ -372,7 +373,7 @@ fn shown(body: &[u8]) -> String {
     }
 }
 
-/// The message of a `google.rpc.Status`: field 2, a text.
+/// Returns the message of a `google.rpc.Status`: field 2, a text.
 fn status_message(body: &[u8]) -> String {
     let mut rest = body;
     while let Some((tag, value, after)) = field(rest) {
@@ -384,7 +385,8 @@ fn status_message(body: &[u8]) -> String {
     String::new()
 }
 
-/// The first field of a message in protocol buffers: tag, content if it has a length, and what follows.
+/// Splits off the first field of a protocol buffers message: tag, content if it has a length, and
+/// the rest.
 fn field(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
     let (tag, rest) = varint(bytes)?;
     let (number, rest) = varint(rest)?;
@@ -409,7 +411,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

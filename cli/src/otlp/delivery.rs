@@ -1,4 +1,4 @@
-//! What became of spans and metrics.
+//! Counts delivered and lost spans and metrics.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use crate::problem::Problem;
 use crate::show::say;
 
-/// So many different causes are told; the rest is counted together.
+/// Maximum number of causes in a report; the rest is counted together.
 const CAUSES: usize = 5;
-/// So many are kept.
+/// Maximum number of causes that are stored.
 const KEPT: usize = 64;
-/// All others.
+/// Label for further causes.
 const OTHERS: &str = "other causes";
 
-/// What the receiver took, and what it did not.
+/// Counts of delivered and lost data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Where it was sent to.
+    /// The receiver's address.
     pub receiver: String,
-    /// Spans that were taken.
+    /// Accepted spans.
     spans: u64,
-    /// Spans that were not, by cause.
+    /// Lost spans, by cause.
     missing: BTreeMap<String, u64>,
-    /// The newest metrics of each JVM: a later request holds all that an earlier one did.
+    /// The newest metrics of each JVM: a later request contains the data of an earlier one.
     metrics: BTreeMap<usize, Points>,
-    /// Metrics that were never sent, by cause.
+    /// Unsent metrics, by cause.
     unsent: BTreeMap<String, u64>,
-    /// What the receiver said although it took everything.
+    /// The receiver's message beside a full success.
     words: String,
 }
 
@@ -39,7 +39,7 @@ struct Points {
     missing: BTreeMap<String, u64>,
 }
 
-/// Data points of a request.
+/// Counts the data points of a request.
 #[must_use]
 pub fn points(request: &ExportMetricsServiceRequest) -> u64 {
     let scopes = request
@@ -57,17 +57,17 @@ pub fn points(request: &ExportMetricsServiceRequest) -> u64 {
 }
 
 impl Delivery {
-    /// Notes spans that were not taken.
+    /// Adds lost spans.
     pub fn add_missing(&mut self, cause: &str, count: u64) {
         add(&mut self.missing, cause, count);
     }
 
-    /// Notes metrics that were not even sent.
+    /// Adds unsent metrics.
     pub fn add_missing_points(&mut self, cause: &str, count: u64) {
         add(&mut self.unsent, cause, count);
     }
 
-    /// Notes a request that was taken, but for so many of its spans, with the receiver's words.
+    /// Adds an accepted request, with the number of rejected spans and the receiver's message.
     pub fn spans_taken(&mut self, count: u64, (rejected, words): &(u64, String)) {
         let rejected = (*rejected).min(count);
         self.spans += count - rejected;
@@ -75,7 +75,7 @@ impl Delivery {
         self.heard(rejected, words);
     }
 
-    /// Notes that newer metrics of a JVM are on their way.
+    /// Starts a new count for newer metrics of a JVM.
     pub fn metrics_begin(&mut self, jvm: usize) {
         self.metrics.insert(jvm, Points::default());
     }
@@ -89,7 +89,7 @@ impl Delivery {
         self.heard(rejected, words);
     }
 
-    /// Notes a request with metrics that was not taken.
+    /// Adds a lost request with metrics.
     pub fn metrics_failed(&mut self, jvm: usize, count: u64, cause: &str) {
         let points = self.metrics.entry(jvm).or_default();
         add(&mut points.missing, cause, count);
@@ -101,10 +101,10 @@ impl Delivery {
         }
     }
 
-    /// Says what was sent.
+    /// Prints the counts.
     ///
     /// # Errors
-    /// `H0662` if something was not taken.
+    /// `H0662` if data was lost.
     pub fn report(&self) -> Result<(), Problem> {
         let points = self
             .metrics
@@ -155,7 +155,7 @@ fn add(causes: &mut BTreeMap<String, u64>, cause: &str, count: u64) {
     *causes.entry(cause.to_owned()).or_default() += count;
 }
 
-/// The causes, the most frequent first.
+/// Adds the causes to a problem, the most frequent first.
 fn with_causes(problem: Problem, what: &str, causes: &BTreeMap<String, u64>) -> Problem {
     let mut sorted: Vec<(&String, &u64)> = causes.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

@@ -1,4 +1,4 @@
-//! TLS for requests of OTLP, by the program beside this command: it would be more than the command may grow by.
+//! TLS for OTLP requests, in the program beside this command, to limit the command's size.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -13,28 +13,28 @@ use tokio::net::UnixStream;
 use crate::problem::Problem;
 use crate::relay;
 
-/// Number of looks at a process that may be ending, and the time between them.
+/// Number of checks for the end of a process, and the time between them.
 const LOOKS: u32 = 50;
 const TURN: Duration = Duration::from_millis(10);
 
-/// The files (PEM) by which the two ends of a connection prove who they are.
+/// The PEM files with which the two ends of a connection authenticate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tls {
-    /// Certificates of the authorities that the receiver's certificate may be from; the system's without.
+    /// Certificates of trusted authorities; the system's if absent.
     pub authorities: Option<PathBuf>,
-    /// Certificates and key of this end, where the receiver asks for them.
+    /// Certificates and key of this end, for receivers that require them.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// The process that encrypts one connection; it ends with this value.
+/// The process that encrypts one connection. Dropping the value ends it.
 #[derive(Debug)]
 pub struct Encryption(Child);
 
 impl Tls {
-    /// Checks the version of the program and the kind of each file.
+    /// Checks the program's version and the kind of each file.
     ///
     /// # Errors
-    /// `H0667` without the program, `H0661` with a file that cannot be used.
+    /// `H0667` without the program, `H0661` for an unusable file.
     pub fn check(&self) -> Result<(), Problem> {
         relay::check_version()?;
         let certificates = self
@@ -48,10 +48,11 @@ impl Tls {
         keys.try_for_each(|file| holds(file, "PRIVATE KEY"))
     }
 
-    /// Connects to a receiver, and checks its certificate; the handshake asks for a protocol by its name (ALPN).
+    /// Connects to a receiver, and checks its certificate. The handshake requests a protocol by its
+    /// name (ALPN).
     ///
     /// # Errors
-    /// The cause, in the words of the program or the system.
+    /// The cause, as the program or the system reports it.
     pub async fn connect(
         &self,
         (host, port): (&str, u16),
@@ -78,7 +79,7 @@ impl Tls {
     }
 }
 
-/// Waits for the byte that says that the receiver's certificate was checked.
+/// Waits for the byte that confirms the receiver's certificate.
 async fn is_ready(stream: &UnixStream) -> bool {
     loop {
         if stream.readable().await.is_err() {
@@ -92,7 +93,7 @@ async fn is_ready(stream: &UnixStream) -> bool {
 }
 
 impl Encryption {
-    /// Returns the words of the process if it has ended with a failure, or does so within a moment.
+    /// Returns the error message of the process, if it has failed or fails within a moment.
     pub async fn ending(&mut self) -> Option<String> {
         for _ in 0..LOOKS {
             match self.0.try_wait() {
@@ -104,7 +105,7 @@ impl Encryption {
         None
     }
 
-    /// Returns the words of a process that has given up.
+    /// Returns the error message of a failed process.
     fn cause(&mut self) -> String {
         let mut said = String::new();
         let read = self

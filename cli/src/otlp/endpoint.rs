@@ -1,4 +1,5 @@
-//! Where spans and metrics go: options of the command, and OpenTelemetry's environment variables.
+//! Receivers of spans and metrics: options of the command, and OpenTelemetry's environment
+//! variables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,15 +15,16 @@ use crate::inputs::command_line::program_of;
 use crate::problem::Problem;
 use crate::show::name;
 
-/// How long one request may take if nothing else is said.
+/// Default time limit of one request.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The names of the standard's variables begin so.
+/// Prefix of the standard's variables.
 const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 
-/// Sending by OTLP.
+/// Options for sending by OTLP.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OtlpOptions {
-    /// Send spans and metrics by OTLP to this URL, http://HOST:PORT or https://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
+    /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default:
+    /// OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub otlp: Option<String>,
     /// Choose the protocol of OTLP [default: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and http/protobuf for others]
@@ -58,7 +60,7 @@ pub enum Protocol {
     Grpc,
 }
 
-/// What is sent there.
+/// Kind of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// Single calls.
@@ -67,23 +69,23 @@ pub enum Signal {
     Metrics,
 }
 
-/// Where everything goes.
+/// Receivers and naming.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where spans go.
+    /// Receiver of spans.
     pub traces: Endpoint,
-    /// Where metrics go.
+    /// Receiver of metrics.
     pub metrics: Endpoint,
-    /// The name of the service, if it is not the main class.
+    /// The name of the service; the main class if absent.
     pub service: Option<String>,
-    /// What else is known of the service.
+    /// Further attributes of the service.
     pub attributes: Vec<(String, String)>,
     /// The template of span names.
     pub span_name: SpanName,
 }
 
 impl Target {
-    /// The name of the service that a JVM with this command line is.
+    /// Returns the service name for a JVM with this command line.
     #[must_use]
     pub fn service_of(&self, command: &str) -> String {
         let program = || program_of(command).filter(|program| program != "java");
@@ -95,20 +97,20 @@ impl Target {
     }
 }
 
-/// Where one signal goes.
+/// Receiver of one signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Which signal.
+    /// Kind of data.
     pub signal: Signal,
-    /// How.
+    /// Protocol of the requests.
     pub protocol: Protocol,
     /// `http` or `https`, host, port and path.
     pub uri: Uri,
-    /// With `https`, whom to trust.
+    /// TLS settings, with `https`.
     pub tls: Option<Tls>,
-    /// What each request carries besides.
+    /// Additional headers of each request.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// How long one request may take.
+    /// Time limit of one request.
     pub timeout: Duration,
 }
 
@@ -116,7 +118,7 @@ pub struct Endpoint {
 type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
 impl OtlpOptions {
-    /// The values that spans are named by.
+    /// Returns the value expressions in span names.
     pub fn named_values(&self) -> impl Iterator<Item = &str> {
         self.otlp_span_name.iter().flat_map(NameTemplate::values)
     }
@@ -136,11 +138,11 @@ impl OtlpOptions {
         }
     }
 
-    /// What is asked for, with what the environment says; none without `--otlp`.
+    /// Returns the receivers from options and environment, or nothing without `--otlp`.
     ///
     /// # Errors
-    /// If a URL, protocol, header, file or other value cannot be used (`H0661`, `H0612`), or the program that encrypts
-    /// (`H0667`).
+    /// If a URL, protocol, header, file or other value is unusable (`H0661`, `H0612`), or the
+    /// program that encrypts is missing (`H0667`).
     pub fn target(&self) -> Result<Option<Target>, Problem> {
         let target = self.target_in(&|name| std::env::var(name).ok())?;
         let endpoints = target
@@ -243,7 +245,7 @@ impl OtlpOptions {
     fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
         let given = self.otlp_header.iter().map(|header| {
             let wrong = |found: &str| Err(refused("--otlp-header", "a header, NAME=VALUE", found));
-            // A value may be a secret: only the name is shown.
+            // A value may be a secret, so only the name is shown.
             let Some((name, value)) = header.split_once('=') else {
                 return wrong("a text without =");
             };
@@ -262,14 +264,14 @@ impl OtlpOptions {
     }
 }
 
-/// One of two variables that go together is not set.
+/// Returns the error for a variable without its counterpart.
 fn incomplete(missing: &str, given: &str) -> Problem {
     let (missing, given) = (format!("{PREFIX}{missing}"), format!("{PREFIX}{given}"));
     Problem::user("H0661", format!("{given} needs {missing}")).with("help", "set both, or neither")
 }
 
 impl Protocol {
-    /// The protocol as ALPN names it.
+    /// Returns the protocol's ALPN name.
     #[must_use]
     pub fn in_handshakes(self) -> &'static str {
         match self {
@@ -287,7 +289,7 @@ impl Signal {
         }
     }
 
-    /// The path that the standard gives to requests of HTTP, and to calls of gRPC.
+    /// Returns the standard's path for HTTP requests and gRPC calls.
     fn path(self, protocol: Protocol) -> &'static str {
         match (protocol, self) {
             (Protocol::Http, Self::Traces) => "/v1/traces",
@@ -303,7 +305,7 @@ impl Signal {
 }
 
 impl Endpoint {
-    /// Host and port to connect to.
+    /// Returns host and port of the connection.
     #[must_use]
     pub fn address(&self) -> (&str, u16) {
         let host = self.uri.host().unwrap_or_default();
@@ -312,7 +314,7 @@ impl Endpoint {
         (host, self.uri.port_u16().unwrap_or(usual))
     }
 
-    /// The same for display.
+    /// Formats the receiver for display.
     #[must_use]
     pub fn receiver(&self) -> String {
         let authority = self
@@ -324,14 +326,14 @@ impl Endpoint {
     }
 }
 
-/// A value that cannot be used.
+/// Returns the error for an unusable value.
 fn refused(from: &str, expected: &str, found: &str) -> Problem {
     Problem::user("H0661", format!("{from} cannot be used"))
         .with("expected", expected)
         .with("found", format!("`{found}`"))
 }
 
-/// A URL with scheme and host.
+/// Parses a URL with scheme and host.
 fn parsed(from: &str, text: &str) -> Result<Uri, Problem> {
     const EXPECTED: &str = "a URL such as http://localhost:4318 or https://collector:4318";
     let text = text.trim();
@@ -382,7 +384,7 @@ fn milliseconds(from: &str, text: &str) -> Result<Duration, Problem> {
     }
 }
 
-/// Where requests go: the path of a URL that is for this signal alone stays as it is.
+/// Returns the request URI. The path of a URL for this signal alone stays unchanged.
 fn uri(
     url: Option<&Uri>,
     is_whole: bool,
@@ -417,7 +419,7 @@ fn headers(from: &str, text: &str) -> Result<Vec<(HeaderName, HeaderValue)>, Pro
     headers.collect()
 }
 
-/// `key=value,key=value`, values with `%20` for a space.
+/// Parses `key=value,key=value`, values with `%20` for a space.
 fn pairs(from: &str, text: &str) -> Result<Vec<(String, String)>, Problem> {
     let parts = text
         .split(',')
@@ -428,7 +430,7 @@ fn pairs(from: &str, text: &str) -> Result<Vec<(String, String)>, Problem> {
             .split_once('=')
             .map(|(key, value)| (key.trim(), value.trim()));
         let pair = pair.and_then(|(key, value)| Some((key.to_owned(), decoded(value)?)));
-        // A value may be a secret: only the name is shown.
+        // A value may be a secret, so only the name is shown.
         let key = part
             .split_once('=')
             .map_or("a part without =", |(key, _)| key);
@@ -443,7 +445,7 @@ fn pairs(from: &str, text: &str) -> Result<Vec<(String, String)>, Problem> {
     pairs.collect()
 }
 
-/// A text with `%XX` for bytes; none if it is none.
+/// Decodes `%XX` to bytes, or returns nothing if the text is invalid.
 pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -471,7 +473,7 @@ mod tests {
         }
     }
 
-    /// With these variables.
+    /// Returns the target with these variables.
     fn target(options: &OtlpOptions, variables: &[(&str, &str)]) -> Result<Target, Problem> {
         let environment = |name: &str| {
             let found = variables.iter().find(|(key, _)| *key == name);

@@ -8,18 +8,18 @@ use trace::otlp::{NamePart, SpanName};
 /// Example in messages.
 const EXAMPLE: &str = "`GET {arg[0].path}`, `{class}.{method}`; `{{` is a brace";
 
-/// A template, as it was checked.
+/// A checked template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameTemplate(SpanName);
 
 impl NameTemplate {
-    /// The parts of the names.
+    /// Returns the parts of the names.
     #[must_use]
     pub fn parts(&self) -> SpanName {
         self.0.clone()
     }
 
-    /// The values that the names are made of, as a list of values writes them.
+    /// Returns the value expressions in the names, in the syntax of `--show`.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.0.parts.iter().filter_map(|part| match part {
             NamePart::Value(path) => Some(path.as_str()),

@@ -1,7 +1,7 @@
-//! The thread that hands requests to the receiver, and the bounded queue in front of it.
+//! The thread that sends requests to the receiver, and the bounded queue in front of it.
 //!
-//! Whoever records never waits for the receiver. What finds no room, is refused, or is not taken within a short time
-//! after the end, is counted with its cause.
+//! Recording never waits for the receiver. Data that finds no room, is rejected, or is not accepted
+//! within a short time after the end is counted with its cause.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{self, Receiver};
@@ -25,20 +25,20 @@ use crate::problem::Problem;
 use crate::show::complain;
 use crate::warnings::Warning;
 
-/// Spans that wait to be sent, at most.
+/// Maximum number of queued spans.
 const WAITING: u64 = 1 << 14;
-/// So long after the end what waits is given up.
+/// Time after the end of the trace at which the queue is abandoned.
 const GRACE: Duration = Duration::from_secs(10);
-/// The first pause before a request is sent again; each is twice as long as the one before.
+/// The first pause before a repeated request; each pause is twice as long as the one before.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The longest of them.
+/// The longest pause.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Hands over spans and metrics.
+/// Queue of spans and metrics for the sending thread.
 #[derive(Debug)]
 pub struct Sender {
     shared: Arc<Shared>,
-    /// Hears when the thread has ended.
+    /// Signals the end of the thread.
     ended: Receiver<()>,
 }
 
@@ -51,19 +51,19 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Requests that wait, with the number of their spans.
+    /// Queued requests, with the number of their spans.
     spans: VecDeque<(u64, ExportTraceServiceRequest)>,
-    /// Spans that wait or are just sent.
+    /// Spans that are queued or in a running request.
     waiting: u64,
     /// The newest metrics of each JVM, by number.
     metrics: BTreeMap<usize, Vec<ExportMetricsServiceRequest>>,
-    /// Data points of metrics that are just sent.
+    /// Data points of metrics in a running request.
     sending: u64,
-    /// When everything is to be over.
+    /// Time limit, once the trace has ended.
     ends: Option<Instant>,
-    /// No more will come.
+    /// True once no more data follows.
     is_all: bool,
-    /// Why a request was not taken, the last time.
+    /// Cause of the last failure.
     last: Option<String>,
     delivery: Delivery,
 }
@@ -78,7 +78,7 @@ impl Sender {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If the system has none (`H0661`).
+    /// If the system has no thread (`H0661`).
     pub fn start(target: &Target) -> Result<Self, Problem> {
         let failed = |error: std::io::Error| {
             Problem::ours("H0661", "nothing can be sent: no thread can be had")
@@ -111,14 +111,14 @@ impl Sender {
         Ok(Self { shared, ended })
     }
 
-    /// How many spans find room.
+    /// Returns the number of spans that still fit into the queue.
     #[must_use]
     pub fn room(&self) -> usize {
         let waiting = self.shared.state().waiting;
         usize::try_from(WAITING.saturating_sub(waiting)).unwrap_or(0)
     }
 
-    /// Queues spans, for which there is room.
+    /// Queues spans. The caller has checked for room.
     pub fn spans(&self, count: u64, request: ExportTraceServiceRequest) {
         let mut state = self.shared.state();
         state.waiting += count;
@@ -127,39 +127,39 @@ impl Sender {
         self.shared.spans_come.notify_one();
     }
 
-    /// Counts spans that never came here, because too many waited.
+    /// Counts spans that were dropped before the queue because it was full.
     pub fn left_out(&self, count: u64) {
         let cause = "calls came faster than the receiver took them";
         self.shared.state().delivery.add_missing(cause, count);
     }
 
-    /// Counts spans that were still to be sent when the time was over.
+    /// Counts spans that remained when the time was over.
     pub fn late(&self, count: u64) {
         let mut state = self.shared.state();
         let cause = state.late();
         state.delivery.add_missing(&cause, count);
     }
 
-    /// Queues the metrics of a JVM, in place of those that still wait.
+    /// Queues the metrics of a JVM. They replace its queued ones.
     pub fn metrics(&self, jvm: usize, requests: Vec<ExportMetricsServiceRequest>) {
         self.shared.state().metrics.insert(jvm, requests);
         self.shared.metrics_come.notify_one();
     }
 
-    /// Everything is recorded: what is to be sent is sent within the time that begins now.
+    /// Starts the time limit after the end of the recording.
     pub fn begin_to_end(&self) {
         self.shared.state().ends = Some(Instant::now() + GRACE);
         self.shared.spans_come.notify_one();
         self.shared.metrics_come.notify_one();
     }
 
-    /// Whether that time is over.
+    /// Checks whether that time is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.shared.left().is_some_and(|left| left.is_zero())
     }
 
-    /// Waits until all is sent, or given up; what became of it.
+    /// Waits until all data is sent or abandoned, and returns the counts.
     #[must_use]
     pub fn finish(self) -> Delivery {
         self.shared.state().is_all = true;
@@ -238,7 +238,7 @@ impl Shared {
         }
     }
 
-    /// Sends a request until it is taken, or there is no hope or no time left.
+    /// Repeats a request until it is accepted, fails for good, or the time is over.
     async fn deliver(
         &self,
         client: &mut Client,
@@ -268,7 +268,7 @@ impl Shared {
             let time = wanted.unwrap_or(pause).min(left.unwrap_or(Duration::MAX));
             pause = (pause * 2).min(LONGEST);
             match left {
-                // Something new, or the end, is heard: the pause is cut short only by the end.
+                // New data and the end both wake this thread. Only the end shortens the pause.
                 None => self.rest(time, come).await,
                 Some(_) => tokio::time::sleep(time).await,
             }
@@ -284,13 +284,13 @@ impl Shared {
         }
     }
 
-    /// How much time is left, once everything is recorded.
+    /// Returns the remaining time, once the recording has ended.
     fn left(&self) -> Option<Duration> {
         let ends = self.state().ends?;
         Some(ends.saturating_duration_since(Instant::now()))
     }
 
-    /// Notes a failure, and says the first at once.
+    /// Stores a failure, and prints the first at once.
     fn warn(&self, failure: &Failure) {
         let mut state = self.state();
         let is_known = state.last.replace(failure.cause.clone()).is_some();
@@ -309,7 +309,7 @@ impl Shared {
 }
 
 impl State {
-    /// Why what was still waiting is missing.
+    /// Returns the cause for data that was still queued.
     fn late(&self) -> String {
         let late = format!("not taken within {GRACE:?} after the end");
         match &self.last {
@@ -318,7 +318,7 @@ impl State {
         }
     }
 
-    /// Nobody answers, and nobody will before the command ends.
+    /// Abandons the queued spans, because the receiver will not answer before the command ends.
     fn give_up_spans(&mut self, failure: &Failure) {
         self.spans.clear();
         self.delivery.add_missing(&failure.cause, self.waiting);
@@ -326,7 +326,7 @@ impl State {
     }
 }
 
-/// Spans that the receiver did not keep, and its words.
+/// Returns the number of rejected spans, and the receiver's message.
 fn answered(answer: &[u8]) -> (u64, String) {
     let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
     let partial = answer.partial_success.unwrap_or_default();
@@ -334,7 +334,7 @@ fn answered(answer: &[u8]) -> (u64, String) {
     (rejected, partial.error_message)
 }
 
-/// The same of data points.
+/// As [`answered`], for data points.
 fn metrics_answered(answer: &[u8]) -> (u64, String) {
     let answer = ExportMetricsServiceResponse::decode(answer).unwrap_or_default();
     let partial = answer.partial_success.unwrap_or_default();

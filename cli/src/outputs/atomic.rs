@@ -1,5 +1,5 @@
-//! Writes files and folders atomically: beside their path, then moved there. What a link names is replaced, not the
-//! link; a device or pipe is written to.
+//! Writes files and folders atomically: beside their path, then moved there. For a link, its target
+//! is replaced. A device or pipe is written directly.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -12,13 +12,13 @@ use crate::problem::Problem;
 use crate::special_file::is_special;
 use crate::writable::behind_links;
 
-/// Marks a folder as ours, so that it may be replaced.
+/// File that marks a folder as a report, so that a new report may replace it.
 const MARK: &str = ".classhook-report";
 
 /// Writes a file: into a temporary one in the same folder, which then takes its name.
 ///
 /// # Errors
-/// If it cannot be written (`H0620`); what was there before stays.
+/// If it cannot be written (`H0620`). An old file stays.
 pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
     let written = || {
         let mut temporary = temporary(path)?;
@@ -31,19 +31,19 @@ pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Re
     written().map_err(|error: io::Error| Problem::unwritable(path, &error))
 }
 
-/// A file that is written piece by piece; with the folder that it lies in.
+/// Creates a file for piecewise writing, with its parent folder.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If it cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     parent_of(path)?;
     File::create(path)
 }
 
-/// A file whose content will be that of `path` when it is published there.
+/// Creates a temporary file that can be published at `path`.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If it cannot be created.
 pub fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     if is_special(path) {
         return NamedTempFile::new();
@@ -51,10 +51,10 @@ pub fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     temporary_file(&parent_of(&behind_links(path))?)
 }
 
-/// Gives a temporary file its name, or its content to the device or pipe of that name.
+/// Renames a temporary file to `path`, or copies its content to the device or pipe there.
 ///
 /// # Errors
-/// If it cannot take the name, or its content cannot be written there.
+/// If renaming or copying fails.
 pub fn publish(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     if is_special(path) {
         let mut special = File::options().write(true).open(path)?;
@@ -73,10 +73,10 @@ fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(parent)
 }
 
-/// The folder that a path lies in, made if it is not there.
+/// Returns the parent folder of a path, and creates it if missing.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If it cannot be created.
 pub fn parent_of(path: &Path) -> io::Result<PathBuf> {
     let parent = path
         .parent()
@@ -86,12 +86,12 @@ pub fn parent_of(path: &Path) -> io::Result<PathBuf> {
     Ok(parent.to_owned())
 }
 
-/// Writes a folder of files: into a temporary one beside it, which then takes its place.
+/// Writes a folder of files: into a temporary one beside it, which then replaces it.
 ///
-/// Replaces nothing but a report of ours or an empty folder.
+/// Only a report of ours or an empty folder is replaced.
 ///
 /// # Errors
-/// If it holds something else (`H0621`) or cannot be written (`H0620`).
+/// If the folder holds other files (`H0621`) or cannot be written (`H0620`).
 pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(path, &error);
     let path = &behind_links(path);
@@ -126,10 +126,10 @@ fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether there is something that a folder may replace.
+/// Checks whether a replaceable folder exists at `path`.
 ///
 /// # Errors
-/// If there is something that it may not (`H0621`), or that cannot be read (`H0620`).
+/// If the folder may not be replaced (`H0621`), or cannot be read (`H0620`).
 pub fn is_replaceable(path: &Path) -> Result<bool, Problem> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The files that a command was asked for: those that are there, and why the others are not.
+//! Collects the written files of a command, and the errors of the others.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use super::atomic;
 use crate::problem::Problem;
 use crate::stdout::{is_stdout, stream};
 
-/// What a file holds.
+/// Writes the content of a file.
 pub type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// What was written so far. That one file cannot be written costs no other.
+/// Results so far. A failed file does not stop the others.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Whole files, in the order in which they were written.
+    /// Complete files, in the order of writing.
     pub written: Vec<PathBuf>,
-    /// Why others were not.
+    /// Errors of the other files.
     pub failed: Vec<Problem>,
 }
 
 impl Files {
-    /// Writes a file, or to standard output; or notes why it cannot be (`H0620`).
+    /// Writes a file, or to standard output, or records the error (`H0620`).
     pub fn file(&mut self, path: &Path, content: Content<'_>) {
         if is_stdout(path) {
             return self.failed.extend(stream(content).err());
@@ -28,7 +28,7 @@ impl Files {
         self.note(atomic::file(path, content), path.to_owned());
     }
 
-    /// Writes a folder whose first page is `page`, or notes why it cannot be (`H0620`).
+    /// Writes a folder whose first page is `page`, or records the error (`H0620`).
     pub fn folder(&mut self, path: &Path, page: &str, content: &dyn Fn(&Path) -> io::Result<()>) {
         self.note(atomic::folder(path, content), path.join(page));
     }

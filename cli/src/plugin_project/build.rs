@@ -1,4 +1,4 @@
-//! Components of projects, by the tools of their language.
+//! Builds components with the tools of each language.
 
 mod cargo;
 mod clang;
@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use super::language::Language;
 use crate::problem::Problem;
 
-/// Compiles the project in a folder; its component is the file `NAME.wasm` in its folder `target`.
+/// Compiles the project in a folder. Its component is the file `NAME.wasm` in its folder `target`.
 ///
 /// # Errors
-/// If there is no project (`H0682`), a tool cannot be started (`H0683`), or it makes no component (`H0684`).
+/// If the folder holds no project (`H0682`), a tool cannot be started (`H0683`), or it builds no
+/// component (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     match Language::of(folder)? {
         Language::Rust => cargo::build(folder),
@@ -26,7 +27,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Runs the tests that are written in the project's language; they print where this command does.
+/// Runs the tests in the project's language. Their output goes to this command's output.
 ///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).

@@ -1,4 +1,4 @@
-//! The languages that plugins are written in.
+//! Programming languages of plugins.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::problem::Problem;
 
-/// What a project is written in.
+/// The language of a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// A crate that cargo compiles.
@@ -14,14 +14,14 @@ pub enum Language {
     Rust,
     /// Sources that clang compiles.
     C,
-    /// Modules that componentize-py makes a component of, with an interpreter.
+    /// Modules that componentize-py compiles to a component, with an interpreter.
     Python,
-    /// Modules that componentize-js makes a component of, with an engine.
+    /// Modules that componentize-js compiles to a component, with an engine.
     Js,
 }
 
 impl Language {
-    /// The file that only projects in this language have.
+    /// Returns the file that only projects in this language have.
     const fn mark(self) -> &'static str {
         match self {
             Self::Rust => "Cargo.toml",
@@ -31,10 +31,10 @@ impl Language {
         }
     }
 
-    /// That of the project in a folder.
+    /// Returns the language of the project in a folder.
     ///
     /// # Errors
-    /// If there is none (`H0682`).
+    /// If the folder holds no project (`H0682`).
     pub fn of(folder: &Path) -> Result<Self, Problem> {
         let mut languages = Self::value_variants().iter().copied();
         let found = languages.find(|language| folder.join(language.mark()).is_file());

@@ -1,5 +1,5 @@
-//! Plans that a project's tests expect, in any language: a file `NAME.explained` beside a file `NAME.class`, with
-//! what `classhook explain` shows.
+//! Plans that a project's tests expect, in any language: a file `NAME.explained` beside a file
+//! `NAME.class`, with the output of `classhook explain`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,16 +14,17 @@ use crate::plugins;
 use crate::problem::Problem;
 use crate::show;
 
-/// What the name of such a file ends in; `.plan` is the test kit's.
+/// Extension of these files; `.plan` is the test kit's.
 const EXTENSION: &str = "explained";
 /// Settings of the plugin for these tests.
 const SETTINGS: &str = "classhook.toml";
 
-/// Compares what the component plans for the classes in the project's folder `tests` with the plans that lie beside
-/// them, or writes these; the result says so.
+/// Compares the component's plans for the classes in the project's folder `tests` with the plans
+/// beside them, or writes these. Returns a message.
 ///
 /// # Errors
-/// If a plan is another one, has no class, or the plugin fails on a class (`H0685`), or something cannot be read.
+/// If a plan differs or has no class, the plugin fails on a class (`H0685`), or a file cannot be
+/// read.
 pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Problem> {
     let tests = folder.join("tests");
     let plans = plans(&tests, bless)?;
@@ -56,7 +57,7 @@ pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Pro
     Ok(text)
 }
 
-/// The plans that are expected; with `all` those of all classes.
+/// Returns the expected plans; with `all`, those of all classes.
 fn plans(tests: &Path, all: bool) -> Result<Vec<PathBuf>, Problem> {
     if !tests.is_dir() {
         return Ok(Vec::new());
@@ -92,7 +93,7 @@ fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Problem> {
     }
 }
 
-/// The first line that differs.
+/// Returns the error with the first line that differs.
 fn another(plan: &Path, expected: &str, found: &str) -> Problem {
     let (mut expected, mut found) = (expected.lines(), found.lines());
     let mut number = 0;

@@ -1,4 +1,4 @@
-//! The SDKs, which the command carries.
+//! The SDKs, embedded in the command.
 
 use std::fs;
 use std::io::{self, Read};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use flate2::read::DeflateDecoder;
 
-// RUST, C, PYTHON and JS, and COMMON, which belongs to each.
+// RUST, C, PYTHON and JS, and COMMON, which is part of each.
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
 
-/// The versions of crates of the registry that the SDK for Rust was tested with.
+/// Versions of registry crates with which the Rust SDK was tested.
 const LOCK: &str = "Cargo.lock";
 
 /// The files of an SDK.
@@ -22,10 +22,10 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Writes the SDK into a new folder, and what cargo is to use from the registry into the folder around it.
+    /// Writes the SDK into a new folder, and cargo's lock file into the folder around it.
     ///
     /// # Errors
-    /// If something cannot be written.
+    /// If a file cannot be written.
     pub fn unpack(&self, project: &Path, folder: &str) -> io::Result<()> {
         for (path, contents) in self.files()?.into_iter().chain(COMMON.files()?) {
             let file = match path {

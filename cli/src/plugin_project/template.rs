@@ -1,4 +1,4 @@
-//! What a new project begins with.
+//! Creates new projects from templates.
 
 mod c;
 mod files;
@@ -20,7 +20,7 @@ use files::Template;
 
 /// The SDK's folder in a project.
 const SDK: &str = "classhook-sdk";
-/// The longest name.
+/// Length limit of a name.
 const LONGEST: usize = 64;
 
 const fn template(language: Language) -> Template {
@@ -32,7 +32,7 @@ const fn template(language: Language) -> Template {
     }
 }
 
-/// A class for the tests, and what else is the same in each project.
+/// A class for the tests, and the other files that all projects share.
 const OTHERS: [(&str, &[u8]); 3] = [
     (
         ".gitignore",
@@ -48,10 +48,11 @@ const OTHERS: [(&str, &[u8]); 3] = [
     ),
 ];
 
-/// Makes a project in a new or empty folder, whose last part names the plugin.
+/// Creates a project in a new or empty folder, whose last part names the plugin.
 ///
 /// # Errors
-/// If the name cannot be a plugin's (`H0680`), the folder holds something (`H0681`), or cannot be written (`H0620`).
+/// If the name is no valid plugin name (`H0680`), the folder is not empty (`H0681`), or cannot be
+/// written (`H0620`).
 pub fn make(folder: &Path, language: Language) -> Result<(), Problem> {
     let template = template(language);
     let name = name(folder);
@@ -60,7 +61,7 @@ pub fn make(folder: &Path, language: Language) -> Result<(), Problem> {
     write(folder, &name, &template).map_err(|error| Problem::unwritable(folder, &error))
 }
 
-/// The last part of a path; nothing of one that ends in `..`.
+/// Returns the last part of a path; empty for one that ends in `..`.
 #[must_use]
 pub fn name(folder: &Path) -> Cow<'_, str> {
     folder.file_name().unwrap_or_default().to_string_lossy()
@@ -131,7 +132,7 @@ fn put(file: &Path, contents: &[u8]) -> io::Result<()> {
     fs::write(file, contents)
 }
 
-/// The text with the plugin's name in all three kinds.
+/// Replaces the plugin's name in its three spellings.
 fn named(text: &str, name: &str) -> String {
     let camel: String = name.split(['-', '_']).map(capitalised).collect();
     text.replace("my-plugin", name)
@@ -145,7 +146,7 @@ fn capitalised(part: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The paths of what was made, for people.
+/// Returns the paths of the created files, for display.
 #[must_use]
 pub fn files(folder: &Path, language: Language) -> Vec<String> {
     let texts = template(language).texts.iter().chain(&OTHERS);

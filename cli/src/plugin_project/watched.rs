@@ -1,4 +1,4 @@
-//! Whether a plugin's sources, or its component, have changed.
+//! Detects changes of a plugin's sources or its component.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,32 +9,32 @@ use host::config::lock::STORE;
 
 use crate::problem::Problem;
 
-/// How often files are looked at.
+/// Poll interval for the files.
 const TURN: Duration = Duration::from_millis(250);
 /// Folders that builds and editors write to, besides hidden ones.
 const BUILT: [&str; 3] = ["target", "__pycache__", "node_modules"];
-/// Most files that are looked at.
+/// Maximum number of watched files.
 const MOST: usize = 10_000;
 
-/// A file, its length, when it was written in nanoseconds, and its inode.
+/// A file, its length, its modification time in nanoseconds, and its inode.
 type Seen = (PathBuf, u64, i128, u64);
 
-/// The files of a plugin.
+/// The watched files of a plugin.
 #[derive(Debug)]
 pub struct Watched {
     path: PathBuf,
     looked: Instant,
-    /// The files at the last look.
+    /// The files at the last poll.
     seen: Vec<Seen>,
-    /// The files when they were last said to have changed.
+    /// The files at the last reported change.
     taken: Vec<Seen>,
 }
 
 impl Watched {
-    /// Begins with the files as they are; before they are built, so that no change is missed.
+    /// Starts with the current files. Call it before they are built, so that no change is missed.
     ///
     /// # Errors
-    /// If there is nothing that can change (`H0658`), or too much (`H0658`).
+    /// If nothing can change, or too many files can (`H0658`).
     pub fn new(plugin: &str) -> Result<Self, Problem> {
         let path = Path::new(plugin);
         let is_kept = path.ancestors().any(|folder| folder.ends_with(STORE));
@@ -62,8 +62,8 @@ impl Watched {
         })
     }
 
-    /// Whether files have changed since this was said the last time, and stayed so from one look to the next: who writes
-    /// them may be at it. One that is not there is about to be written.
+    /// Checks whether files have changed since the last report, and were the same in two polls:
+    /// their writer may not be done. A missing file is about to be written.
     pub fn has_changed(&mut self) -> bool {
         if self.looked.elapsed() < TURN {
             return false;
@@ -80,7 +80,7 @@ impl Watched {
     }
 }
 
-/// The files at a path, sorted; no more than one beyond those that are watched.
+/// Returns the files at a path, sorted, at most one more than the limit.
 fn files(path: &Path) -> Vec<Seen> {
     let mut all = Vec::new();
     collect(path, &mut all);
@@ -89,7 +89,7 @@ fn files(path: &Path) -> Vec<Seen> {
 }
 
 fn collect(path: &Path, all: &mut Vec<Seen>) {
-    // What is gone meanwhile is a change of its own.
+    // A removed file counts as a change.
     let Ok(found) = fs::metadata(path) else {
         return;
     };
@@ -113,7 +113,7 @@ fn collect(path: &Path, all: &mut Vec<Seen>) {
 mod tests {
     use super::*;
 
-    /// The next look, without waiting for it.
+    /// Polls at once, without the interval.
     fn look(watched: &mut Watched) -> bool {
         watched.looked -= TURN;
         watched.has_changed()

@@ -1,4 +1,4 @@
-//! Components from the network, by the program beside this command.
+//! Downloads components with the program beside this command.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// File name of the program that fetches: what it needs for encrypted connections would be a sixth of the command.
+/// File name of the download program. Its code for encrypted connections would be a sixth of the
+/// command.
 pub const FETCHER: &str = "classhook-fetch";
 
-/// Fetches a component of at most `most` bytes into the new file `to`; gives back the version that its registry says.
-/// With a digest only this component is asked for, where a registry can be asked so.
+/// Downloads a component of at most `most` bytes into the new file `to`. Returns the version from
+/// its registry. With a digest, a registry that supports it is asked for this component only.
 ///
 /// # Errors
-/// If the program is not there, or of another version (`H0695`), or it cannot be fetched (`H0693`).
+/// If the program is missing or of another version (`H0695`), or the download fails (`H0693`).
 pub fn fetch(
     source: &str,
     to: &Path,

@@ -1,5 +1,5 @@
-//! Changes of a `classhook.toml` that somebody wrote by hand: lines are added, replaced and removed, and all else stays
-//! as it was written. What comes of it is compared with what was meant before anything is written.
+//! Edits a hand-written `classhook.toml`: lines are added, replaced and removed, and all other text
+//! stays. The edited text is parsed and compared with the intended settings before it is written.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::show;
 /// The file's name.
 const FILE: &str = "classhook.toml";
 
-/// A `classhook.toml`, which need not be there yet.
+/// A `classhook.toml`, which may not exist yet.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Reads the one in a folder.
+    /// Reads the file in a folder.
     ///
     /// # Errors
     /// If it cannot be read (`H0612`), or is no TOML (`H0103`).
@@ -41,13 +41,13 @@ impl SettingsFile {
         Ok(Self { path, text, table })
     }
 
-    /// As a part of a line.
+    /// Formats the path for messages.
     #[must_use]
     pub fn name(&self) -> String {
         show::path(&self.path)
     }
 
-    /// What a plugin is granted, if the file names it.
+    /// Returns the grants of a plugin, if the file names it.
     #[must_use]
     pub fn grants(&self, plugin: &str) -> Option<Vec<String>> {
         let (_, table) = self.find(plugin)?;
@@ -56,10 +56,10 @@ impl SettingsFile {
         Some(grants.map(str::to_owned).collect())
     }
 
-    /// The same with a plugin that is granted this.
+    /// Returns the file with these grants for a plugin.
     ///
     /// # Errors
-    /// If that takes more than a line of its own (`H0694`).
+    /// If that changes more than a separate line (`H0694`).
     pub fn with(&self, plugin: &str, grants: &[String]) -> Result<Self, Problem> {
         let words: Vec<_> = grants.iter().map(|grant| quoted(grant)).collect();
         let line = format!("grant = [{}]", words.join(", "));
@@ -112,10 +112,10 @@ impl SettingsFile {
         )
     }
 
-    /// The same without a plugin.
+    /// Returns the file without a plugin.
     ///
     /// # Errors
-    /// If its lines cannot be told from others (`H0694`).
+    /// If its lines cannot be separated from others (`H0694`).
     pub fn without(&self, plugin: &str) -> Result<Self, Problem> {
         let Some((index, _)) = self.find(plugin) else {
             return Ok(self.clone());
@@ -137,7 +137,7 @@ impl SettingsFile {
         )
     }
 
-    /// Writes it, unless it is there like this.
+    /// Writes the file, unless it is unchanged.
     ///
     /// # Errors
     /// If it cannot be written (`H0620`).
@@ -155,7 +155,8 @@ impl SettingsFile {
         tables.find(|(_, table)| table.get("use").and_then(Value::as_str) == Some(plugin))
     }
 
-    /// The first of the lines of a plugin, and the first behind them; comments before the next table are that table's.
+    /// Returns the first line of a plugin, and the first line behind it. Comments before the next
+    /// table belong to that table.
     fn lines_of(&self, index: usize) -> (usize, usize) {
         let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
         let is_plugin = |line: &&str| line.starts_with("[[plugin]]");

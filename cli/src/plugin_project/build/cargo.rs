@@ -1,4 +1,4 @@
-//! Components of projects, by cargo.
+//! Builds components of Rust projects with cargo.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,9 +11,10 @@ use super::failure::{not_built, not_startable};
 use crate::launch;
 use crate::problem::Problem;
 
-/// What plugins are compiled for.
+/// The compilation target of plugins.
 const TARGET: &str = "wasm32-unknown-unknown";
-/// The variable that names the linker, and the one of Rust's toolchain that makes a component of a module.
+/// The variable for the linker, and the linker of Rust's toolchain that turns a module into a
+/// component.
 const LINKER: (&str, &str) = (
     "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER",
     "wasm-component-ld",
@@ -26,10 +27,10 @@ struct Built {
     version: String,
 }
 
-/// Compiles the project in a folder; its component is the file `NAME.wasm` in its folder `target`.
+/// Compiles the project in a folder. Its component is the file `NAME.wasm` in its folder `target`.
 ///
 /// # Errors
-/// If cargo cannot be started (`H0683`), or it makes no component (`H0684`).
+/// If cargo cannot be started (`H0683`), or builds no component (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let words = [
         "build",
@@ -37,7 +38,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
         "--lib",
         "--target",
         TARGET,
-        // Where the component is looked for, also if the user's cargo builds elsewhere.
+        // The location of the component, even if the user's cargo builds elsewhere.
         "--target-dir",
         "target",
         "--message-format",
@@ -74,8 +75,8 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     Ok(component)
 }
 
-/// How to install what plugins need of Rust's toolchain, if it is not there: the library for the target, or the linker,
-/// which lies beside the library of the compiler's own platform.
+/// Returns the installation command for a missing part of Rust's toolchain: the target's library,
+/// or the linker, which is beside the library of the compiler's own platform.
 fn missing_tool(folder: &Path) -> Option<&'static str> {
     let target = library_folder(folder, &["--target", TARGET])?;
     if !target.is_dir() {
@@ -90,7 +91,7 @@ fn missing_tool(folder: &Path) -> Option<&'static str> {
     )
 }
 
-/// Where the compiler of a project looks for the standard library.
+/// Returns the standard library's folder for a project's compiler.
 fn library_folder(folder: &Path, words: &[&str]) -> Option<PathBuf> {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir"]).args(words);
@@ -100,9 +101,10 @@ fn library_folder(folder: &Path, words: &[&str]) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// Runs the project's own tests; they print where this command does.
+/// Runs the project's own tests. Their output goes to this command's output.
 ///
-/// In the profile of the component: what runs at build time, most of it all, is then compiled once for both.
+/// The profile is that of the component, so that most code, which runs at build time, is compiled
+/// once for both.
 ///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).
@@ -119,7 +121,7 @@ pub fn test(folder: &Path) -> Result<(), Problem> {
     ))
 }
 
-/// A call of cargo in the project's folder.
+/// Returns a call of cargo in the project's folder.
 fn cargo(folder: &Path, words: &[&str]) -> Result<Command, Problem> {
     if launch::find_program("cargo".as_ref()).is_none() {
         return Err(no_cargo("no such program in PATH"));
@@ -129,7 +131,7 @@ fn cargo(folder: &Path, words: &[&str]) -> Result<Command, Problem> {
     Ok(cargo)
 }
 
-/// The WebAssembly that is made for the package of this manifest, of what cargo reports.
+/// Finds the WebAssembly module for the package of this manifest in cargo's messages.
 fn artifact(reported: impl Read, manifest: &Path) -> Option<Built> {
     let mut found = None;
     for line in BufReader::new(reported).lines().map_while(Result::ok) {
@@ -156,31 +158,32 @@ fn built(message: &Value) -> Option<Built> {
     })
 }
 
-/// `call-counter` of `path+file:///work/call-counter#0.1.0`, `path+file:///work#call-counter@0.1.0` and the like.
+/// Returns `call-counter` from `path+file:///work/call-counter#0.1.0`,
+/// `path+file:///work#call-counter@0.1.0` and similar ids.
 fn package_name(id: &str, module: &Path) -> String {
     let (url, rest) = id.rsplit_once('#').unwrap_or((id, ""));
     let named = rest.rsplit_once('@').map(|(name, _)| name);
     let name = named.or_else(|| url.rsplit('/').next());
     let stem = module.file_stem().unwrap_or_default().to_string_lossy();
-    // Only the letters `-` and `_` differ.
+    // Only `-` and `_` differ.
     let name = name.filter(|name| name.replace('-', "_") == stem);
     name.map_or_else(|| stem.clone().into_owned(), str::to_owned)
 }
 
-/// `0.1.0` of the same.
+/// Returns `0.1.0` from the same ids.
 fn package_version(id: &str) -> &str {
     let (_, rest) = id.rsplit_once('#').unwrap_or_default();
     rest.rsplit_once('@').map_or(rest, |(_, version)| version)
 }
 
-/// `target/NAME.wasm` for `target/wasm32-unknown-unknown/release/name.wasm`.
+/// Returns `target/NAME.wasm` for `target/wasm32-unknown-unknown/release/name.wasm`.
 fn component(built: &Built) -> PathBuf {
     let target = built.module.ancestors().nth(3);
     let target = target.unwrap_or(Path::new("target"));
     target.join(format!("{}.wasm", built.package))
 }
 
-/// With the version of the package; a file that is equal stays as it is.
+/// Copies the module with the version of its package. An equal file stays unchanged.
 fn copy(built: &Built, to: &Path) -> std::io::Result<()> {
     let mut bytes = fs::read(&built.module)?;
     version_section(&built.version, &mut bytes);
@@ -190,10 +193,11 @@ fn copy(built: &Built, to: &Path) -> std::io::Result<()> {
     fs::write(to, bytes)
 }
 
-/// Appends the custom section that says of which version a component is.
+/// Appends the custom section with the version of a component.
 fn version_section(version: &str, component: &mut Vec<u8>) {
     let text = [b"\x07version", version.as_bytes()].concat();
-    // One byte of LEB128 tells its length: Cargo's versions are short, and others are left out.
+    // One byte of LEB128 holds its length: Cargo's versions are short, and longer ones are left
+    // out.
     if let Ok(length @ 9..=72) = u8::try_from(text.len()) {
         component.extend([0, length]);
         component.extend(text);

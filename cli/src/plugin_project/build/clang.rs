@@ -1,4 +1,4 @@
-//! Components of projects in C, by clang and its linker.
+//! Builds components of C projects with clang and its linker.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,14 +11,14 @@ use crate::launch::find_program;
 use crate::plugin_compiler;
 use crate::problem::Problem;
 
-/// The compiler and the linker; also with the number of a release behind a `-`, as Debian has them.
+/// The compiler and the linker; Debian appends the number of a release behind a `-`.
 const COMPILER: &str = "clang";
 const LINKER: &str = "wasm-ld";
-/// The releases that can make such modules, the newest first.
+/// The releases that support such modules, the newest first.
 const RELEASES: std::ops::RangeInclusive<u32> = 11..=40;
 const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine). Components that are built need none of it";
 
-/// What plugins are compiled for, without a C library.
+/// Compiler flags: the target, without a C library.
 const COMPILE: [&str; 10] = [
     "-c",
     "--target=wasm32-unknown-unknown",
@@ -31,7 +31,7 @@ const COMPILE: [&str; 10] = [
     "-Iclasshook-sdk",
     "-isystemclasshook-sdk/include",
 ];
-/// The stack is first, so that one that is too deep traps.
+/// Linker flags. The stack comes first, so that an overflow traps.
 const LINK: [&str; 5] = [
     "--no-entry",
     "--strip-debug",
@@ -39,14 +39,14 @@ const LINK: [&str; 5] = [
     "-z",
     "stack-size=65536",
 ];
-/// The interface, in a form that the linker takes.
+/// The interface as an object file for the linker.
 const INTERFACE: &str = "classhook-sdk/classhook_component_type.o";
 
-/// Compiles the sources in the folders `src` and `classhook-sdk`, and makes a component of them, unless it is newer than
-/// all of these: then no compiler is needed.
+/// Compiles the sources in the folders `src` and `classhook-sdk` to a component. If the component
+/// is newer than all of these, no compiler is needed.
 ///
 /// # Errors
-/// If clang or its linker cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
+/// If clang or its linker cannot be started (`H0683`), or the sources have an error (`H0684`).
 pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let component = folder::component(folder)?;
     if folder::is_newest(&component, folder, &["c", "h", "o"]) {
@@ -76,7 +76,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     Ok(component)
 }
 
-/// The sources, as seen from the project's folder.
+/// Returns the sources, relative to the project's folder.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut sources = Vec::new();
     for below in ["src", "classhook-sdk"] {
@@ -104,7 +104,7 @@ fn tool(name: &str) -> Result<PathBuf, Problem> {
     let numbered = RELEASES.rev().map(|release| format!("{name}-{release}"));
     let mut names = [name.to_owned()].into_iter().chain(numbered);
     let found = names.find_map(|name| find_program(name.as_ref()));
-    // It is started in the project's folder, and `PATH` may name others from here.
+    // The tool starts in the project's folder, where a relative `PATH` would name other programs.
     let found = found.map(|program| std::path::absolute(&program).unwrap_or(program));
     found.ok_or_else(|| not_startable(name, "no such program in PATH", HELP))
 }

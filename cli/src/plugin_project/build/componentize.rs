@@ -1,4 +1,4 @@
-//! Components of projects in languages that are interpreted, by a program that puts the interpreter into the component.
+//! Builds components in interpreted languages, with a program that embeds the interpreter.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,26 +9,26 @@ use super::folder;
 use crate::launch::find_program;
 use crate::problem::Problem;
 
-/// A program that makes components, run in the project's folder.
+/// A program that builds components, run in the project's folder.
 pub struct Componentizer {
     /// Its name in `PATH`.
     pub program: &'static str,
-    /// Where in the project it may be installed, which goes first.
+    /// Its location in the project, which takes precedence.
     pub installed: Option<&'static str>,
-    /// How to install it.
+    /// Installation help.
     pub help: &'static str,
     /// The extensions of sources.
     pub sources: [&'static str; 2],
-    /// What stands in front of the component's path.
+    /// Arguments in front of the component's path.
     pub words: &'static [&'static str],
 }
 
 impl Componentizer {
-    /// Makes the component, unless it is newer than the project's sources: that takes up to half a minute. What the
-    /// program needs in the folder `target` is written by `lay_out`.
+    /// Builds the component, which takes up to half a minute, unless it is newer than the project's
+    /// sources. `lay_out` writes the program's inputs to the folder `target`.
     ///
     /// # Errors
-    /// If the program cannot be started (`H0683`), or there is a mistake in the sources (`H0684`).
+    /// If the program cannot be started (`H0683`), or the sources have an error (`H0684`).
     pub fn build(
         &self,
         folder: &Path,
@@ -64,7 +64,7 @@ impl Componentizer {
             Some(installed) => Some(installed),
             None => find_program(self.program.as_ref()),
         };
-        // It is started in the project's folder.
+        // It starts in the project's folder.
         let found = found.map(|program| std::path::absolute(&program).unwrap_or(program));
         found.ok_or_else(|| {
             let places = match self.installed {

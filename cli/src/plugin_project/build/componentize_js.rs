@@ -1,4 +1,4 @@
-//! Components of projects in JavaScript, by componentize-js.
+//! Builds components of JavaScript projects with componentize-js.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::componentize::Componentizer;
 use crate::problem::Problem;
 
-/// The interface with what of it the plugin wants, and none of what JavaScript would ask the system for.
+/// Uses the plugin's part of the interface, and disables JavaScript's system interfaces.
 const COMPONENTIZE_JS: Componentizer = Componentizer {
     program: "componentize-js",
     installed: Some("node_modules/.bin/componentize-js"), // by npm
@@ -28,7 +28,7 @@ const COMPONENTIZE_JS: Componentizer = Componentizer {
         "--out",
     ],
 };
-/// The world and the interface, and where componentize-js finds them.
+/// The world and the interface, and their targets for componentize-js.
 const WIT: [(&str, &str); 2] = [
     ("world.wit", "target/wit/world.wit"),
     (

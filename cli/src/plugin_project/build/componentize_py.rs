@@ -1,12 +1,12 @@
-//! Components of projects in Python, by componentize-py.
+//! Builds components of Python projects with componentize-py.
 
 use std::path::{Path, PathBuf};
 
 use super::componentize::Componentizer;
 use crate::problem::Problem;
 
-/// The interface with what of it the plugin wants, and where modules are. Python's own requests for files, clocks and
-/// the like become traps.
+/// Uses the plugin's part of the interface and the module path. Python's own requests for files,
+/// clocks and the like become traps.
 const COMPONENTIZE_PY: Componentizer = Componentizer {
     program: "componentize-py",
     installed: None,

@@ -1,15 +1,15 @@
-//! Why there is no component.
+//! Errors of builds without a component.
 
 use std::path::Path;
 
 use crate::problem::Problem;
 
-/// The project is the cause.
+/// Returns the error for a fault of the project.
 pub fn not_built(folder: &Path) -> Problem {
     Problem::user("H0684", format!("{} makes no component", folder.display()))
 }
 
-/// A program is missing or broken; `help` says how to install it.
+/// Returns the error for a missing or broken program. `help` names its installation.
 pub fn not_startable(program: &str, found: &str, help: &str) -> Problem {
     Problem::user("H0683", format!("{program} cannot be started"))
         .with("found", found)

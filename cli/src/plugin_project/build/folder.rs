@@ -1,4 +1,4 @@
-//! What a folder says of the project in it.
+//! Component path and freshness of a project in a folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,18 +8,19 @@ use std::time::SystemTime;
 
 use crate::problem::Problem;
 
-/// Where the component of a project goes that no file names: it has the name of the folder.
+/// Returns the component's path for a project without a manifest: it has the name of the folder.
 pub fn component(folder: &Path) -> Result<PathBuf, Problem> {
     let whole = fs::canonicalize(folder).map_err(|error| Problem::unreadable(folder, &error))?;
     let name = whole.file_name().unwrap_or_default().to_string_lossy();
     Ok(folder.join("target").join(format!("{name}.wasm")))
 }
 
-/// Folders in which no source of the project lies.
+/// Folders without sources of the project.
 const OTHERS: [&str; 2] = ["target", "node_modules"];
 
-/// Whether a component is newer than every source with one of these extensions, and than each folder below with such
-/// sources, from which one may have been taken away; not if that is not known.
+/// Checks whether a component is newer than every source with one of these extensions, and than
+/// each folder with such sources, because a removed source changes its folder. Returns false if the
+/// times are unknown.
 pub fn is_newest(component: &Path, folder: &Path, extensions: &[&str]) -> bool {
     let made = fs::metadata(component).and_then(|component| component.modified());
     match (made, newest(folder, extensions)) {
@@ -28,7 +29,7 @@ pub fn is_newest(component: &Path, folder: &Path, extensions: &[&str]) -> bool {
     }
 }
 
-/// When a source was changed last.
+/// Returns the time of the last change of a source.
 fn newest(folder: &Path, extensions: &[&str]) -> io::Result<Option<SystemTime>> {
     let mut found = None;
     for entry in fs::read_dir(folder)? {
@@ -56,7 +57,7 @@ mod tests {
     use std::fs::File;
     use std::time::Duration;
 
-    /// Says when a file or folder was changed, in seconds.
+    /// Sets the time of a file or folder, in seconds.
     fn changed(path: &Path, seconds: u64) {
         let file = File::open(path).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))

@@ -1,13 +1,13 @@
-//! What a language's projects begin with.
+//! The files of a language's template.
 
 use crate::plugin_project::sdk::Archive;
 
 /// A language's files.
 pub struct Template {
-    /// What plugins are built of.
+    /// The SDK that plugins are built with.
     pub sdk: Archive,
-    /// Files of text that name the plugin `my-plugin`, `my_plugin` or `MyPlugin`.
+    /// Text files that name the plugin `my-plugin`, `my_plugin` or `MyPlugin`.
     pub texts: &'static [(&'static str, &'static [u8])],
-    /// Names that mean something else.
+    /// Names with another meaning in the language.
     pub reserved: &'static [&'static str],
 }

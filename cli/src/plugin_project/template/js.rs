@@ -15,7 +15,7 @@ pub const JS: Template = Template {
         ("README.md", template!("README.md")),
         ("package.json", template!("package.json")),
         ("plugin.js", template!("plugin.js")),
-        // The same plan, by the same plugin.
+        // The plan of the same plugin in Python.
         (
             "tests/Counter.explained",
             include_bytes!("../../../templates/python/tests/Counter.explained"),

@@ -3,7 +3,8 @@
 use super::files::Template;
 use crate::plugin_project::sdk;
 
-/// Names that cargo refuses or that mean something else: Rust's keywords, its own crates, and those a plugin is built of.
+/// Names that cargo refuses or that have another meaning: Rust's keywords, its own crates, and
+/// those that plugins are built with.
 const RESERVED: [&str; 60] = [
     "abstract",
     "alloc",
