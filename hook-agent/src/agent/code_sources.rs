@@ -1,18 +1,18 @@
-//! Where a class came from.
+//! The code sources of classes.
 
 use crate::ffi::refs::{FieldId, Local, LocalRef};
 use host::{CodeLocation, code_location};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Most paths whose links are remembered.
+/// Largest number of cached paths.
 const MOST: usize = 4_096;
 
-/// The fields that say where a class came from.
+/// The fields from which the location of a class is read.
 #[derive(Debug, Default)]
 pub(crate) struct CodeSources {
     fields: OnceLock<Fields>,
-    /// Paths without symbolic links, by those that were resolved.
+    /// Cache of resolved paths: the path without symbolic links, or `None` if it has no links.
     resolved: Mutex<HashMap<String, Option<String>>>,
 }
 
@@ -28,19 +28,19 @@ struct Fields {
     path: Option<FieldId>,
 }
 
-/// Where a class came from, as far as it was asked for.
+/// The location of a class, as far as it was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundLocation {
-    /// From nowhere that is known.
+    /// The class has no location.
     None,
-    /// From somewhere.
+    /// The class has a location, which was not read.
     Unread,
-    /// From this folder or archive; its path without symbolic links, if it goes through some.
+    /// This folder or archive, and its path without symbolic links if it contains some.
     At(String, Option<String>),
 }
 
 impl FoundLocation {
-    /// The same for selectors.
+    /// The location for selectors.
     pub fn for_selectors(&self) -> CodeLocation<'_> {
         match self {
             Self::None => CodeLocation::None,
@@ -52,7 +52,7 @@ impl FoundLocation {
 }
 
 impl CodeSources {
-    /// Looks up the fields; until then no class has a location.
+    /// Looks up the fields. Before, no class has a location.
     pub fn resolve(&self, local: Local<'_>) {
         let field = |class, name, descriptor| {
             let class = local.find_class(class)?;
@@ -70,8 +70,9 @@ impl CodeSources {
         });
     }
 
-    /// Where a class with this protection domain came from; the path only if it is `asked` for. Reads two fields, or
-    /// four; no code of the JVM's or of the application's runs.
+    /// The location of a class with this protection domain; its path is read only if `asked`.
+    ///
+    /// It reads two fields, or four. No code of the JDK or of the application runs.
     pub fn find(
         &self,
         local: Local<'_>,
@@ -81,7 +82,7 @@ impl CodeSources {
         let (Some(domain), Some(fields)) = (domain, self.fields.get()) else {
             return FoundLocation::None;
         };
-        // A JVM without these fields: a protection domain is then the best sign there is.
+        // A JVM without these fields: the existence of a protection domain is the best evidence of a location.
         let (Some(code_source), Some(location)) = (fields.code_source, fields.location) else {
             return FoundLocation::Unread;
         };
@@ -101,7 +102,7 @@ impl CodeSources {
         }
     }
 
-    /// Returns a path without symbolic links, if it goes through some. The file system is asked once for each path.
+    /// Returns a path without symbolic links, if it contains some. The file system is read once for each path.
     fn resolved(&self, path: &str) -> Option<String> {
         let mut known = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(path) {

@@ -1,15 +1,15 @@
-//! How other threads talk to the threads that take requests: the control thread with its worker thread, and the one that
-//! speaks JaCoCo's protocol.
+//! The channel from other threads to the threads that receive requests: the control thread with its worker thread, and
+//! the JaCoCo thread.
 
 use control::message::Holder;
 use control::{Leases, Stopper};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long `VMDeath` waits for the command that is being carried out.
+/// Longest wait of `VMDeath` for the request that is being carried out.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What ends these threads, and whether they have ended.
+/// The stopper of these threads, and the number that are running.
 #[derive(Debug, Default)]
 pub(crate) struct ControlChannel {
     state: Mutex<State>,
@@ -18,7 +18,7 @@ pub(crate) struct ControlChannel {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many of the threads run.
+    /// Number of running threads.
     threads: usize,
     /// Ends the thread that has the socket, and with it the others.
     stopper: Option<Stopper>,
@@ -31,12 +31,12 @@ impl ControlChannel {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What ends the threads from now on.
+    /// Sets the stopper of the threads.
     pub fn set(&self, stopper: Stopper) {
         self.state().stopper = Some(stopper);
     }
 
-    /// The leases of clients from now on.
+    /// Sets the leases of clients.
     pub fn set_leases(&self, leases: Leases) {
         self.state().leases = leases;
     }
@@ -47,14 +47,14 @@ impl ControlChannel {
         leases.holders()
     }
 
-    /// One of the threads is about to be started; it has ended when the value is dropped.
+    /// Counts a thread that is about to start. The thread ends when the value is dropped.
     pub fn begin(&self) -> Running<'_> {
         self.state().threads += 1;
         Running(self)
     }
 
-    /// Ends the threads and waits until they are gone, and the socket with them; false if they do not end in time.
-    /// True at once if there are none.
+    /// Ends the threads and waits until they and their socket are gone. Returns false if they do not end in time.
+    /// Returns true at once if no thread runs.
     pub fn stop(&self) -> bool {
         if let Some(stopper) = &self.state().stopper {
             stopper.stop();
@@ -62,7 +62,7 @@ impl ControlChannel {
         self.await_threads(0)
     }
 
-    /// Waits until no more than so many of the threads run; false if that takes too long.
+    /// Waits until at most `left` threads run. Returns false on a timeout.
     pub fn await_threads(&self, left: usize) -> bool {
         let mut state = self.state();
         let until = Instant::now() + PATIENCE;
@@ -81,7 +81,7 @@ impl ControlChannel {
     }
 }
 
-/// A thread that runs, or is about to; dropped when it ends, also by a panic.
+/// A running thread, or one that is about to start. It is dropped when the thread ends, also by a panic.
 #[derive(Debug)]
 pub(crate) struct Running<'a>(&'a ControlChannel);
 

@@ -1,4 +1,4 @@
-//! What went wrong: each failure is counted, written to standard error once, and kept for the snapshot.
+//! Failures: each is counted, written to standard error once, and kept for the snapshot.
 
 use crate::ffi::error::JvmtiError;
 use crate::messages::{self, Code};
@@ -7,10 +7,10 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Failures written out one by one; the rest are counted.
+/// Number of failures that are written one by one; the rest are only counted.
 pub(crate) const REPORTED: usize = 20;
 
-/// Failures of the agent's own and of the pipeline.
+/// Failures of the agent itself and of the pipeline.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
     state: Mutex<State>,
@@ -18,18 +18,18 @@ pub(crate) struct Failures {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Not yet in the snapshot.
+    /// Failures that are not in the snapshot yet.
     fresh: Vec<probes::Failure>,
     /// The first classes that could not be retransformed.
     retransform: Vec<probes::Failure>,
-    /// Written to standard error so far.
+    /// Number of failures written to standard error so far.
     reported: usize,
-    /// Methods without edits: class, method and plugin. A class is often transformed again.
+    /// Methods without edits: class, method and plugin. It removes duplicates, as a class is often transformed again.
     left_alone: HashSet<(String, String, String)>,
     counts: Counts,
 }
 
-/// How often something failed that is not the pipeline's.
+/// Numbers of failures outside of the pipeline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Classes that could not be retransformed.
@@ -74,7 +74,8 @@ impl Failures {
         self.note(|| messages::coded_warning(text), failure);
     }
 
-    /// Notes a method that has none of the edits that plugins asked for; standard error gets their number at the end.
+    /// Notes a method without the edits that plugins requested. Standard error gets the number of such methods at the
+    /// end.
     pub fn left_alone(&self, class: &str, method: &LeftAloneMethod, plugins: &[String]) {
         let mut state = self.state();
         for plugin in plugins {
@@ -101,12 +102,12 @@ impl Failures {
         self.state().counts.agent += 1;
     }
 
-    /// Failures that are not in the snapshot yet.
+    /// Takes the failures that are not in the snapshot yet.
     pub fn take_fresh(&self) -> Vec<probes::Failure> {
         std::mem::take(&mut self.state().fresh)
     }
 
-    /// How often something failed so far.
+    /// The numbers of failures so far.
     pub fn counts(&self) -> Counts {
         self.state().counts
     }

@@ -1,15 +1,15 @@
-//! Which helper classes of plugins each loader has.
+//! The helper classes of plugins that each loader has.
 
 use crate::agent::loaders::LoaderId;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The names of the helper classes that loaders have.
+/// The names of the helper classes, by loader.
 #[derive(Debug, Default)]
 pub(crate) struct HelperClasses(Mutex<HashMap<LoaderId, HashSet<String>>>);
 
 impl HelperClasses {
-    /// Whether a loader has the class.
+    /// Checks whether a loader has the class.
     pub fn has(&self, loader: LoaderId, name: &str) -> bool {
         let defined = self.defined();
         defined
@@ -17,7 +17,7 @@ impl HelperClasses {
             .is_some_and(|names| names.contains(name))
     }
 
-    /// A loader has the class from now on.
+    /// Notes that a loader has the class.
     pub fn add(&self, loader: LoaderId, name: &str) {
         self.defined()
             .entry(loader)
@@ -25,12 +25,12 @@ impl HelperClasses {
             .insert(name.to_owned());
     }
 
-    /// Forgets the classes of loaders.
+    /// Removes the classes of loaders.
     pub fn forget_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
         self.defined().retain(|loader, _| !gone(*loader));
     }
 
-    /// Never held while the JVM is called: a loader may wait for a thread that asks here.
+    /// The lock is never held during calls of the JVM: a loader may wait for a thread that needs it.
     fn defined(&self) -> MutexGuard<'_, HashMap<LoaderId, HashSet<String>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

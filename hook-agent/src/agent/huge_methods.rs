@@ -1,36 +1,36 @@
-//! Methods that edits made longer than HotSpot compiles.
+//! Methods that edits made longer than HotSpot's limit for compilation.
 //!
-//! HotSpot leaves methods of more than 8,000 bytes to its interpreter as long as its flag `DontCompileHugeMethods` is
-//! set, which it reads whenever it decides on a method. A method that was compiled before the edits would run many
-//! times slower, so the flag is cleared when the first method has crossed the limit.
+//! HotSpot interprets methods of more than 8,000 bytes while its flag `DontCompileHugeMethods` is set. It reads the
+//! flag at each decision about a method. A method that was compiled before the edits would run many times slower, so
+//! the agent clears the flag when the first method exceeds the limit.
 
 use crate::ffi::vm_flags::VmFlag;
 use std::sync::{Mutex, PoisonError};
 
-/// What became of HotSpot's limit.
+/// The state of HotSpot's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Limit {
-    /// Nobody needed it changed.
+    /// Not needed so far.
     #[default]
     Untouched,
     /// The agent has cleared the flag.
     Lifted,
     /// The flag was clear before: `-XX:-DontCompileHugeMethods`.
     WasLifted,
-    /// The limit stays: the agent's option says so, or the JVM does not say where its flags are.
+    /// The limit stays: the agent's option requires it, or the JVM does not export its flags.
     Stays,
 }
 
-/// The limit, and the flag if the agent has changed it.
+/// The state of the limit, and the flag if the agent has changed it.
 #[derive(Debug)]
 pub(crate) struct HugeMethods {
-    /// Whether the limit may be lifted.
+    /// True if the agent may lift the limit.
     may_lift: bool,
     state: Mutex<(Limit, Option<VmFlag>)>,
 }
 
 impl HugeMethods {
-    /// `may_lift`: whether the agent may lift the limit.
+    /// Creates the state. `may_lift` allows the agent to lift the limit.
     pub fn new(may_lift: bool) -> Self {
         Self {
             may_lift,
@@ -38,7 +38,7 @@ impl HugeMethods {
         }
     }
 
-    /// A method has crossed the limit: lifts it, unless that was tried before.
+    /// Lifts the limit for a method that exceeds it, at the first such method.
     pub fn crossed(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.0 != Limit::Untouched {
@@ -59,7 +59,7 @@ impl HugeMethods {
         };
     }
 
-    /// Puts the flag back if the agent has cleared it.
+    /// Sets the flag again if the agent has cleared it.
     pub fn put_back(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(flag) = state.1.take() {
@@ -67,13 +67,13 @@ impl HugeMethods {
         }
     }
 
-    /// What became of the limit.
+    /// The state of the limit.
     pub fn limit(&self) -> Limit {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0
     }
 
-    /// Whether methods beyond the limit are compiled.
+    /// Checks whether HotSpot compiles methods beyond the limit.
     pub fn are_compiled(&self) -> bool {
         matches!(self.limit(), Limit::Lifted | Limit::WasLifted)
     }

@@ -1,7 +1,7 @@
-//! Which classes hold edits now, and from which plugins, and which are counted already.
+//! The classes that hold edits, with the plugins of these edits, and the classes that are counted.
 //!
-//! A class is identified by its name and its loader: when the hook receives a class that is being loaded, there is
-//! nothing else yet.
+//! A class is identified by its name and its loader: when the hook receives a class that is being loaded, it has no
+//! other identity yet.
 
 use crate::agent::loaders::LoaderId;
 use std::collections::HashMap;
@@ -17,37 +17,37 @@ pub(crate) struct Instrumented {
 /// By internal name and loader.
 type Classes = HashMap<(Box<[u8]>, LoaderId), Known>;
 
-/// What is known of a class.
+/// The state of one class.
 #[derive(Debug, Default)]
 struct Known {
     edits: Option<Edits>,
     counted: Counted,
 }
 
-/// As what a class is counted, for as long as it is loaded.
+/// The counters in which a class is included, as long as it is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
-    /// Plugins selected it.
+    /// Selected by plugins.
     pub selected: bool,
-    /// It was changed.
+    /// Changed.
     pub changed: bool,
 }
 
 /// The edits that a class holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edits {
-    /// The revision of the plugin set at that time; 0 if there was none.
+    /// The revision of the plugin set that made them; 0 if no plugins were in force.
     pub revision: u32,
-    /// The plugins that made them, in order, behind a hot patch.
+    /// The plugins of the edits, in order, after the label of a hot patch.
     pub plugins: Vec<String>,
-    /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
+    /// Plugins among them whose only edit comes from the host: their spans follow Kotlin's continuations.
     pub followers: Vec<String>,
     /// True if calls record its hits ([`probes::HitCode::Call`]).
     pub hits_call: bool,
 }
 
 impl Edits {
-    /// Checks whether a plugin requested edits itself.
+    /// Checks whether a plugin itself requested edits.
     pub fn are_of(&self, plugin: &str) -> bool {
         let has = |names: &[String]| names.iter().any(|name| name == plugin);
         has(&self.plugins) && !has(&self.followers)
@@ -55,7 +55,7 @@ impl Edits {
 }
 
 impl Instrumented {
-    /// Notes what a class holds from now on; `None`: nothing.
+    /// Notes the edits that a class holds from now on; `None` for no edits.
     pub fn note(&self, name: &[u8], loader: LoaderId, edits: Option<Edits>) {
         let key = (name.into(), loader);
         let mut classes = self.classes();
@@ -69,7 +69,8 @@ impl Instrumented {
         }
     }
 
-    /// Counts a class that plugins select, when it is loaded or changed again later; as what it was counted before.
+    /// Counts a class that plugins select, when it is loaded or changed later. Returns the counters that included it
+    /// before.
     pub fn count_selected(
         &self,
         name: &[u8],
@@ -90,7 +91,7 @@ impl Instrumented {
         before
     }
 
-    /// Notes that a class holds what this plugin set would make of it.
+    /// Notes that the edits of a class are also those that this plugin set would make.
     pub fn renew(&self, name: &[u8], loader: LoaderId, revision: u32) {
         let mut classes = self.classes();
         let known = classes.get_mut(&(name.into(), loader));
@@ -99,21 +100,21 @@ impl Instrumented {
         }
     }
 
-    /// What a class holds.
+    /// The edits of a class.
     pub fn find(&self, name: &[u8], loader: LoaderId) -> Option<Edits> {
         let classes = self.classes();
         let known = classes.get(&(name.into(), loader))?;
         known.edits.clone()
     }
 
-    /// How many classes hold edits of this kind.
+    /// The number of classes with such edits.
     pub fn count(&self, is_counted: impl Fn(&Edits) -> bool) -> usize {
         let classes = self.classes();
         let edits = classes.values().filter_map(|known| known.edits.as_ref());
         edits.filter(|edits| is_counted(edits)).count()
     }
 
-    /// Forgets classes, by name and edits, because they are not in the JVM any more.
+    /// Removes classes, by name and edits, that the JVM has unloaded.
     pub fn forget(&self, gone: impl Fn(&[u8], &Edits) -> bool) {
         let stays = |name: &[u8], known: &Known| {
             let edits = known.edits.as_ref();
@@ -122,7 +123,7 @@ impl Instrumented {
         self.classes().retain(|(name, _), known| stays(name, known));
     }
 
-    /// Forgets the classes of loaders.
+    /// Removes the classes of loaders.
     pub fn forget_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
         self.classes().retain(|(_, loader), _| !gone(*loader));
     }

@@ -1,4 +1,4 @@
-//! Class loaders: which kind each is, how it is displayed, and an id by which classes and patches name it.
+//! Class loaders: their types, their display names, and the ids by which classes and patches refer to them.
 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
@@ -11,7 +11,7 @@ use jvms::names::binary;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A class loader: a number that no other loader of this JVM gets, collected ones included.
+/// The id of a class loader. No other loader of this JVM ever gets the same id, even after the loader is collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LoaderId(pub u32);
 
@@ -21,14 +21,14 @@ pub(crate) const BOOT: LoaderId = LoaderId(0);
 const SYSTEM: LoaderId = LoaderId(1);
 /// `ClassLoader.getPlatformClassLoader()`.
 const PLATFORM: LoaderId = LoaderId(2);
-/// The highest id that is not given to other loaders.
+/// The highest id of a built-in loader.
 const LAST_BUILTIN: u32 = 2;
-/// More parents than any program has: a chain of loaders that is damaged may have no end.
+/// Longest chain of parents that is followed; a damaged chain may have no end.
 const LONGEST_CHAIN: usize = 64;
-/// Below this number of loaders it does not matter whether some of them have been collected.
+/// Below this number of loaders it is not worth removing those that have been collected.
 const FEW: usize = 64;
 
-/// The class loaders of the JVM, as far as the agent distinguishes them.
+/// The class loaders of the JVM that the agent distinguishes.
 #[derive(Debug, Default)]
 pub(crate) struct Loaders {
     builtin: OnceLock<BuiltinLoaders>,
@@ -43,25 +43,25 @@ struct Fields {
     name: Option<FieldId>,
 }
 
-/// The loaders of the application that have an id, without keeping them alive.
+/// The loaders of the application that have an id. Weak references do not keep them alive.
 #[derive(Debug, Default)]
 struct Identified {
-    /// By identity hash code, which several may share.
+    /// By identity hash code, which several loaders may share.
     loaders: HashMap<u32, Vec<(LoaderId, WeakRef)>>,
-    /// How many ids were given.
+    /// The number of ids that were assigned.
     given: u32,
-    /// How many loaders there were when those that had been collected were forgotten.
+    /// The number of loaders after the last removal of collected ones.
     after_sweep: usize,
-    /// How many there are.
+    /// The number of loaders.
     count: usize,
 }
 
 impl Loaders {
-    /// Asks the JVM for its own loaders; until then every loader is taken for the bootstrap loader.
+    /// Fetches the built-in loaders. Before, every loader counts as the bootstrap loader.
     ///
     /// # Errors
     ///
-    /// What the JVM threw.
+    /// The exception that the JVM threw.
     pub fn resolve(&self, jvm: Jvm<'_>) -> Result<(), String> {
         let builtin = live::builtin_loaders(jvm)?;
         let _ = self.fields.set(Fields::find(jvm.local));
@@ -69,7 +69,7 @@ impl Loaders {
         Ok(())
     }
 
-    /// Which kind of loader this is; `None` is the bootstrap loader.
+    /// The type of a loader; `None` is the bootstrap loader.
     pub fn kind(&self, jvmti: Jvmti, local: Local<'_>, loader: Option<&LocalRef<'_>>) -> Loader {
         let (Some(loader), Some(builtin)) = (loader, self.builtin.get()) else {
             return Loader::Boot;
@@ -89,8 +89,8 @@ impl Loaders {
         ))
     }
 
-    /// The loader with its number, as results of single loaders are recorded; the JVM's own have none, and neither has
-    /// any other once the JVM's memory is out.
+    /// The loader with its number, for results that are recorded separately for each loader. Built-in loaders have no
+    /// number, and no loader has one if the JVM is out of memory.
     pub fn numbered(
         &self,
         jvmti: Jvmti,
@@ -106,7 +106,8 @@ impl Loaders {
         }
     }
 
-    /// A loader as it is displayed and asked for: `boot`, `platform`, `app`, or `com.acme.Loader@1b6d3586`.
+    /// The display name of a loader, which users pass as well: `boot`, `platform`, `app`, or
+    /// `com.acme.Loader@1b6d3586`.
     pub fn display(&self, jvmti: Jvmti, local: Local<'_>, loader: Option<&LocalRef<'_>>) -> String {
         let kind = self.kind(jvmti, local, loader);
         match (kind, loader) {
@@ -121,8 +122,8 @@ impl Loaders {
         }
     }
 
-    /// A loader and its parents, the bootstrap loader last; `None` is the bootstrap loader. Fields are read, and no
-    /// method of a loader is called.
+    /// A loader and its parents, the bootstrap loader last; `None` is the bootstrap loader. It reads fields, and calls
+    /// no method of a loader.
     pub fn chain(&self, jvm: Jvm<'_>, loader: Option<LocalRef<'_>>) -> Vec<ClassLoader> {
         let fields = self.fields.get();
         let field = |object: &LocalRef<'_>, id: fn(&Fields) -> Option<FieldId>| {
@@ -153,7 +154,7 @@ impl Loaders {
         chain
     }
 
-    /// The loader's id, which it gets now if it has none; `None` when the JVM's memory is out.
+    /// The loader's id, assigned now if it has none. Returns `None` if the JVM is out of memory.
     pub fn identify(
         &self,
         jvmti: Jvmti,
@@ -168,7 +169,7 @@ impl Loaders {
         let weak = local.weaken(loader)?;
         let hash = jvmti.identity_hash(loader).unwrap_or_default();
         let mut identified = self.identified();
-        // Another thread may have been quicker.
+        // Another thread may have been faster.
         if let Some(id) = identified.find(hash, local, loader) {
             local.release_weak(weak);
             return Some(id);
@@ -198,13 +199,13 @@ impl Loaders {
         self.identified().find(hash, local, loader)
     }
 
-    /// Whether so many loaders have got an id that it is worth while to forget those that have been collected.
+    /// Checks whether so many loaders have an id that it is worth removing those that have been collected.
     pub fn are_many(&self) -> bool {
         let identified = self.identified();
         identified.count > FEW.max(identified.after_sweep * 2)
     }
 
-    /// Forgets the loaders that have been collected; which these were.
+    /// Removes the loaders that have been collected, and returns their ids.
     pub fn forget_collected(&self, local: Local<'_>) -> HashSet<LoaderId> {
         self.identified().forget_collected(local)
     }
@@ -258,7 +259,7 @@ impl Identified {
     }
 }
 
-/// Whether a pattern of the user's admits a loader, as [`Loaders::display`] displays it.
+/// Checks whether the user's pattern matches a loader, by the name that [`Loaders::display`] returns.
 pub(crate) fn admits(pattern: Option<&str>, displayed: &str) -> bool {
     pattern.is_none_or(|pattern| {
         pattern == displayed

@@ -1,20 +1,19 @@
 //! The metaspace that a change of loaded classes may take.
 //!
-//! The JVM keeps the methods and constants of a retransformed class twice, and gives back the former ones to the class's
-//! loader alone. In a JVM with little room the application would then be the one that loads no class any more. The
-//! command that asks for a change measures the room; the agent compares it with what the change takes, before it
-//! changes a class.
+//! The JVM keeps the methods and constants of a retransformed class twice, and reuses the memory of the former ones for
+//! the same loader only. If metaspace is short, the application could then load no more classes. The command that
+//! requests a change measures the free space. The agent compares it with the estimated need before it changes a class.
 
 use control::message::Shortage;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes for a class besides those of its class file: the class itself and a rounded end for each of its parts.
+/// Bytes for a class besides those of its class file: the class itself, and padding of its parts.
 const EACH: u64 = 1_024;
-/// Bytes of a class file that nobody can read, for example of a proxy.
+/// Estimated size of a class file that cannot be read, for example that of a proxy.
 const UNREAD: u64 = 4_096;
 
-/// The room for a change, and the last change that needed more.
+/// The space for a change, and the last change that needed more.
 #[derive(Debug)]
 pub(crate) struct Metaspace {
     /// Most bytes that a change may take.
@@ -23,7 +22,7 @@ pub(crate) struct Metaspace {
 }
 
 impl Metaspace {
-    /// Limits each change to so many bytes, if there is a limit.
+    /// Limits each change to this number of bytes, if there is a limit.
     pub fn new(most: Option<u64>) -> Self {
         Self {
             most: AtomicU64::new(most.unwrap_or(u64::MAX)),
@@ -31,14 +30,14 @@ impl Metaspace {
         }
     }
 
-    /// Sets the room for the changes from now on, and forgets a shortage.
+    /// Sets the limit for the next changes, and drops a noted shortage.
     pub fn allow(&self, most: Option<u64>) {
         self.most.store(most.unwrap_or(u64::MAX), Ordering::Relaxed);
         *self.shortage() = None;
     }
 
-    /// Checks whether there is room for changing classes that were not changed before: so many, of which `read` have
-    /// class files of so many bytes. If there is none, this is noted.
+    /// Checks whether `classes` classes fit that were not changed before. `read` of them have class files of `bytes`
+    /// bytes in total. If they do not fit, the shortage is noted.
     pub fn has_room(&self, classes: usize, read: usize, bytes: usize) -> bool {
         let available = self.most.load(Ordering::Relaxed);
         let needed = estimate(classes, read, bytes);
@@ -53,7 +52,7 @@ impl Metaspace {
         false
     }
 
-    /// The last change that was not made.
+    /// The last change that was refused for lack of space.
     pub fn last_shortage(&self) -> Option<Shortage> {
         *self.shortage()
     }
@@ -63,7 +62,7 @@ impl Metaspace {
     }
 }
 
-/// Bytes of metaspace that changing these classes takes. A class takes about as much as its class file.
+/// The estimated metaspace for changing these classes, in bytes. A class takes about the size of its class file.
 fn estimate(classes: usize, read: usize, bytes: usize) -> u64 {
     let unread = classes.saturating_sub(read) as u64;
     classes as u64 * EACH + unread * UNREAD + bytes as u64

@@ -1,4 +1,4 @@
-//! What recordings of the JVM's own events, and plugins that are told of them, share with the threads of the application.
+//! The state that recordings of JVM events, and plugins that observe them, share with the threads of the application.
 
 use super::references::References;
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
@@ -9,42 +9,42 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// Most frames of events that wait to be read, 16 bytes each; an event counts as one more.
+/// Capacity of the event queue, in frames of 16 bytes; an event counts as one more.
 const QUEUE: usize = 1 << 20;
-/// Most sampled objects that are followed to the end.
+/// Largest number of sampled objects that are followed until they are freed.
 const FOLLOWED: i64 = 1 << 22;
-/// Tags from here on are those of threads.
+/// The first tag of threads.
 const FIRST_THREAD: i64 = 1 << 48;
-/// Tags from here on are those of monitors for which threads wait.
+/// The first tag of monitors for which threads wait.
 const FIRST_MONITOR: i64 = 1 << 56;
-/// Classes whose objects are followed until they are gone: the tags of the objects.
+/// Largest number of classes whose freed objects are counted. The class is the tag of its objects.
 const FREED: usize = 4096;
-/// Collections that can wait to be read.
+/// Capacity of the ring of garbage collections.
 const COLLECTIONS: usize = 256;
-/// Most questions to the JVM in a second for the holder of a monitor.
+/// Largest number of queries for the holder of a monitor in a second.
 const ASKED_IN_SECOND: u32 = 50;
 const SECOND: Duration = Duration::from_secs(1);
-/// How long the end of a recording is waited for.
+/// Longest wait for the end of a recording.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who listens: a recording, and plugins.
+/// All subscribers: recordings, plugins and sessions.
 #[derive(Debug)]
 pub(crate) struct Observation {
     running: RwLock<Vec<Arc<Running>>>,
-    /// Environments that were equipped before the live phase.
+    /// Environments whose capabilities were added before the live phase.
     prepared: Mutex<Vec<(Listener, Jvmti)>>,
-    /// The name whose release ends the recording.
+    /// The holder name whose release ends the recording.
     holder: Mutex<Option<String>>,
-    /// When the JVM last had no memory or thread to give.
+    /// The time of the last event about exhausted memory or threads.
     exhausted: Mutex<Option<Instant>>,
-    /// How many recordings there were, and how many plugins that listened.
+    /// The number of recordings so far, and that of plugins that subscribed.
     pub recordings: AtomicU64,
     pub listeners: AtomicU64,
     /// Garbage collections.
     pub collections: Collections,
 }
 
-/// Who it is that listens.
+/// The identity of a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listener {
     /// A recording.
@@ -56,51 +56,51 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Checks whether it looks at the locks of parked threads.
+    /// Checks whether the locks of parked threads are recorded for it.
     pub fn follows_locks(self) -> bool {
         matches!(self, Self::Recording | Self::Waits(_))
     }
 }
 
-/// One that listens.
+/// A subscriber to events of the JVM.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// Who it is.
+    /// The identity of the subscriber.
     pub listener: Listener,
-    /// The environment that gets the events.
+    /// The environment that receives the events.
     pub jvmti: Jvmti,
-    /// What it is told.
+    /// The events that it subscribes to.
     pub wishes: Vec<Wish>,
-    /// Whether sampled objects are followed to the end.
+    /// True if sampled objects are followed until they are freed.
     pub live: bool,
     queue: Mutex<Queue>,
-    /// The waits of threads that have not ended, by the tags of the threads.
+    /// The current waits of threads, by the tags of the threads.
     waits: Mutex<HashMap<i64, Wait>>,
-    /// The threads with open calls that wait for a monitor, by the ids that calls name.
+    /// The threads with open calls that wait for a monitor, by the ids that calls use.
     waiting: Mutex<HashMap<u64, Waiting>>,
-    /// Since when holders of monitors are asked for within one second, and how many were.
+    /// Start of the current second for queries of monitor holders, and their number in it.
     asked: Mutex<(Option<Instant>, u32)>,
     /// The parked threads, by their tags.
     parks: Mutex<HashMap<i64, Park>>,
     lock_fields: OnceLock<LockFields>,
     /// Global references of JNI, if they are followed.
     pub references: References,
-    /// The number of strong ones at the begin, if the JVM reports it.
+    /// The number of strong references at the start, if the JVM reports it.
     references_before: OnceLock<u64>,
-    /// True if a thread may still use the environment at the end, so that it is never disposed of.
+    /// True if a thread may still use the environment at the end. It is never disposed of then.
     keeps_environment: AtomicBool,
     monitors: AtomicI64,
-    /// Objects that are gone, if that is wanted.
+    /// Counts of freed objects, if they are subscribed to.
     freed: Option<Freed>,
     objects: AtomicI64,
     threads: AtomicI64,
-    /// Platform threads that have started or ended.
+    /// Number of starts and ends of platform threads.
     thread_changes: AtomicU64,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// Fields of Java's objects with the lock of a parked thread, and its holder.
+/// Fields of Java objects from which the lock of a parked thread and its holder are read.
 #[derive(Debug)]
 pub(crate) struct LockFields {
     /// `Thread.parkBlocker`.
@@ -115,31 +115,31 @@ pub(crate) struct LockFields {
 pub(crate) struct Wait {
     pub begun: Instant,
     pub kind: WaitKind,
-    /// The thread that had the monitor when this one began to wait to enter it.
+    /// The thread that held the monitor when this thread began to wait for it.
     pub holder: Option<Holder>,
-    /// The tag of the object whose monitor it is, in a recording.
+    /// The tag of the object with the monitor, in a recording.
     pub monitor: Option<i64>,
 }
 
-/// What a thread waits for.
+/// The kind of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitKind {
-    /// To enter a monitor.
+    /// Entering a monitor.
     ToEnter,
-    /// The end of `Object.wait`.
+    /// `Object.wait`.
     ObjectWait,
 }
 
 /// A thread with open calls that waits for a monitor.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
-    /// Java's id of the thread, and whether it is virtual.
+    /// Java's id of the thread, and true if it is virtual.
     pub thread: (u64, bool),
     pub begun: Instant,
     pub kind: WaitKind,
-    /// The object whose monitor it is.
+    /// The object with the monitor.
     pub object: Arc<GlobalRef>,
-    /// The name of the thread that had the monitor when that was looked at.
+    /// The name of the thread that held the monitor at the last check.
     pub holder: Option<String>,
 }
 
@@ -148,23 +148,23 @@ pub(crate) struct Waiting {
 pub(crate) struct Park {
     /// Java's id of the thread.
     pub id: u64,
-    /// The object for which it waits, as its field `parkBlocker` says.
+    /// The object that the thread waits for, read from its field `parkBlocker`.
     pub blocker: Arc<GlobalRef>,
     pub is_virtual: bool,
     pub thread: String,
     /// The signature of the object's class.
     pub class: Vec<u8>,
     pub frames: Vec<StackFrame>,
-    /// The thread that had the lock when that was last looked at.
+    /// The thread that held the lock at the last check.
     pub holder: Option<String>,
-    /// Until when its time is in `holders`.
+    /// The end of the time that `holders` includes.
     pub since: Instant,
-    /// The nanoseconds for which each thread had the lock.
+    /// The nanoseconds for which each thread held the lock.
     pub holders: Vec<(Option<String>, u64)>,
 }
 
 impl Park {
-    /// Another thread has the lock from now on.
+    /// Adds the time since the last check to the former holder, and sets the new one.
     fn account(&mut self, holder: Option<String>, now: Instant) {
         let nanos = now.saturating_duration_since(self.since).as_nanos();
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
@@ -176,7 +176,7 @@ impl Park {
         }
     }
 
-    /// The whole wait until then, by who had the lock; the one who had it longest first.
+    /// The whole wait until `ended`, by the holders of the lock. The holder of the longest time is first.
     pub fn parts(&self, ended: Instant) -> Vec<(Option<String>, u64)> {
         let mut whole = Self {
             holders: self.holders.clone(),
@@ -195,15 +195,15 @@ impl Park {
     }
 }
 
-/// Events that wait to be read.
+/// The event queue.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub events: VecDeque<Event>,
-    /// Their frames, and they themselves.
+    /// Number of events and of their frames.
     length: usize,
-    /// Events for which there was no room.
+    /// Number of events that did not fit.
     pub lost: u64,
-    /// Sampled objects that got no tag.
+    /// Number of sampled objects that got no tag.
     pub untracked: u64,
 }
 
@@ -217,7 +217,7 @@ impl Queue {
         self.events.push_back(event);
     }
 
-    /// The first `most` events, and what was lost so far.
+    /// Removes the first `most` events, with the counters so far.
     fn take(&mut self, most: usize) -> Self {
         if self.events.len() <= most {
             return std::mem::take(self);
@@ -234,42 +234,42 @@ impl Queue {
     }
 }
 
-/// What a thread did.
+/// An event of a thread.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub kind: Kind,
-    /// When it came, in the time of [`Collections`].
+    /// The time of the event, relative to that of [`Collections`].
     pub at: u64,
     /// The name of the thread.
     pub thread: String,
-    /// The signature of the class that it concerns (JVM TI, GetClassSignature).
+    /// The signature of the class that the event concerns (JVM TI, GetClassSignature).
     pub class: Vec<u8>,
     /// The innermost frames of the thread, the innermost first.
     pub frames: Vec<StackFrame>,
 }
 
-/// A thread that has a monitor, and its innermost frame.
+/// A thread that holds a monitor, and its innermost frame.
 #[derive(Debug, Clone)]
 pub(crate) struct Holder {
     pub thread: String,
     pub at: Option<StackFrame>,
 }
 
-/// What an event is.
+/// The kind of an event, with its data.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// An object of so many bytes, with its tag if it has one.
+    /// An allocation of `size` bytes, with the object's tag if it has one.
     Allocated { size: u64, tag: Option<i64> },
-    /// It is caught there.
+    /// A thrown exception, and the frame that catches it.
     Threw { caught: Option<StackFrame> },
-    /// It was caught there.
+    /// A caught exception, and the frame that caught it.
     Caught { at: Option<StackFrame> },
-    /// A monitor was entered after so many nanoseconds, which this thread had when the wait began.
+    /// A monitor was entered after this many nanoseconds. The holder held it when the wait began.
     Entered(u64, Option<Holder>),
-    /// `Object.wait` took so many nanoseconds.
+    /// `Object.wait` returned after this many nanoseconds.
     Waited(u64),
-    /// A thread was parked for so many nanoseconds while a thread of that name had the lock. The first part of a wait
-    /// counts it, and has the nanoseconds of the whole.
+    /// A part of the time for which a thread was parked, in nanoseconds, with the holder of the lock in that part. The
+    /// first part of a wait counts the wait, and has its whole time.
     Unparked {
         nanos: u64,
         holder: Option<String>,
@@ -281,17 +281,17 @@ pub(crate) enum Kind {
     ThreadEnded { is_virtual: bool },
     /// A class is prepared.
     ClassPrepared,
-    /// Machine code of a method is there.
+    /// A method was compiled to this many bytes.
     CodeMade { method: MethodId, bytes: u64 },
-    /// It is gone.
+    /// The machine code of a method was discarded.
     CodeGone { method: MethodId },
-    /// A native method is bound.
+    /// A native method was bound.
     NativeBound { method: MethodId },
-    /// The JVM has no memory or thread to give.
+    /// The JVM ran out of memory or threads.
     Exhausted { flags: u64, text: String },
-    /// A class is unloaded.
+    /// A class was unloaded.
     ClassUnloaded { class: String },
-    /// Somebody asks to write what there is.
+    /// A user requested that all data is written.
     DumpAsked,
 }
 
@@ -300,12 +300,13 @@ struct State {
     stop: bool,
     /// The JVM ends.
     dying: bool,
-    /// What became of the file.
+    /// The outcome of writing the file.
     ended: Option<Result<(), String>>,
 }
 
 impl Observation {
-    /// Nobody listens; `prepared` are environments that were equipped before the live phase.
+    /// Creates the state without subscribers. `prepared` holds environments whose capabilities were added before the
+    /// live phase.
     pub fn new(prepared: Vec<(Listener, Jvmti)>) -> Self {
         Self {
             running: RwLock::default(),
@@ -318,20 +319,20 @@ impl Observation {
         }
     }
 
-    /// The environment that was equipped for it before the live phase, once.
+    /// Takes the environment that was prepared for the subscriber before the live phase.
     pub fn take_prepared(&self, listener: Listener) -> Option<Jvmti> {
         let mut prepared = lock(&self.prepared);
         let at = prepared.iter().position(|(of, _)| *of == listener)?;
         Some(prepared.swap_remove(at).1)
     }
 
-    /// The JVM has no memory or thread to give; whether that was not so in this time before.
+    /// Notes exhausted memory or threads. Returns true if that did not happen in this time before.
     pub fn is_first_exhaustion_in(&self, time: Duration) -> bool {
         let last = lock(&self.exhausted).replace(Instant::now());
         last.is_none_or(|last| last.elapsed() >= time)
     }
 
-    /// All that listen.
+    /// All subscribers.
     pub fn all(&self) -> Vec<Arc<Running>> {
         self.read(|running| running.to_vec())
     }
@@ -341,7 +342,7 @@ impl Observation {
         self.find(|running| running.listener == Listener::Recording)
     }
 
-    /// Whose environment this is.
+    /// The subscriber with this environment.
     pub fn of(&self, jvmti: Jvmti) -> Option<Arc<Running>> {
         self.find(|running| running.jvmti == jvmti)
     }
@@ -354,21 +355,22 @@ impl Observation {
         body(&self.running.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The recording under way ends when this name is released; without one, when somebody ends it.
+    /// Sets the holder name whose release ends the recording. Without one, only a command ends it.
     pub fn set_holder(&self, holder: Option<String>) {
         *lock(&self.holder) = holder;
     }
 
-    /// Checks whether the recording that began last ends with this name.
+    /// Checks whether the newest recording ends with this holder name.
     pub fn is_held_by(&self, name: &str) -> bool {
         lock(&self.holder).as_deref() == Some(name)
     }
 
-    /// One begins to listen.
+    /// Adds a subscriber.
     ///
     /// # Errors
     ///
-    /// If it listens already, or another has allocations sampled at another interval, of which the JVM has one.
+    /// It is a subscriber already, or another subscriber samples allocations at a different interval, of which a JVM
+    /// has only one.
     pub fn begin(
         &self,
         listener: Listener,
@@ -425,7 +427,7 @@ impl Observation {
         Ok(begun)
     }
 
-    /// It listens no more.
+    /// Removes a subscriber.
     pub fn forget(&self, gone: &Running) {
         let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
         running.retain(|one| one.listener != gone.listener);
@@ -433,22 +435,22 @@ impl Observation {
 }
 
 impl Running {
-    /// Lets the thread that records read an event, if there is room.
+    /// Adds an event to the queue, if there is room.
     pub fn push(&self, event: Event) {
         lock(&self.queue).push(event);
     }
 
-    /// What came since the last time, at most so many events.
+    /// Takes at most this many events from the queue.
     pub fn take(&self, most: usize) -> Queue {
         lock(&self.queue).take(most)
     }
 
-    /// What it wants of a group, if it wants anything.
+    /// The subscription to a group of events, if there is one.
     pub fn wish(&self, group: Group) -> Option<&Wish> {
         self.wishes.iter().find(|wish| wish.group == group)
     }
 
-    /// A tag for a sampled object; none if no more are followed.
+    /// A new tag for a sampled object. Returns `None` if too many objects are followed.
     pub fn object_tag(&self) -> Option<i64> {
         let tag = self.objects.fetch_add(1, Ordering::Relaxed);
         if tag < FOLLOWED {
@@ -458,49 +460,50 @@ impl Running {
         None
     }
 
-    /// A tag for a thread.
+    /// A new tag for a thread.
     pub fn thread_tag(&self) -> i64 {
         self.threads.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A platform thread has started or ends.
+    /// Notes that a platform thread has started or ends.
     pub fn threads_change(&self) {
         self.thread_changes.fetch_add(1, Ordering::Release);
     }
 
-    /// How often platform threads have started or ended so far.
+    /// The number of starts and ends of platform threads so far.
     pub fn thread_changes(&self) -> u64 {
         self.thread_changes.load(Ordering::Acquire)
     }
 
-    /// A tag for a monitor.
+    /// A new tag for a monitor.
     pub fn monitor_tag(&self) -> i64 {
         self.monitors.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The objects that are gone, if that is wanted.
+    /// The counts of freed objects, if they are subscribed to.
     pub fn freed(&self) -> Option<&Freed> {
         self.freed.as_ref()
     }
 
-    /// The thread with a tag begins to wait.
+    /// Begins a wait of the thread with this tag.
     pub fn wait_begins(&self, thread: i64, wait: Wait) {
         lock(&self.waits).insert(thread, wait);
     }
 
-    /// The waits that have not ended, by the tags of the threads.
+    /// The current waits, by the tags of the threads.
     pub fn waits(&self) -> HashMap<i64, Wait> {
         lock(&self.waits).clone()
     }
 
-    /// Ends a wait: its nanoseconds and the holder of the monitor; none if it began before the recording.
+    /// Ends a wait, and returns its nanoseconds and the holder of the monitor. Returns `None` if it began before the
+    /// recording.
     pub fn wait_ends(&self, thread: i64) -> Option<(u64, Option<Holder>)> {
         let wait = lock(&self.waits).remove(&thread)?;
         let nanos = u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Some((nanos, wait.holder))
     }
 
-    /// Says whether the JVM may be asked once more who has a monitor: it stops the program for that.
+    /// Checks whether the holder of one more monitor may be queried in this second: the JVM stops the program for it.
     pub fn may_ask_for_holder(&self) -> bool {
         let mut asked = lock(&self.asked);
         let now = Instant::now();
@@ -514,12 +517,12 @@ impl Running {
         asked.1 <= ASKED_IN_SECOND
     }
 
-    /// A thread with open calls begins to wait for a monitor.
+    /// Begins a wait for a monitor of a thread with open calls.
     pub fn waiting_begins(&self, waiting: Waiting) -> Option<Waiting> {
         lock(&self.waiting).insert(waiting.thread.0, waiting)
     }
 
-    /// The thread with this id waits no longer.
+    /// Ends the wait of the thread with this id.
     pub fn waiting_ends(&self, thread: u64) -> Option<Waiting> {
         lock(&self.waiting).remove(&thread)
     }
@@ -529,7 +532,7 @@ impl Running {
         lock(&self.waiting).values().cloned().collect()
     }
 
-    /// The thread of that name has the monitor for which the thread with this id waits.
+    /// Notes the name of the thread that holds the monitor for which the thread with this id waits.
     pub fn set_monitor_holder(&self, thread: u64, holder: String) {
         if let Some(waiting) = lock(&self.waiting).get_mut(&thread) {
             waiting.holder = Some(holder);
@@ -541,21 +544,21 @@ impl Running {
         self.lock_fields.get()
     }
 
-    /// Starts to record waits for locks, if the fields are known.
+    /// Sets the fields with the locks of parked threads, which starts the recording of waits for locks.
     pub fn set_lock_fields(&self, fields: Option<LockFields>) {
         if let Some(fields) = fields {
             let _ = self.lock_fields.set(fields);
         }
     }
 
-    /// Keeps the number of strong global references of JNI at the begin.
+    /// Notes the number of strong global references of JNI at the start.
     pub fn note_references(&self, count: Option<u64>) {
         if let Some(count) = count {
             let _ = self.references_before.set(count);
         }
     }
 
-    /// Returns the number of strong global references of JNI at the begin.
+    /// Returns the number of strong global references of JNI at the start.
     pub fn references_before(&self) -> Option<u64> {
         self.references_before.get().copied()
     }
@@ -565,31 +568,31 @@ impl Running {
         self.keeps_environment.store(true, Ordering::Release);
     }
 
-    /// Gives the environment back, unless a thread may still use it.
+    /// Disposes of the environment, unless a thread may still use it.
     pub fn dispose(&self) {
         if !self.keeps_environment.load(Ordering::Acquire) {
             self.jvmti.dispose();
         }
     }
 
-    /// The thread with a tag is parked.
+    /// Begins the park of the thread with this tag.
     pub fn park_begins(&self, thread: i64, park: Park) {
         lock(&self.parks).insert(thread, park);
     }
 
-    /// The thread with a tag is parked no longer.
+    /// Ends the park of the thread with this tag.
     pub fn park_ends(&self, thread: i64) -> Option<Park> {
         lock(&self.parks).remove(&thread)
     }
 
-    /// The object for which the thread with a tag waits, and whether the thread is virtual.
+    /// The object for which the thread with this tag is parked, and true if the thread is virtual.
     pub fn park_of(&self, thread: i64) -> Option<(Arc<GlobalRef>, bool)> {
         let parks = lock(&self.parks);
         let park = parks.get(&thread)?;
         Some((Arc::clone(&park.blocker), park.is_virtual))
     }
 
-    /// The tags of parked threads with the objects for which they wait, and whether they are virtual.
+    /// The tags of parked threads with the objects for which they wait, and true for each virtual thread.
     pub fn parked(&self) -> Vec<(i64, Arc<GlobalRef>, bool)> {
         let parks = lock(&self.parks);
         let parks = parks.iter();
@@ -598,19 +601,19 @@ impl Running {
             .collect()
     }
 
-    /// The thread of that name has the lock for which the thread with a tag waits.
+    /// Notes the name of the thread that holds the lock for which the thread with this tag waits.
     pub fn account_park(&self, thread: i64, holder: Option<String>, now: Instant) {
         if let Some(park) = lock(&self.parks).get_mut(&thread) {
             park.account(holder, now);
         }
     }
 
-    /// Whether it ends with the JVM, whose collector may have stopped already.
+    /// Checks whether it ends together with the JVM, whose collector may have stopped already.
     pub fn is_dying(&self) -> bool {
         lock(&self.state).dying
     }
 
-    /// Waits until then, or until the recording is to end: true then.
+    /// Waits until this time, or until the end is requested. Returns true at the end.
     pub fn pause(&self, until: Instant) -> bool {
         let mut state = lock(&self.state);
         loop {
@@ -623,13 +626,17 @@ impl Running {
         }
     }
 
-    /// The thread that recorded is done.
+    /// Notes the outcome of the recording thread, which has ended.
     pub fn ended(&self, outcome: Result<(), String>) {
         lock(&self.state).ended = Some(outcome);
         self.changed.notify_all();
     }
 
-    /// Ends the recording, and waits until its file is complete; why it is not, else.
+    /// Ends the recording, and waits until its file is complete.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the file is not complete.
     pub fn stop(&self, dying: bool) -> Result<(), String> {
         let mut state = lock(&self.state);
         (state.stop, state.dying) = (true, dying);
@@ -649,19 +656,21 @@ impl Running {
     }
 }
 
-/// The wish for which allocations are sampled.
+/// The subscription that requires sampling of allocations.
 pub(crate) fn sampled(wishes: &[Wish]) -> Option<&Wish> {
     let groups = [Group::Allocations, Group::Frees];
     wishes.iter().find(|wish| groups.contains(&wish.group))
 }
 
-/// How many sampled objects of each class are gone. An object's tag is the number of its class, so that an object that
-/// is gone is counted without a call of the JVM, a lock or memory.
+/// The number of freed sampled objects of each class.
+///
+/// An object's tag is the number of its class. So a freed object is counted without a call of the JVM, a lock or
+/// memory.
 #[derive(Debug)]
 pub(crate) struct Freed {
     /// The tags of classes, by their signatures.
     classes: Mutex<HashMap<Vec<u8>, usize>>,
-    /// How many objects of each are gone; those of further classes are counted in the first.
+    /// The number of freed objects by tag. The first counter holds those of all further classes.
     counts: Box<[AtomicU64]>,
 }
 
@@ -676,7 +685,7 @@ impl Freed {
     /// The tag for objects of a class.
     pub fn tag(&self, class: &[u8]) -> i64 {
         let mut classes = lock(&self.classes);
-        let new = classes.len() + 2; // 0 is no tag, 1 that of all others
+        let new = classes.len() + 2; // 0 is no tag, 1 that of all other classes
         let tag = match classes.get(class) {
             Some(known) => *known,
             None if new < FREED => {
@@ -688,7 +697,7 @@ impl Freed {
         i64::try_from(tag).unwrap_or(1)
     }
 
-    /// An object with this tag is gone.
+    /// Counts a freed object by its tag.
     pub fn note(&self, tag: i64) {
         let count = usize::try_from(tag)
             .ok()
@@ -698,7 +707,7 @@ impl Freed {
         }
     }
 
-    /// How many of each class have gone since the last time; the class is empty for those of further ones.
+    /// Takes the counts for each class. The class name is empty for all further classes together.
     pub fn take(&self) -> Vec<(Vec<u8>, u64)> {
         let classes = lock(&self.classes);
         let classes = classes.iter().map(|(class, tag)| (class.clone(), *tag));
@@ -713,15 +722,15 @@ impl Freed {
     }
 }
 
-/// Begins and ends of garbage collections, written where nothing may be called or waited for.
+/// Start and end of garbage collections. Writers run in events in which no call and no wait is allowed.
 #[derive(Debug)]
 pub(crate) struct Collections {
-    /// Time begins here.
+    /// The origin of the times.
     base: Instant,
-    /// The begin of the current collection; 0 without one.
+    /// The start of the current collection; 0 without one.
     begun: AtomicU64,
     ended: AtomicUsize,
-    /// Begin and end of each, in nanoseconds.
+    /// Start and end of each, in nanoseconds.
     times: [(AtomicU64, AtomicU64); COLLECTIONS],
 }
 
@@ -735,12 +744,12 @@ impl Collections {
         }
     }
 
-    /// Nanoseconds since its time began.
+    /// Nanoseconds since the origin.
     pub fn now(&self) -> u64 {
         u64::try_from(self.base.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// One begins or ends; the JVM says so on one thread, once for each environment.
+    /// Notes the start or end of a collection. The JVM sends it on one thread, once for each environment.
     pub fn note(&self, begins: bool) {
         let now = self.now().max(1);
         if begins {
@@ -751,7 +760,7 @@ impl Collections {
         }
         let begun = self.begun.swap(0, Ordering::Relaxed);
         if begun == 0 {
-            return; // another environment has told of its end, or none of its begin
+            return; // another environment has reported the same end, or the start was before the recording
         }
         let ended = self.ended.load(Ordering::Relaxed);
         let (start, end) = &self.times[ended % COLLECTIONS];
@@ -760,12 +769,12 @@ impl Collections {
         self.ended.store(ended + 1, Ordering::Release);
     }
 
-    /// How many have ended.
+    /// The number of completed collections.
     pub fn ended(&self) -> usize {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Begin and end of those that ended since `read` had, and how many more were overwritten.
+    /// Start and end of the collections after the first `read` ones, and the number of those that were overwritten.
     pub fn since(&self, read: usize) -> (Vec<(u64, u64)>, usize) {
         let ended = self.ended();
         let first = read.max(ended.saturating_sub(COLLECTIONS));
@@ -814,7 +823,7 @@ mod tests {
         }
         freed.note(b);
         for tag in [0, -1, FIRST_THREAD, i64::MAX] {
-            freed.note(tag); // those of threads, and none
+            freed.note(tag); // tags of threads, and invalid ones
         }
         let mut gone = freed.take();
         gone.sort();
@@ -828,7 +837,7 @@ mod tests {
         assert_eq!(freed.take(), [(Vec::new(), 1)]);
     }
 
-    /// Each environment that listens gets the events of one collection.
+    /// Each subscribed environment gets the events of one collection.
     #[test]
     fn collection_that_two_environments_report_is_one() {
         let collections = Collections::new();

@@ -1,7 +1,7 @@
-//! Hot patches: which class files stand in for which classes.
+//! Hot patches: the class files that replace those of loaded classes.
 //!
-//! Patches stack: of those that cover a class, the newest wins. A change is tried first: the thread that
-//! tries it sees the stack as it would be, every other thread the stack as it is, until it is kept or dropped.
+//! Patches stack: the newest patch of a class wins. A change is tried first: the thread that tries it sees the new
+//! stack, every other thread sees the old stack, until the change is kept or dropped.
 
 use crate::agent::loaders::LoaderId;
 use std::collections::HashSet;
@@ -12,45 +12,45 @@ use std::sync::{
 };
 use std::thread::{self, ThreadId};
 
-/// One request's new classes.
+/// The new class files of one request.
 #[derive(Debug)]
 pub(crate) struct Patch {
     /// From 1 on, never used twice.
     pub id: u32,
     /// The user's note.
     pub note: String,
-    /// When it was requested, in milliseconds since 1970.
+    /// The time of the request, in milliseconds since 1970.
     pub time_ms: u64,
-    /// The user that requested it.
+    /// The user who requested it.
     pub uid: u32,
-    /// No name and scope twice.
+    /// Pairs of name and scope are unique.
     pub classes: Vec<Arc<PatchedClass>>,
 }
 
 impl Patch {
-    /// True if the patch was made before any loader had a class of this name.
+    /// Checks whether the patch was applied before any loader had a class of this name.
     pub fn waits_for(&self, name: &[u8]) -> bool {
         let mut classes = self.classes.iter().filter(|class| class.name == name);
         classes.any(|class| matches!(class.scope, Scope::Later(_)))
     }
 }
 
-/// The bytes that stand in for one class.
+/// The class file that replaces that of one class.
 #[derive(Debug)]
 pub(crate) struct PatchedClass {
-    /// The patch that it is of.
+    /// The id of its patch.
     pub id: u32,
-    /// Internal name, modified UTF-8.
+    /// The internal name, in modified UTF-8.
     pub name: Vec<u8>,
     /// The class file.
     pub bytes: Vec<u8>,
     /// SHA-256 of the class file, lower-case hex.
     pub digest: String,
-    /// Which classes of that name.
+    /// The classes of that name to which it applies.
     pub scope: Scope,
-    /// Handed over even if its schema differs.
+    /// True if the JVM gets the class file even if its schema differs.
     pub forced: bool,
-    /// The loads of a class that was not loaded when it was patched.
+    /// The later loads of a class that was not loaded when the patch was applied.
     pub loads: Loads,
 }
 
@@ -63,14 +63,14 @@ pub(crate) struct Loads(Mutex<Vec<Load>>);
 pub(crate) struct Load {
     /// The class's loader.
     pub loader: LoaderId,
-    /// The loader as it is displayed.
+    /// The display name of the loader.
     pub displayed: String,
-    /// The reason if the class kept its own code.
+    /// The reason, if the class kept its own code.
     pub refused: Option<String>,
 }
 
 impl Loads {
-    /// Notes a load, in place of an earlier one by the same loader.
+    /// Notes a load, and replaces an earlier one by the same loader.
     pub fn note(&self, load: Load) {
         let mut loads = self.loads();
         loads.retain(|known| known.loader != load.loader);
@@ -93,19 +93,20 @@ impl Loads {
     }
 }
 
-/// Which classes of a name a patch is for.
+/// The classes of one name to which a patch applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Those of these loaders, which had the class when it was patched.
+    /// The classes of these loaders, which had the class when the patch was applied.
     Loaded(Vec<LoaderId>),
-    /// No loader had the class: any that this pattern admits, once it loads the class; `None` admits all.
+    /// No loader had the class: the patch applies to the class of any loader that matches this pattern, or of any
+    /// loader without one.
     Later(Option<String>),
 }
 
 /// All patches in force.
 #[derive(Debug, Default)]
 pub(crate) struct Patches {
-    /// False while there is neither patch nor trial, so that classes cost nothing then.
+    /// False while there is neither patch nor trial, so that the hook does not search then.
     active: AtomicBool,
     state: RwLock<State>,
     /// Held during a change: one at a time.
@@ -114,14 +115,14 @@ pub(crate) struct Patches {
     log_folder: OnceLock<PathBuf>,
 }
 
-/// Oldest first.
+/// Patches, oldest first.
 pub(crate) type Stack = Vec<Arc<Patch>>;
 
 #[derive(Debug, Default)]
 struct State {
     stack: Stack,
     trial: Option<Trial>,
-    /// The highest id ever given.
+    /// The highest id ever assigned.
     last: u32,
 }
 
@@ -130,14 +131,14 @@ struct State {
 struct Trial {
     owner: ThreadId,
     stack: Stack,
-    /// The classes that change.
+    /// The names of the classes that change.
     names: HashSet<Vec<u8>>,
-    /// Another thread was given such a class as it was before the change.
+    /// True if another thread got such a class as it was before the change.
     raced: AtomicBool,
 }
 
 impl Patches {
-    /// The newest patch of a class on this thread; `covers` says whether it is for the loader at hand.
+    /// The newest patch of a class for this thread. `covers` checks whether a patched class is for the current loader.
     pub fn find(
         &self,
         name: &[u8],
@@ -160,7 +161,7 @@ impl Patches {
         newest(stack, name, &mut covers).cloned()
     }
 
-    /// Waits until no other change is made, and keeps others from being made until the guard is dropped.
+    /// Waits for the turn to make a change, and blocks other changes until the guard is dropped.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,24 +171,24 @@ impl Patches {
         self.read().stack.clone()
     }
 
-    /// The folder of the log, once it holds a change.
+    /// The folder of the log, once it contains a change.
     pub fn log_folder(&self) -> Option<&Path> {
         self.log_folder.get().map(PathBuf::as_path)
     }
 
-    /// Notes the folder of the log, which stays the same from then on.
+    /// Sets the folder of the log, which never changes afterwards.
     pub fn keep_log_folder(&self, folder: &Path) {
         self.log_folder.get_or_init(|| folder.to_path_buf());
     }
 
-    /// An id for a patch.
+    /// A new id for a patch.
     pub fn next_id(&self) -> u32 {
         let mut state = self.write();
         state.last = state.last.saturating_add(1);
         state.last
     }
 
-    /// Shows another stack to this thread only. A trial that was under way is dropped.
+    /// Shows another stack to this thread only. It replaces a trial that was under way.
     pub fn try_stack(&self, stack: Stack) {
         let mut state = self.write();
         let names = changed_names(&state.stack, &stack);
@@ -200,8 +201,8 @@ impl Patches {
         self.active.store(true, Ordering::Release);
     }
 
-    /// Puts the stack that was tried in force. True if another thread was given one of the changed classes
-    /// as it was before, so that they have to be retransformed once more.
+    /// Puts the tried stack in force. Returns true if another thread got a changed class as it was before, so that
+    /// these classes must be retransformed once more.
     pub fn keep(&self) -> bool {
         let mut state = self.write();
         let Some(trial) = state.trial.take() else {
@@ -213,7 +214,7 @@ impl Patches {
         trial.raced.load(Ordering::Acquire)
     }
 
-    /// Forgets the stack that was tried.
+    /// Drops the tried stack.
     pub fn drop_trial(&self) {
         let mut state = self.write();
         state.trial = None;
@@ -230,7 +231,7 @@ impl Patches {
     }
 }
 
-/// The newest class of this name that `covers` takes.
+/// The newest patched class of this name that `covers` accepts.
 pub(crate) fn newest<'s>(
     stack: &'s [Arc<Patch>],
     name: &[u8],
@@ -240,7 +241,7 @@ pub(crate) fn newest<'s>(
     classes.find(|class| class.name == name && covers(class))
 }
 
-/// The names in patches that only one of the stacks has.
+/// The names of classes in patches that only one of the stacks has.
 fn changed_names(one: &Stack, other: &Stack) -> HashSet<Vec<u8>> {
     let missing = |from: &Stack, patch: &Arc<Patch>| !from.iter().any(|there| there.id == patch.id);
     let gone = one.iter().filter(|patch| missing(other, patch));

@@ -1,31 +1,31 @@
-//! The plugins in force: one set at a time, exchanged while classes go on loading.
+//! The plugins in force: one set at a time, which can be replaced while classes are being loaded.
 
 use host::{CodeLocation, Config, Loader, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// How long an exchange waits for classes that the former set is still transforming.
+/// Longest wait for classes that the former set is still transforming.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The plugins of one configuration.
 #[derive(Debug)]
 pub(crate) struct PluginSet {
-    /// Counts the sets of this agent, from 1.
+    /// The number of this set in the agent, from 1.
     pub revision: u32,
-    /// What the plugins were configured with.
+    /// The configuration of the plugins.
     pub config: Config,
     /// The plugins themselves.
     pub pipeline: Arc<Pipeline>,
 }
 
 impl PluginSet {
-    /// Whether any plugin may want this class.
+    /// Checks whether any plugin may want this class.
     pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
         self.pipeline.wants(name, loader, location)
     }
 }
 
-/// The plugin set in force, and what former ones did.
+/// The plugin set in force, and the counts of former sets.
 #[derive(Debug)]
 pub(crate) struct Plugins {
     current: RwLock<Option<Arc<PluginSet>>>,
@@ -33,7 +33,7 @@ pub(crate) struct Plugins {
 }
 
 impl Plugins {
-    /// The first set.
+    /// Creates the first set.
     pub fn new(config: Config, pipeline: Pipeline) -> Self {
         let first = PluginSet {
             revision: 1,
@@ -54,8 +54,8 @@ impl Plugins {
             .clone()
     }
 
-    /// Puts another configuration in place of the present one (`None`: no class is instrumented any
-    /// more) and waits until the former set transforms no class.
+    /// Replaces the configuration, and waits until the former set transforms no class. With `None` no class is
+    /// instrumented any more.
     pub fn exchange(&self, next: Option<(Config, Arc<Pipeline>)>) {
         let former = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -87,21 +87,21 @@ impl Plugins {
         }
     }
 
-    /// Former sets' failures of a plugin are of no concern any more: another version has taken its place.
+    /// Drops former sets' failures of a plugin that another version has replaced.
     pub fn forget_failures(&self, plugin: &str) {
         let past = self.past.lock();
         let failed = &mut past.unwrap_or_else(PoisonError::into_inner).failed_plugins;
         failed.retain(|failed| failed.plugin != plugin);
     }
 
-    /// Adds what plugins asked for to the plan cache; without `now` only what has waited for a while.
+    /// Adds the plugins' plans to the plan cache. Without `now`, only plans that have waited for a while are added.
     pub fn write_plans(&self, now: bool) {
         if let Some(current) = self.current() {
             current.pipeline.write_plans(now);
         }
     }
 
-    /// What was done so far, by this set and those before.
+    /// The counts of this set and of former sets.
     pub fn summary(&self) -> host::Summary {
         let mut summary = self
             .past

@@ -1,9 +1,9 @@
-//! Which class file belongs to bytes that the JVM reconstituted.
+//! The class files of classes that the JVM reconstitutes.
 //!
-//! A class that was loaded before the agent comes through the hook as the JVM reconstitutes it from its
-//! own structures, and the JVM keeps those bytes: when another agent retransforms the class later, they
-//! come again. A class with structural edits comes with them. Probes are numbered by the class file, so it
-//! is kept, compressed, for each such class.
+//! The hook receives a class that was loaded before the agent as the JVM reconstitutes it from its own structures. The
+//! JVM keeps those bytes and passes them again when another agent retransforms the class later. The same holds for a
+//! class with structural edits. Probes are numbered by the class file, so the agent keeps it, compressed, for each such
+//! class.
 
 use crate::messages;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ struct File {
 }
 
 impl Reconstituted {
-    /// Keeps the file of a class if the reconstituted bytes differ from it.
+    /// Keeps the class file of a class if the reconstituted bytes differ from it.
     pub fn keep(&self, name: &[u8], reconstituted: &[u8], file: &[u8]) {
         if reconstituted == file {
             return;
@@ -37,7 +37,7 @@ impl Reconstituted {
         self.files().insert(self.key(name, reconstituted), file);
     }
 
-    /// The file that was kept for these bytes.
+    /// The class file that was kept for these bytes.
     pub fn find(&self, name: &[u8], reconstituted: &[u8]) -> Option<Vec<u8>> {
         let files = self.files();
         if files.is_empty() {

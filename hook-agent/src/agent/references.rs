@@ -1,5 +1,5 @@
-//! Global references of JNI that the program creates while a recording is made, shared by its threads and the one that
-//! records.
+//! Global references of JNI that the program creates during a recording, shared by its threads and the recording
+//! thread.
 
 use crate::ffi::jvmti::StackFrame;
 use crate::ffi::observed::Handle;
@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most open references that are followed, some 40 bytes each.
+/// Largest number of open references that are followed, some 40 bytes each.
 const MOST: usize = 1 << 20;
-/// Most frames of references that wait to be read, 16 bytes each; a reference counts as one more.
+/// Capacity of the queue of new references, in frames of 16 bytes; a reference counts as one more.
 const WAITING: usize = 1 << 20;
-/// Longest wait, at the end of a recording, for threads that report a reference.
+/// Longest wait at the end of a recording for threads that are reporting a reference.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The references of one recording.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     state: Mutex<State>,
-    /// Threads that report a reference at this moment.
+    /// Number of threads that are reporting a reference.
     inside: AtomicUsize,
     is_closed: AtomicBool,
 }
@@ -28,28 +28,28 @@ pub(crate) struct References {
 struct State {
     /// The references that were created and not deleted.
     open: HashMap<Handle, Open>,
-    /// Those that the thread that records has not read.
+    /// The references that the recording thread has not read.
     waiting: Vec<Created>,
-    /// Their frames, and they themselves.
+    /// Number of these references and of their frames.
     length: usize,
-    /// References so far.
+    /// Number of references so far.
     count: u64,
-    /// Those that are not followed.
+    /// Number of references that are not followed.
     lost: u64,
-    /// Strong and weak references that were deleted, and are not among those that were created and followed.
+    /// Numbers of deleted strong and weak references that were not followed.
     deleted_others: [u64; 2],
 }
 
 /// An open reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
-    /// The number of one that has not been read.
+    /// Not read yet; identified by its number.
     Waits(u64),
-    /// The row of one that has.
+    /// Read, and assigned to this row.
     Row(u32),
 }
 
-/// A reference that was created.
+/// A created reference.
 #[derive(Debug)]
 pub(crate) struct Created {
     number: u64,
@@ -62,20 +62,20 @@ pub(crate) struct Created {
     pub frames: Vec<StackFrame>,
 }
 
-/// The numbers of references at one moment.
+/// The counts of references at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
-    /// The open references of each row.
+    /// The number of open references of each row.
     pub open: HashMap<u32, u64>,
-    /// References that are not followed.
+    /// Number of references that are not followed.
     pub lost: u64,
-    /// Strong references from before that were deleted.
+    /// Number of deleted strong references from before the recording.
     pub deleted: u64,
-    /// Weak references from before that were deleted.
+    /// Number of deleted weak references from before the recording.
     pub deleted_weak: u64,
 }
 
-/// A thread that reports a reference; the environment of the recording stays until it is done.
+/// A thread that is reporting a reference. The environment of the recording stays until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Reporting<'a>(&'a References);
 
@@ -90,14 +90,14 @@ impl References {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a report of this thread; none if the recording ends.
+    /// Begins a report of this thread. Returns `None` if the recording ends.
     pub fn enter(&self) -> Option<Reporting<'_>> {
         self.inside.fetch_add(1, Ordering::SeqCst);
         let reporting = Reporting(self);
         (!self.is_closed.load(Ordering::SeqCst)).then_some(reporting)
     }
 
-    /// Refuses further reports, and waits for those that have begun; false if one does not end.
+    /// Refuses further reports, and waits for those that have begun. Returns false if one does not end.
     pub fn close(&self) -> bool {
         self.is_closed.store(true, Ordering::SeqCst);
         let until = Instant::now() + PATIENCE;
@@ -110,7 +110,7 @@ impl References {
         true
     }
 
-    /// Adds a reference that was created.
+    /// Adds a created reference.
     pub fn create(&self, handle: Handle, thread: String, class: Vec<u8>, frames: Vec<StackFrame>) {
         let mut state = self.state();
         let state = &mut *state;
@@ -130,7 +130,7 @@ impl References {
         });
     }
 
-    /// Removes a reference that is deleted.
+    /// Removes a deleted reference.
     pub fn delete(&self, handle: Handle) {
         let mut state = self.state();
         if state.open.remove(&handle).is_none() {
@@ -138,17 +138,17 @@ impl References {
         }
     }
 
-    /// Returns the references that were created since this was last called.
+    /// Takes the references that were created since the last call.
     pub fn take(&self) -> Vec<Created> {
         let mut state = self.state();
         state.length = 0;
         std::mem::take(&mut state.waiting)
     }
 
-    /// Assigns a reference to its row; without a row it is no longer followed.
+    /// Assigns a reference to its row. Without a row it is no longer followed.
     pub fn settle(&self, created: &Created, row: Option<u32>) {
         let mut state = self.state();
-        // It may be deleted meanwhile, and its handle used again.
+        // It may have been deleted, and its handle reused.
         let Some(open) = state.open.get_mut(&created.handle) else {
             return;
         };
@@ -160,7 +160,7 @@ impl References {
         }
     }
 
-    /// Returns the numbers at this moment, without references that wait to be read.
+    /// Returns the current counts, without references that were not read yet.
     pub fn sums(&self) -> Sums {
         let state = self.state();
         let [deleted, deleted_weak] = state.deleted_others;

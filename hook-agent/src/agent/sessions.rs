@@ -1,12 +1,13 @@
-//! Sessions: recordings of spans side by side, each with its own event file, limits and end. Session 0 is the agent's own.
-//! Each other session belongs to one command.
+//! Sessions: concurrent recordings of spans, each with its own event file, limits and end.
+//!
+//! Session 0 is the agent's own. Each other session belongs to one command.
 
 use crate::spans::event_file::EventFile;
 use probes::spans::SESSIONS;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-/// The event files of the agent and of the commands that are at work.
+/// The event files of the agent and of commands.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     own: EventFile,
@@ -18,17 +19,17 @@ pub(crate) struct Sessions {
 /// The recording of one command.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// From 1 on, and less than [`SESSIONS`]; another session gets it when this one has ended.
+    /// From 1 to less than [`SESSIONS`]; reused after the end of the session.
     pub number: u8,
-    /// The unique id that its command gave it.
+    /// The unique id that its command chose.
     pub id: String,
-    /// The name of its plugin, which no other plugin has.
+    /// The unique name of its plugin.
     pub plugin: String,
     pub file: EventFile,
 }
 
 impl Sessions {
-    /// The agent's own session alone.
+    /// Creates the agent's own session.
     pub fn new(own: EventFile, start_ms: u64) -> Self {
         Self {
             own,
@@ -37,7 +38,7 @@ impl Sessions {
         }
     }
 
-    /// Returns a start for a new session, later than that of every other: process and start identify its file.
+    /// Returns a start time for a new session that is later than all others: process and start time identify its file.
     pub fn start_ms(&self, now: u64) -> u64 {
         let last = self.last_start.load(Ordering::Relaxed);
         let start = now.max(last + 1);
@@ -50,7 +51,7 @@ impl Sessions {
         &self.own
     }
 
-    /// Starts the recorder of a session, unless it runs.
+    /// Starts the recorder of a session, unless it is running.
     pub fn record(&self, number: u8) {
         let others = self.others();
         match others.iter().find(|session| session.number == number) {
@@ -60,14 +61,14 @@ impl Sessions {
         }
     }
 
-    /// The lowest free number; none if all are taken.
+    /// The lowest free number; `None` if all are in use.
     pub fn free_number(&self) -> Option<u8> {
         let others = self.others();
         let is_free = |number: &u8| others.iter().all(|session| session.number != *number);
         (1..u8::try_from(SESSIONS).ok()?).find(is_free)
     }
 
-    /// A session begins.
+    /// Adds a session.
     pub fn add(&self, session: Session) -> Arc<Session> {
         let session = Arc::new(session);
         let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
@@ -75,13 +76,13 @@ impl Sessions {
         session
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     pub fn remove(&self, number: u8) {
         let mut others = self.others.write().unwrap_or_else(PoisonError::into_inner);
         others.retain(|session| session.number != number);
     }
 
-    /// The session that a command calls so, or whose plugin is called so.
+    /// The session with this id, or whose plugin has this name.
     pub fn find(&self, name: &str) -> Option<Arc<Session>> {
         let others = self.others();
         let mut found = others.iter();

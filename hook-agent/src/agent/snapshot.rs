@@ -10,16 +10,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     path: PathBuf,
-    /// None once it is complete and the agent has left.
+    /// `None` once the file is complete and the agent has left.
     writer: Mutex<Option<SnapshotWriter>>,
     /// Held while arrays are copied or set to zero.
     exclusive: Mutex<()>,
-    /// It is complete, or given up.
+    /// True once the file is complete or discarded.
     completed: AtomicBool,
 }
 
 impl Snapshot {
-    /// The snapshot that this writes to.
+    /// Creates the state of this file.
     pub fn new(writer: SnapshotWriter) -> Self {
         Self {
             path: writer.path().to_owned(),
@@ -29,46 +29,46 @@ impl Snapshot {
         }
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long the file is.
+    /// The length of the file, in bytes.
     pub fn length(&self) -> u64 {
         self.writer().as_ref().map_or(0, SnapshotWriter::length)
     }
 
-    /// Keeps others from copying arrays, or from setting them to zero, until the guard is dropped.
+    /// Blocks other threads from copying or zeroing arrays until the guard is dropped.
     pub fn exclusive(&self) -> MutexGuard<'_, ()> {
         self.exclusive
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The arrays are read from now on; what was hit before is in the snapshot once it is written.
+    /// Notes that a reading of all arrays begins. The next write makes all earlier hits part of the snapshot.
     pub fn begin_reading(&self) {
         if let Some(writer) = self.writer().as_mut() {
             writer.begin_reading();
         }
     }
 
-    /// Takes over which probes of an array were hit.
+    /// Takes over the hits of an array.
     pub fn absorb(&self, array: u16, hits: &[i8]) {
         if let Some(writer) = self.writer().as_mut() {
             writer.absorb(array, hits);
         }
     }
 
-    /// Takes over what was taken out of an array.
+    /// Takes over elements that were taken out of an array.
     pub fn note(&self, array: u16, taken: &[(u16, i8)]) {
         if let Some(writer) = self.writer().as_mut() {
             writer.note(array, taken);
         }
     }
 
-    /// Takes over what was taken out of arrays while these tests were under way; false if of later ones it is not kept any
-    /// more, which is told once.
+    /// Takes over elements that were taken out of arrays while these tests were under way. Returns false, once, if the
+    /// coverage of later tests is not kept any more.
     pub fn tested(&self, tests: &[String], taken: &Taken) -> bool {
         let mut writer = self.writer();
         writer
@@ -76,13 +76,13 @@ impl Snapshot {
             .is_none_or(|writer| writer.tested(tests, taken))
     }
 
-    /// Keeps no more of what tests execute; whether that is new.
+    /// Stops keeping the coverage of tests. Returns true the first time.
     pub fn cut_tests_off(&self) -> bool {
         let mut writer = self.writer();
         writer.as_mut().is_some_and(SnapshotWriter::cut_tests_off)
     }
 
-    /// What the probes of an array stored, as far as it was taken over.
+    /// The bytes of an array that were taken over so far.
     pub fn known(&self, array: u16) -> Vec<i8> {
         let writer = self.writer();
         writer
@@ -90,18 +90,18 @@ impl Snapshot {
             .map_or_else(Vec::new, |writer| writer.known(array).to_vec())
     }
 
-    /// Forgets the hits in these ranges of the arrays.
+    /// Clears the hits in these ranges of the arrays.
     pub fn reset(&self, plugin: Option<&str>, ranges: &[ProbeRange]) {
         if let Some(writer) = self.writer().as_mut() {
             writer.reset(plugin, ranges);
         }
     }
 
-    /// Writes what is new.
+    /// Writes new data.
     ///
     /// # Errors
     ///
-    /// Why not everything is on disk. A write that fails is reported when it does for the first time.
+    /// The reason why data is not on disk. A failing write is reported the first time.
     pub fn flush(&self, table: &ProbeTable, failures: &[probes::Failure]) -> Result<(), String> {
         let flushed = self.writer().as_mut().map(|writer| {
             failures.iter().for_each(|failure| writer.failure(failure));
@@ -117,17 +117,17 @@ impl Snapshot {
         }
     }
 
-    /// Whether it is complete, or given up.
+    /// Checks whether the file is complete or discarded.
     pub fn is_completed(&self) -> bool {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Whether the caller is the one to complete it: true once.
+    /// Returns true once: to the caller that has to complete the file.
     pub fn begin_completion(&self) -> bool {
         !self.completed.swap(true, Ordering::AcqRel)
     }
 
-    /// Writes the end; a failure is reported. False if the file is incomplete.
+    /// Completes the file and reports a failure. Returns false if the file is incomplete.
     pub fn complete(
         &self,
         table: &ProbeTable,
@@ -147,8 +147,7 @@ impl Snapshot {
         written.is_ok()
     }
 
-    /// Closes the file, and writes it again if it was removed while the program ran; false if that cannot
-    /// be.
+    /// Closes the file, and writes it again if it was removed during the run. Returns false if that fails.
     pub fn close(&self) -> bool {
         let Some(mut writer) = self.writer().take() else {
             return true;
@@ -171,7 +170,7 @@ impl Snapshot {
         restored.is_ok()
     }
 
-    /// Removes the file of an agent that did not come to run.
+    /// Removes the file of an agent that did not start.
     pub fn discard(&self) {
         self.completed.store(true, Ordering::Release);
         drop(self.writer().take());
@@ -183,7 +182,7 @@ impl Snapshot {
     }
 }
 
-/// A failed write at the end, when nothing is tried again.
+/// The text of a failed last write, which is not retried.
 fn describe(error: &WriteError) -> String {
     match error {
         WriteError::Write {

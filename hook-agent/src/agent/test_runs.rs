@@ -1,10 +1,10 @@
-//! Which tests are under way, as a test framework or a command says.
+//! The tests that are under way, as reported by a test framework or a command.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many tests can be under way at once, with what they are parts of.
+/// Largest number of tests that are under way at once, including their containers.
 const OPEN: usize = 1_024;
 
 /// The tests that are under way.
@@ -18,14 +18,14 @@ pub(crate) struct TestRuns {
 #[derive(Debug, Default)]
 pub(crate) struct OpenTests(Vec<Test>);
 
-/// A test, or what tests are parts of, such as their class.
+/// A test, or a container of tests such as their class.
 #[derive(Debug)]
 pub(crate) struct Test {
-    /// Ends it; no two that are under way have the same.
+    /// Identifies it at its end; unique among the tests that are under way.
     pub id: String,
-    /// The id of what it is a part of.
+    /// The id of its container.
     pub parent: Option<String>,
-    /// What it is called.
+    /// Its name.
     pub name: String,
 }
 
@@ -35,24 +35,24 @@ impl TestRuns {
         self.used.load(Ordering::Acquire)
     }
 
-    /// Says so; whether that is new.
+    /// Begins the use of tests. Returns true the first time.
     pub fn begin_use(&self) -> bool {
         !self.used.swap(true, Ordering::AcqRel)
     }
 
-    /// Ends the use of tests; returns the state before.
+    /// Ends the use of tests, and returns the state before.
     pub fn end_use(&self) -> bool {
         self.used.swap(false, Ordering::AcqRel)
     }
 
-    /// Those that are under way, to be changed.
+    /// The tests that are under way, locked for changes.
     pub fn open(&self) -> MutexGuard<'_, OpenTests> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OpenTests {
-    /// A test begins; false if that are too many to know of.
+    /// Begins a test. Returns false if too many are under way.
     pub fn begin(&mut self, test: Test) -> bool {
         self.end(&test.id);
         if self.0.len() >= OPEN {
@@ -62,14 +62,14 @@ impl OpenTests {
         true
     }
 
-    /// A test ends; whether it was under way.
+    /// Ends a test. Returns true if it was under way.
     pub fn end(&mut self, id: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|open| open.id != id);
         self.0.len() < before
     }
 
-    /// The names of those that what is executed now belongs to: of a test with parts that are under way, its parts.
+    /// The names of the tests to which current hits belong: for a container with tests under way, its tests.
     pub fn names(&self) -> Vec<String> {
         let parents: BTreeSet<&str> = self
             .0

@@ -1,17 +1,17 @@
-//! How other threads talk to the agent thread and to the upkeep thread.
+//! The signal from other threads to the agent thread and the upkeep thread.
 
 use probes::ProbeTable;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long `VMDeath` waits for such a thread to finish what it does.
+/// Longest wait of `VMDeath` for the thread's current task.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a class waits for the upkeep thread to define an array; if that is not enough, no class
-/// waits any more until one is defined.
+/// Longest wait of a class for the upkeep thread to define an array. After a timeout no class waits until an array is
+/// defined.
 const ROOM_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What other threads ask of such a thread, and how it does.
+/// Requests to such a thread, and its state.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadSignal {
     state: Mutex<State>,
@@ -24,20 +24,20 @@ struct State {
     stop: bool,
     stopped: bool,
     wake: bool,
-    /// How often everything was to be written so far, of that how often the thread has begun, and how often it has ended.
+    /// Number of requests to write all data, and how many of them the thread has begun and ended.
     flushes: u64,
     flushes_begun: u64,
     flushes_ended: u64,
-    /// Arrays do not come, so that waiting for one is of no use.
+    /// True if arrays cannot be defined, so that waiting for one is useless.
     hopeless: bool,
 }
 
-/// What such a thread was woken for.
+/// The task of the thread for this turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// To write what is new.
+    /// Write new data.
     Write,
-    /// To write everything, because a user asked for it.
+    /// Write all data, because a user requested it.
     WriteAll,
     /// To end.
     Stop,
@@ -54,7 +54,7 @@ impl ThreadSignal {
         self.changed.notify_all();
     }
 
-    /// Asks the agent thread to write everything right now; the number of this request.
+    /// Requests that the agent thread writes all data now. Returns the number of the request.
     pub fn flush(&self) -> u64 {
         let mut state = self.state();
         state.wake = true;
@@ -65,7 +65,7 @@ impl ThreadSignal {
         request
     }
 
-    /// As [`ThreadSignal::flush`], and waits until that is done, but no longer than so; whether it was.
+    /// As [`ThreadSignal::flush`], and waits at most this time until it is done. Returns true if it was.
     pub fn flush_within(&self, patience: Duration) -> bool {
         let request = self.flush();
         let goes_on =
@@ -75,7 +75,7 @@ impl ThreadSignal {
             >= request
     }
 
-    /// Waits as long as this holds, but no longer than so.
+    /// Waits at most this time while `holds` is true.
     fn wait_while<'s>(
         &'s self,
         state: MutexGuard<'s, State>,
@@ -88,13 +88,13 @@ impl ThreadSignal {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The thread is being started, or could not be.
+    /// Notes that the thread is being started, or could not be.
     pub fn set_started(&self, started: bool) {
         self.state().started = started;
     }
 
-    /// Stops the thread and waits until it touches nothing any more; false if it does not
-    /// answer in time. True at once if there is none.
+    /// Stops the thread and waits until it has ended. Returns false if it does not end in time. Returns true at once if
+    /// it does not run.
     pub fn stop(&self) -> bool {
         let mut state = self.state();
         state.stop = true;
@@ -103,8 +103,8 @@ impl ThreadSignal {
         !runs(&self.wait_while(state, PATIENCE, runs))
     }
 
-    /// Waits until arrays are defined ahead of need again, if there are few: threads that load classes
-    /// faster than the upkeep thread is scheduled must not use them up.
+    /// Waits until arrays are defined ahead of need again, if few are left. Otherwise threads that load classes could
+    /// use them up before the upkeep thread is scheduled.
     pub fn await_room(&self, table: &ProbeTable) {
         if !table.is_short() {
             return;
@@ -125,13 +125,13 @@ impl ThreadSignal {
         }
     }
 
-    /// Says whether arrays can be defined, to those that wait for one.
+    /// Tells waiting threads whether arrays can be defined.
     pub fn arrays_come(&self, come: bool) {
         self.state().hopeless = !come;
         self.changed.notify_all();
     }
 
-    /// Waits for the next turn of the thread, which comes after this time at the latest.
+    /// Waits for the next turn of the thread, at most this time.
     pub fn pause(&self, longest: Duration) -> Turn {
         let mut state = self.state();
         if state.flushes_ended < state.flushes_begun {
@@ -156,7 +156,7 @@ impl ThreadSignal {
     }
 }
 
-/// Says that the thread has ended, also when it panics.
+/// Marks the thread as ended when dropped, also by a panic.
 #[derive(Debug)]
 pub(crate) struct Stopped<'a>(pub &'a ThreadSignal);
 

@@ -1,9 +1,9 @@
-//! Classes that were loaded but not linked when they were selected: the JVM retransforms none of them. Those of the
-//! bootstrap loader are linked then, and are not among these.
+//! Classes that were loaded but not linked when they were selected: the JVM cannot retransform them yet. (Classes of
+//! the bootstrap loader are linked at once instead.)
 //!
-//! While there are any, the JVM reports each class that is prepared (JVM TI, Class Prepare), and the
-//! unprepared ones among them are retransformed by the upkeep thread: fetching the file of a class runs
-//! Java code, which the thread that links it must not.
+//! While there are any, the JVM sends an event for each class that is prepared (JVM TI, Class Prepare). The upkeep
+//! thread retransforms those that were unprepared: fetching a class file runs Java code, which the linking thread must
+//! not do.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,13 +17,13 @@ pub(crate) struct Unprepared {
 #[derive(Debug, Default)]
 struct State {
     unprepared: HashSet<Vec<u8>>,
-    /// One was added since [`Unprepared::take_more`] was called.
+    /// True if one was added since the last call of [`Unprepared::take_more`].
     more: bool,
     prepared: HashSet<Vec<u8>>,
 }
 
 impl Unprepared {
-    /// A class is to be retransformed once it is prepared.
+    /// Adds a class, to be retransformed once it is prepared.
     pub fn add(&self, name: &[u8]) {
         let mut state = self.state();
         if !state.unprepared.contains(name) {
@@ -31,17 +31,17 @@ impl Unprepared {
         }
     }
 
-    /// Whether classes were added since the last call.
+    /// Checks whether classes were added since the last call.
     pub fn take_more(&self) -> bool {
         std::mem::take(&mut self.state().more)
     }
 
-    /// Whether a class of this name is unprepared.
+    /// Checks whether a class of this name is unprepared.
     pub fn has(&self, name: &[u8]) -> bool {
         self.state().unprepared.contains(name)
     }
 
-    /// A class was prepared; whether it is one of these.
+    /// Notes that a class was prepared. Returns true if it was unprepared.
     pub fn prepared(&self, name: &[u8]) -> bool {
         let mut state = self.state();
         let was_unprepared = state.unprepared.remove(name);
@@ -51,14 +51,15 @@ impl Unprepared {
         was_unprepared
     }
 
-    /// Classes that were prepared since the last call, and whether others are still unprepared.
+    /// Takes the classes that were prepared since the last call. The second value is true if others are still
+    /// unprepared.
     pub fn take_prepared(&self) -> (HashSet<Vec<u8>>, bool) {
         let mut state = self.state();
         let prepared = std::mem::take(&mut state.prepared);
         (prepared, !state.unprepared.is_empty())
     }
 
-    /// Forgets all of them.
+    /// Removes all classes.
     pub fn clear(&self) {
         *self.state() = State::default();
     }

@@ -1,10 +1,10 @@
-//! The change of loaded classes that is under way: how far it is, and whether it is to stop.
+//! The change of loaded classes that is under way: its progress and its cancellation.
 
 use control::message::Progress;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
-/// What the thread that changes classes and those that ask about it share.
+/// The state that the changing thread shares with threads that query or cancel the change.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     state: Mutex<Option<State>>,
@@ -14,7 +14,7 @@ pub(crate) struct Work {
 
 #[derive(Debug)]
 struct State {
-    /// None while it is only announced.
+    /// `None` while the change is only announced.
     thread: Option<ThreadId>,
     progress: Progress,
     can_be_cancelled: bool,
@@ -22,7 +22,7 @@ struct State {
 }
 
 impl Work {
-    /// A change is about to begin on another thread: whoever asks from now on is told to wait for it.
+    /// Announces a change that another thread is about to begin, so that commands wait for it.
     pub fn announce(&self) {
         *self.state() = Some(State {
             thread: None,
@@ -32,7 +32,7 @@ impl Work {
         });
     }
 
-    /// This thread begins a change, which ends with the value.
+    /// Begins a change of this thread, which ends when the value is dropped.
     pub fn begin(&self, can_be_cancelled: bool) -> UnderWay<'_> {
         let mut state = self.state();
         let announced = state.take().filter(|state| state.thread.is_none());
@@ -45,12 +45,12 @@ impl Work {
         UnderWay(self)
     }
 
-    /// Keeps others from changing classes, and waits for one who is, until the guard is dropped.
+    /// Waits until no other thread changes classes, and blocks others until the guard is dropped.
     pub fn alone(&self) -> MutexGuard<'_, ()> {
         self.alone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`Work::alone`], unless another is changing classes.
+    /// As [`Work::alone`], but returns `None` if another thread changes classes.
     pub fn try_alone(&self) -> Option<MutexGuard<'_, ()>> {
         match self.alone.try_lock() {
             Ok(guard) => Some(guard),
@@ -59,31 +59,31 @@ impl Work {
         }
     }
 
-    /// So many classes more are to be changed.
+    /// Adds classes that are to be changed.
     pub fn add(&self, classes: usize) {
         self.with_own(|state| state.progress.total += classes);
     }
 
-    /// So many classes more have been changed, or cannot be.
+    /// Adds classes that are done: changed or failed.
     pub fn advance(&self, classes: usize) {
         self.with_own(|state| state.progress.done += classes);
     }
 
-    /// Whether the change of this thread is to stop.
+    /// Checks whether the change of this thread is cancelled.
     pub fn is_cancelled(&self) -> bool {
         let mut cancelled = false;
         self.with_own(|state| cancelled = state.cancelled);
         cancelled
     }
 
-    /// Stops the change that is under way before its next batch, if it can be cancelled or the JVM ends.
+    /// Cancels the change that is under way before its next batch, if it can be cancelled or the JVM ends.
     pub fn cancel(&self, jvm_ends: bool) {
         if let Some(state) = self.state().as_mut() {
             state.cancelled |= jvm_ends || state.can_be_cancelled;
         }
     }
 
-    /// How far the change is; `None` if there is none.
+    /// The progress of the change; `None` if there is none.
     pub fn progress(&self) -> Option<Progress> {
         self.state().as_ref().map(|state| state.progress)
     }
