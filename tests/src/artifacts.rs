@@ -1,4 +1,4 @@
-//! The programs and libraries that the tests run and the repository does not hold: `artifacts.toml`.
+//! Programs and libraries that the tests run and the repository does not contain: `artifacts.toml`.
 
 use crate::workspace;
 use serde::Deserialize;
@@ -7,11 +7,11 @@ use std::path::PathBuf;
 /// One entry of `artifacts.toml`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Artifact {
-    /// What the tests call it.
+    /// The name in the tests.
     pub name: String,
-    /// Its path below Maven Central's root.
+    /// Path below Maven Central's root.
     pub path: String,
-    /// Digest of the file.
+    /// Digest of the file, SHA-256.
     pub sha256: String,
 }
 
@@ -21,14 +21,14 @@ struct Artifacts {
 }
 
 impl Artifact {
-    /// Where it lies once fetched.
+    /// Returns the path of the fetched file.
     pub fn path(&self) -> PathBuf {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
         workspace::target("downloads").join(file)
     }
 }
 
-/// Every artifact of the list.
+/// Returns every artifact of the list.
 pub fn all() -> Vec<Artifact> {
     let text = std::fs::read_to_string(workspace::test_file("artifacts.toml"))
         .expect("tests/artifacts.toml is there");
@@ -37,10 +37,10 @@ pub fn all() -> Vec<Artifact> {
         .artifact
 }
 
-/// The file of the artifact of this name.
+/// Returns the file of the artifact with this name.
 ///
 /// # Panics
-/// If the list has no such name, or the file was not fetched.
+/// If the list lacks the name, or the file was not fetched.
 pub fn path(name: &str) -> PathBuf {
     let artifact = all().into_iter().find(|artifact| artifact.name == name);
     let path = artifact
@@ -54,7 +54,7 @@ pub fn path(name: &str) -> PathBuf {
     path
 }
 
-/// The files of several artifacts.
+/// Returns the files of several artifacts.
 pub fn paths(names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| path(name)).collect()
 }

@@ -1,4 +1,4 @@
-//! Chromium without a window, spoken to over the DevTools protocol in two pipes.
+//! Headless Chromium, controlled over the DevTools protocol in two pipes.
 
 use crate::patience::await_that;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The program, if it is in PATH; on Debian it is the package `chromium`.
+/// Returns the program, if it is in PATH. Debian's package is `chromium`.
 pub fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("chromium"));
@@ -20,19 +20,19 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     calls: u64,
     session: String,
-    /// What went wrong in scripts, and what was not found.
+    /// Errors in scripts, and failed requests.
     pub errors: Vec<Value>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts it.
+    /// Starts the browser.
     ///
     /// # Panics
     /// If it does not start.
     pub fn start(program: &Path) -> Self {
         let profile = crate::scratch();
-        // The protocol's pipes are files 3 and 4.
+        // The protocol uses file descriptors 3 and 4.
         let script = "exec \"$0\" \"$@\" 3<&0 4>&1";
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).arg(program);
@@ -65,7 +65,7 @@ impl Browser {
     /// Calls a method of the protocol.
     ///
     /// # Panics
-    /// If it fails.
+    /// If the method fails.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.calls += 1;
         let mut message = json!({"id": self.calls, "method": method, "params": parameters});
@@ -91,10 +91,10 @@ impl Browser {
         }
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     ///
     /// # Panics
-    /// If it throws.
+    /// If the expression throws.
     pub fn value(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", asked);
@@ -108,20 +108,20 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// If it never is.
+    /// If it does not become true.
     pub fn wait(&mut self, expression: &str) {
         await_that(expression, || {
             self.value(&format!("!!({expression})")) == true
         });
     }
 
-    /// Opens a page and waits until all of it is there.
+    /// Opens a page and waits until it is loaded.
     pub fn open(&mut self, url: &str) {
         self.call("Page.navigate", json!({"url": url}));
         self.wait("document.readyState === 'complete'");
     }
 
-    /// Presses keys, each of which is a letter.
+    /// Presses keys, one for each letter.
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars().map(String::from) {
             self.press(&letter, &letter);

@@ -1,6 +1,6 @@
-//! File-driven cases: a Java file whose leading comments say how to run it and what to expect.
+//! Cases in files: the leading comments of a Java file state how to run it, and its expected results.
 //!
-//! `java/cases/Branches.java` is the first of them and documents the format.
+//! `java/cases/Branches.java` documents the format.
 
 use crate::java::{Java, Run};
 use crate::javac;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Case {
     /// The file.
     pub file: PathBuf,
-    /// Name of the main class, which is the file's.
+    /// The main class, with the name of the file.
     main: String,
     jvm: Vec<String>,
     agent: String,
@@ -26,16 +26,16 @@ pub struct Case {
     lines: Lines,
 }
 
-/// What the comments of a file expect of its lines.
+/// The expectations in a file's comments, by line.
 #[derive(Debug, Default)]
 pub struct Lines(Vec<(u32, Expected)>);
 
-/// What a line's comment expects.
+/// The expectation in a line's comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     /// Every instruction and every branch was executed.
     Covered,
-    /// So many of so many branches.
+    /// Covered and total branches.
     Branches(u32, u32),
     /// No instruction was executed.
     Missed,
@@ -45,7 +45,7 @@ enum Expected {
     Nothing,
 }
 
-/// Every case, sorted by name.
+/// Returns every case, sorted by name.
 pub fn all() -> Vec<Case> {
     javac::sources_in(&workspace::test_file("java/cases"))
         .into_iter()
@@ -113,7 +113,7 @@ impl Case {
         }
     }
 
-    /// The JDKs here that it is for.
+    /// Returns the JDKs of this machine that the case is for.
     pub fn jdks(&self) -> impl Iterator<Item = &'static Jdk> {
         let releases = self.oldest..=self.newest;
         jdks::all()
@@ -121,7 +121,7 @@ impl Case {
             .filter(move |jdk| releases.contains(&jdk.feature))
     }
 
-    /// Compiles the file for this JDK.
+    /// Compiles the file with this JDK.
     pub fn compile(&self, jdk: &Jdk, folder: &Path) -> PathBuf {
         if jdk.full {
             return javac::compile(jdk, &[&self.file], folder, &[]);
@@ -131,18 +131,18 @@ impl Case {
         javac::compile(&compiler, &[&self.file], folder, &["--release", &release])
     }
 
-    /// The command without the agent.
+    /// Returns the command without the agent.
     pub fn java(&self, jdk: &Jdk, classes: &Path) -> Java {
         let java = Java::new(jdk).options(&self.jvm).class_path(&[classes]);
         java.main(&self.main).arguments(&self.arguments)
     }
 
-    /// The agent's options, writing to this folder.
+    /// Returns the agent's options for this output folder.
     pub fn agent_options(&self, output: &Path) -> String {
         format!("{},output={}", self.agent, output.display())
     }
 
-    /// Fails the test unless exit code and output are what the file says.
+    /// Asserts exit code and output as the file states them.
     #[track_caller]
     pub fn assert_run(&self, run: &Run) {
         run.assert_exit(self.exit);
@@ -156,7 +156,7 @@ impl Case {
         );
     }
 
-    /// Fails the test unless the report shows every line as its comment says.
+    /// Asserts that the report shows every line as its comment states.
     #[track_caller]
     pub fn assert_lines(&self, report: &XmlReport, whose: &str) {
         let differences = self.lines.differences("", &self.file, report);
@@ -165,7 +165,7 @@ impl Case {
 }
 
 impl Lines {
-    /// The comments at the ends of lines.
+    /// Reads the comments at the ends of lines.
     pub fn read(text: &str) -> Self {
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -179,12 +179,12 @@ impl Lines {
         Self(lines)
     }
 
-    /// How many lines have a comment.
+    /// Returns the number of lines with a comment.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Where a report shows something else than the comments of this file say.
+    /// Returns the differences between a report and the comments of this file.
     pub fn differences(&self, package: &str, file: &Path, report: &XmlReport) -> Vec<String> {
         let name = file.file_name().expect("a file name").to_string_lossy();
         let difference = |&(number, expected): &(u32, Expected)| {
@@ -201,7 +201,7 @@ impl Lines {
     }
 }
 
-/// A line's counters, missed and covered.
+/// The counters of a line, missed and covered.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     instructions: (u32, u32),

@@ -1,4 +1,4 @@
-//! Classes to try things on: those of a JDK's modules, and those of jars.
+//! Corpora of classes: those of a JDK's modules, and those of jars.
 
 use crate::java::Java;
 use crate::javac;
@@ -7,15 +7,16 @@ use crate::workspace;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A class file that was found somewhere.
+/// A class file of a corpus.
 pub struct Class {
-    /// Its path below the folder or in the jar.
+    /// Path below the folder or in the jar.
     pub name: String,
     /// The class file.
     pub bytes: Vec<u8>,
 }
 
-/// The classes of all modules of a JDK, one folder for each module; kept in `target/corpus`, since taking them out takes a while.
+/// Extracts the classes of all modules of a JDK, one folder for each module. Keeps them in `target/corpus`, since it
+/// takes a while.
 ///
 /// # Panics
 /// If the JDK has no `jimage`, or it fails.
@@ -50,7 +51,7 @@ pub fn jdk_classes(jdk: &Jdk) -> PathBuf {
     folder
 }
 
-/// Every class file below a folder, by name.
+/// Returns every class file below a folder, by name.
 ///
 /// # Panics
 /// If one cannot be read.
@@ -63,7 +64,7 @@ pub fn in_folder(folder: &Path) -> Vec<Class> {
     files.iter().map(read).collect()
 }
 
-/// Every class file in a jar, in the jar's order.
+/// Returns every class file of a jar, in the jar's order.
 ///
 /// # Panics
 /// If the jar cannot be read.
@@ -91,8 +92,9 @@ pub fn in_jar(jar: &Path) -> Vec<Class> {
     classes
 }
 
-/// Writes classes into one file: for each the length of its name (two bytes, big-endian) and the name, the length of
-/// the class file (four bytes) and the class file.
+/// Writes classes into one file. Each has the length of its name (two bytes, big-endian), the name, the length of the
+/// class
+/// file (four bytes) and the class file.
 ///
 /// # Panics
 /// If it cannot be written.
@@ -110,10 +112,10 @@ pub fn write_pack<'c>(file: &Path, classes: impl Iterator<Item = (&'c str, &'c [
     write().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
 
-/// The path of a file below a folder.
+/// Returns the path of a file relative to a folder.
 ///
 /// # Panics
-/// If it is not below it.
+/// If the file is not below the folder.
 fn name_below(folder: &Path, file: &Path) -> String {
     let below = file.strip_prefix(folder).expect("a file below the folder");
     below.to_string_lossy().into_owned()

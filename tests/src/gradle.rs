@@ -1,8 +1,8 @@
-//! Gradle, where it is installed: there is no distribution of it on Maven Central.
+//! Gradle, if it is installed: Maven Central has no distribution of it.
 
 use std::path::PathBuf;
 
-/// The folder of the installation whose `gradle` is in PATH, if there is one.
+/// Returns the folder of the installation whose `gradle` is in PATH, if any.
 pub fn home() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let programs = std::env::split_paths(&path).map(|folder| folder.join("gradle"));

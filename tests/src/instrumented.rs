@@ -1,27 +1,27 @@
-//! Classes instrumented by `classhook instrument`, and what they record.
+//! Classes instrumented by `classhook instrument`, and their recordings.
 
 use crate::java::{Java, Run};
 use crate::programs::Workload;
 use crate::workspace;
 use std::path::{Path, PathBuf};
 
-/// A class path instrumented for running without the agent.
+/// A class path that runs without the agent.
 #[derive(Debug)]
 pub struct Instrumented {
     /// The class path, with the runtime at its end.
     pub class_path: Vec<PathBuf>,
-    /// The snapshot that holds the original classes.
+    /// The snapshot with the original classes.
     pub baseline: PathBuf,
 }
 
-/// `classhook instrument` with these arguments.
+/// Returns the command `classhook instrument` with these arguments.
 pub fn instrument<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Java {
     Java::program(workspace::classhook())
         .argument("instrument")
         .arguments(arguments)
 }
 
-/// Instruments each entry of a class path on its own.
+/// Instruments each entry of a class path separately.
 ///
 /// # Panics
 /// If the command fails.
@@ -53,7 +53,7 @@ pub fn class_path(entries: &[PathBuf], folder: &Path) -> Instrumented {
     }
 }
 
-/// Runs a program from instrumented classes with full verification; it records into `output`.
+/// Runs a program from instrumented classes with full verification. It records into `output`.
 pub fn run(
     workload: &Workload<'_>,
     instrumented: &Instrumented,

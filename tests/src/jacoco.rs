@@ -1,12 +1,12 @@
-//! JaCoCo itself: the reference that coverage is compared with.
+//! JaCoCo itself, the reference for coverage.
 
 use crate::{artifacts, jdks, tools};
 use jacoco_files::{Execution, XmlReport};
 use std::path::Path;
 
-/// The option that loads JaCoCo's agent, with its defaults, and writes to this file.
+/// Returns the option that loads JaCoCo's agent, with its defaults, and writes to this file.
 ///
-/// Every class file that it sees goes to `dump`, if given, as `name.<id>.class`.
+/// Every class file that the agent receives goes to `dump`, if given, as `name.<id>.class`.
 pub fn agent_option(destination: &Path, dump: Option<&Path>) -> String {
     let agent = artifacts::path("jacoco-agent");
     let dump = dump.map_or_else(String::new, |folder| {
@@ -19,10 +19,10 @@ pub fn agent_option(destination: &Path, dump: Option<&Path>) -> String {
     )
 }
 
-/// Runs the command line's `report`, and reads the XML it made.
+/// Runs `report` of the command line, and reads its XML.
 ///
 /// # Panics
-/// If it refuses the files.
+/// If the command refuses the files.
 pub fn report(execution: &Path, class_files: &Path, xml: &Path) -> XmlReport {
     let command_line = artifacts::path("jacoco-cli");
     let command_line = command_line.to_str().expect("a path of text");
@@ -40,7 +40,7 @@ pub fn report(execution: &Path, class_files: &Path, xml: &Path) -> XmlReport {
     XmlReport::read(xml)
 }
 
-/// The report of an execution held in memory.
+/// Returns the report of an execution held in memory.
 pub fn report_of(
     execution: &Execution,
     class_files: &Path,

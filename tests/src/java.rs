@@ -1,4 +1,4 @@
-//! Running `java`: options, an agent, a time limit, and what the program printed.
+//! Runs `java`: options, an agent, a time limit, and the program's output.
 
 use crate::jdks::Jdk;
 use crate::{watchdog, workspace};
@@ -10,13 +10,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long a program may take, unless a test says otherwise.
+/// Default limit for a program's run.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Compiles once and quickly instead of again and better: what a run of a few seconds never gains from costs it a third.
+/// Compiles once and quickly. Better code never pays off in a run of a few seconds, and takes a third of its time.
 const QUICK_COMPILER: &str = "-XX:TieredStopAtLevel=1";
 
-/// A `java` command being put together.
+/// A `java` command under construction.
 #[derive(Debug, Clone)]
 pub struct Java {
     program: PathBuf,
@@ -27,34 +27,34 @@ pub struct Java {
     limit: Duration,
 }
 
-/// What a program that ended has left.
+/// The remains of a program that has ended.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The command, for messages.
+    /// The command line, for messages.
     pub command: String,
     /// Its standard output.
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
     /// Its process id.
     pub pid: u32,
 }
 
 impl Java {
-    /// This JDK's `java` with its quick compiler alone, and without any variable that adds options.
+    /// Creates a command for this JDK's `java`, with its quick compiler alone and without variables that add options.
     pub fn new(jdk: &Jdk) -> Self {
         Self::program(jdk.tool("java")).option(QUICK_COMPILER)
     }
 
-    /// With the compilers that users have, for tests of what these make of edited code.
+    /// Uses all compilers, for tests of their code for edited methods.
     pub fn all_compilers(mut self) -> Self {
         self.options.retain(|option| option != QUICK_COMPILER);
         self
     }
 
-    /// Another program run in the same way, for example `classhook`.
+    /// Creates a command for another program, for example `classhook`.
     pub fn program(program: PathBuf) -> Self {
         let (options, rest, environment) = (Vec::new(), Vec::new(), Vec::new());
         Self {
@@ -67,27 +67,27 @@ impl Java {
         }
     }
 
-    /// An option of the JVM: `-Xverify:all`.
+    /// Adds an option of the JVM, such as `-Xverify:all`.
     pub fn option(mut self, option: impl AsRef<OsStr>) -> Self {
         self.options.push(option.as_ref().to_owned());
         self
     }
 
-    /// Several options of the JVM.
+    /// Adds several options of the JVM.
     pub fn options<O: AsRef<OsStr>>(mut self, options: &[O]) -> Self {
         self.options
             .extend(options.iter().map(|option| option.as_ref().to_owned()));
         self
     }
 
-    /// Folders and jars of the class path.
+    /// Sets the folders and jars of the class path.
     pub fn class_path<P: AsRef<Path>>(self, entries: &[P]) -> Self {
         let joined =
             std::env::join_paths(entries.iter().map(AsRef::as_ref)).expect("no colon in a path");
         self.option("-cp").option(joined)
     }
 
-    /// Classhook's agent with these options; `None` leaves even the `=` out.
+    /// Adds Classhook's agent with these options; `None` leaves out even the `=`.
     pub fn agent(self, options: Option<&str>) -> Self {
         let mut argument = OsString::from("-agentpath:");
         argument.push(workspace::agent_library());
@@ -98,7 +98,7 @@ impl Java {
         self.option(argument)
     }
 
-    /// Classhook's coverage into this folder.
+    /// Adds the agent with coverage into this folder.
     pub fn coverage(self, output: &Path) -> Self {
         self.agent(Some(&format!(
             "plugin=coverage,output={}",
@@ -106,18 +106,18 @@ impl Java {
         )))
     }
 
-    /// The main class.
+    /// Sets the main class.
     pub fn main(self, class: &str) -> Self {
         self.argument(class)
     }
 
-    /// An argument of the program.
+    /// Adds an argument of the program.
     pub fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.rest.push(argument.as_ref().to_owned());
         self
     }
 
-    /// Several arguments of the program.
+    /// Adds several arguments of the program.
     pub fn arguments<A: AsRef<OsStr>>(mut self, arguments: &[A]) -> Self {
         self.rest.extend(
             arguments
@@ -127,32 +127,33 @@ impl Java {
         self
     }
 
-    /// The folder to run in.
+    /// Sets the working folder.
     pub fn folder(mut self, folder: &Path) -> Self {
         self.folder = Some(folder.to_path_buf());
         self
     }
 
-    /// A variable of the environment.
+    /// Sets an environment variable.
     pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment
             .push((name.into(), value.as_ref().to_owned()));
         self
     }
 
-    /// Another time limit.
+    /// Sets another time limit.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Starts the program without waiting for it; its output can be read from the child's pipes, which end when the
-    /// program outlives its limit and is killed.
+    /// Starts the program without waiting. Its output comes through the child's pipes. They end when the program ends,
+    /// or when it
+    /// exceeds its limit and is killed.
     pub fn spawn(&self) -> Child {
         self.start(Stdio::null()).0
     }
 
-    /// As [`Java::spawn`], with a pipe to its standard input.
+    /// Like [`Java::spawn`], with a pipe to standard input.
     pub fn spawn_talking(&self) -> Child {
         self.start(Stdio::piped()).0
     }
@@ -168,7 +169,7 @@ impl Java {
     /// Runs the program to its end.
     ///
     /// # Panics
-    /// If it does not end within the limit; the message holds a thread dump, and the process is gone.
+    /// If it exceeds the limit: the message has a thread dump, and the process is killed.
     pub fn run(&self) -> Run {
         let (mut child, watch) = self.start(Stdio::null());
         let stdout = read_aside(child.stdout.take().expect("stdout is a pipe"));
@@ -191,7 +192,7 @@ impl Java {
         run
     }
 
-    /// The words of the command, for another program that starts it.
+    /// Returns the words of the command, for another program that starts it.
     pub fn words(&self) -> Vec<OsString> {
         let program = std::iter::once(self.program.clone().into_os_string());
         let rest = self.options.iter().chain(&self.rest).cloned();
@@ -219,7 +220,7 @@ impl Java {
 }
 
 impl Run {
-    /// Fails the test unless the program ended with 0.
+    /// Asserts that the program ended with 0.
     #[track_caller]
     pub fn assert_success(&self) -> &Self {
         assert!(
@@ -230,7 +231,7 @@ impl Run {
         self
     }
 
-    /// Fails the test unless the program ended with this code.
+    /// Asserts that the program ended with this code.
     #[track_caller]
     pub fn assert_exit(&self, code: i32) -> &Self {
         assert_eq!(
@@ -242,7 +243,7 @@ impl Run {
         self
     }
 
-    /// Fails the test unless standard error has this text.
+    /// Asserts that standard error contains this text.
     #[track_caller]
     pub fn assert_stderr(&self, part: &str) -> &Self {
         assert!(
@@ -253,7 +254,7 @@ impl Run {
         self
     }
 
-    /// Fails the test unless the program ended and printed as another run of it.
+    /// Asserts that the program ended and printed the same as another run.
     #[track_caller]
     pub fn assert_same_as(&self, other: &Self) -> &Self {
         assert_eq!(self.status, other.status, "{}", self.report());
@@ -262,7 +263,7 @@ impl Run {
         self
     }
 
-    /// Takes the agent's lines about methods that it left alone (H0411) out of standard error; gives their codes.
+    /// Removes the agent's lines about unchanged methods (H0411) from standard error, and returns their codes.
     pub fn take_remarks(&mut self) -> Vec<&'static str> {
         let code = |line: &str| {
             let rest = line.strip_prefix("classhook: warning[")?;
@@ -274,7 +275,7 @@ impl Run {
         codes
     }
 
-    /// Command, status and output, for a message.
+    /// Formats command, status and output for a message.
     pub fn report(&self) -> String {
         let mut text = format!("command: {}\nstatus: {}\n", self.command, self.status);
         for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
@@ -284,7 +285,7 @@ impl Run {
     }
 }
 
-/// The first and last part of a long text.
+/// Returns the first and last part of a long text.
 fn shortened(text: &str) -> String {
     const KEPT: usize = 6_000;
     if text.len() <= 2 * KEPT {

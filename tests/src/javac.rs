@@ -1,4 +1,4 @@
-//! Compiling Java sources with a JDK's own compiler.
+//! Compiles Java sources with a JDK's own compiler.
 
 use crate::jdks::Jdk;
 use crate::{tools, workspace};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// Compiles the sources into `folder/classes` with `-g` and further options, and returns that folder.
 ///
-/// What was compiled before, by the same compiler with the same options, is copied from `target/test-classes`.
+/// Earlier results of the same compiler with the same options and sources are copied from `target/test-classes`.
 ///
 /// # Panics
-/// With the compiler's messages, if it refuses.
+/// With the compiler's messages, if it refuses the sources.
 pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) -> PathBuf {
     let classes = folder.join("classes");
     std::fs::create_dir_all(&classes).expect("the test's folder is writable");
     if options.iter().any(|option| option.contains('/')) {
-        // A path says nothing about what lies there.
+        // A path does not identify the files in it.
         run(jdk, sources, &classes, options);
         return classes;
     }
@@ -28,8 +28,9 @@ pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) ->
     classes
 }
 
-/// Lets `compile` fill a folder, once for each identity of the compiler and content of the sources, and copies that
-/// folder into `classes`.
+/// Calls `compile` once for each identity of the compiler and content of the sources, keeps the filled folder, and
+/// copies it
+/// into `classes`.
 ///
 /// # Panics
 /// If a source cannot be read, or a folder cannot be written.
@@ -43,7 +44,7 @@ pub fn kept(identity: &[String], sources: &[&Path], classes: &Path, compile: imp
             .tempdir_in(&parent);
         let fresh = fresh.expect("target/ is writable");
         compile(fresh.path());
-        // Another test may have been quicker: what it made is the same.
+        // Another test may have been first; its result is the same.
         if let Err(error) = std::fs::rename(fresh.keep(), &kept) {
             assert!(kept.is_dir(), "{}: {error}", kept.display());
         }
@@ -51,7 +52,7 @@ pub fn kept(identity: &[String], sources: &[&Path], classes: &Path, compile: imp
     copy(&kept, classes);
 }
 
-/// A digest of the compiler's identity and of names and contents of the sources.
+/// Returns a digest of the compiler's identity and of names and contents of the sources.
 fn content_address(identity: &[String], sources: &[&Path]) -> String {
     let mut digest = Sha256::new();
     let mut add = |bytes: &[u8]| {
@@ -100,10 +101,10 @@ fn run(jdk: &Jdk, sources: &[&Path], classes: &Path, options: &[&str]) {
     assert_eq!(ended.code, 0, "javac {words:?}:\n{}", ended.text);
 }
 
-/// Packs `what` of a folder (`.` is all of it) into a jar with these lines in its manifest.
+/// Packs `what` of a folder (`.` is all) into a jar with these lines in its manifest.
 ///
 /// # Panics
-/// If that fails.
+/// If the tool `jar` fails.
 pub fn jar(jdk: &Jdk, folder: &Path, what: &str, manifest: &str, jar: &Path) -> PathBuf {
     let lines = jar.with_extension("manifest");
     std::fs::write(&lines, manifest).expect("the test's folder is writable");
@@ -114,12 +115,12 @@ pub fn jar(jdk: &Jdk, folder: &Path, what: &str, manifest: &str, jar: &Path) -> 
     jar.to_path_buf()
 }
 
-/// Every `.java` file below a folder, sorted.
+/// Returns every `.java` file below a folder, sorted.
 pub fn sources_in(folder: &Path) -> Vec<PathBuf> {
     files_with_extension(folder, "java")
 }
 
-/// Every file below a folder with this extension, sorted.
+/// Returns every file below a folder with this extension, sorted.
 pub fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The oldest release that tests run on as a rule; see [`eight`].
+/// The oldest release that most tests run on; see [`eight`].
 pub const OLDEST: u32 = 11;
 
 /// A Java installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Jdk {
-    /// Its folder, links resolved.
+    /// The folder, with links resolved.
     pub home: PathBuf,
-    /// `17.0.15`.
+    /// The version, such as `17.0.15`.
     pub version: String,
-    /// 17.
+    /// The release, such as 17.
     pub feature: u32,
-    /// It has `javac`.
+    /// Set if it has `javac`.
     pub full: bool,
 }
 
 impl Jdk {
-    /// One of its programs: `java`, `javac`, `jcmd`.
+    /// Returns the path of a program: `java`, `javac`, `jcmd`.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
     }
 
-    /// The installation in this folder, of any release.
+    /// Returns the installation in this folder, of any release.
     pub fn at(home: &Path) -> Option<Self> {
         let home = home.canonicalize().ok()?;
         if !home.join("bin/java").is_file() {
@@ -58,9 +58,9 @@ impl fmt::Display for Jdk {
     }
 }
 
-/// Every installation of release 11 or newer, one for each release: a full one before one without `javac`.
+/// Returns one installation for each release from 11 on. One with `javac` is preferred.
 ///
-/// Prints what it found, once. With `CI=true` a full 17 and a full 25 must be there.
+/// Prints them once. With `CI=true` a full 17 and a full 25 are required.
 pub fn all() -> &'static [Jdk] {
     static FOUND: OnceLock<Vec<Jdk>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -88,23 +88,23 @@ pub fn all() -> &'static [Jdk] {
     })
 }
 
-/// Those with `javac`.
+/// Returns those with `javac`.
 pub fn full() -> Vec<Jdk> {
     all().iter().filter(|jdk| jdk.full).cloned().collect()
 }
 
-/// The installation of this release, if there is one.
+/// Returns the installation of this release, if any.
 pub fn release(feature: u32) -> Option<Jdk> {
     all().iter().find(|jdk| jdk.feature == feature).cloned()
 }
 
-/// The installation of release 8, in which the agent works, too: few tests are about it, and all others run on newer ones.
+/// Returns the installation of release 8. Few tests run on it.
 pub fn eight() -> Option<Jdk> {
     let mut all = every_installation().into_iter();
     all.find(|jdk| jdk.feature == 8)
 }
 
-/// The releases that every statement of the product is tested on: 17 and 25, where they are there.
+/// Returns the releases that every claim about the product is tested on: 17 and 25, if present.
 pub fn main_two() -> Vec<Jdk> {
     full()
         .into_iter()
@@ -112,7 +112,7 @@ pub fn main_two() -> Vec<Jdk> {
         .collect()
 }
 
-/// Those, and 21, which need not have a compiler: what JVMs of these releases tell of themselves differs.
+/// Returns those and 21, which may lack a compiler. JVMs of these releases report different facts about themselves.
 pub fn main_three() -> Vec<Jdk> {
     let mut three = main_two();
     three.extend(release(21));
@@ -144,14 +144,14 @@ pub fn newest_and_another(name: &str) -> Vec<Jdk> {
     others
 }
 
-/// The newest full JDK: it compiles and verifies for the others.
+/// Returns the newest full JDK, which compiles and verifies for the others.
 pub fn newest() -> Jdk {
     full()
         .pop()
         .expect("expected a full JDK (with javac) in JAVA_HOME, PATH or /usr/lib/jvm")
 }
 
-/// Every installation, also those that are too old.
+/// Returns every installation, including too old ones.
 pub fn every_installation() -> Vec<Jdk> {
     let mut homes = BTreeSet::new();
     let jdks = places().into_iter().filter_map(|home| Jdk::at(&home));
@@ -198,7 +198,7 @@ fn released_version(home: &Path) -> Option<String> {
     Some(version.trim_matches('"').to_owned())
 }
 
-/// From the first line of `java -version`: `openjdk version "17.0.15" 2025-04-15`.
+/// Parses the first line of `java -version`: `openjdk version "17.0.15" 2025-04-15`.
 fn printed_version(home: &Path) -> Option<String> {
     let output = Command::new(home.join("bin/java"))
         .arg("-version")
@@ -209,7 +209,7 @@ fn printed_version(home: &Path) -> Option<String> {
         .find_map(|line| line.split('"').nth(1).map(str::to_owned))
 }
 
-/// `17.0.15` is 17, `1.8.0_504` is 8.
+/// Returns the release: 17 of `17.0.15`, 8 of `1.8.0_504`.
 fn feature_of(version: &str) -> Option<u32> {
     let mut numbers = version.split(['.', '-', '+', '_']);
     match numbers.next()?.parse().ok()? {

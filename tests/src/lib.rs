@@ -1,6 +1,7 @@
 //! The toolbox of the end-to-end tests: JDKs, artifacts, `java` and `javac`, file-driven cases, comparisons with JaCoCo.
 //!
-//! Deliberately not a test framework: each test in `tests/` is a plain function that starts real JVMs, one per case.
+//! This is deliberately no test framework: each test in `tests/` is a plain function that starts real JVMs, one per
+//! case.
 //! Start reading at [`java::Java`], which runs a program, and [`programs`], the workloads measured under two tools.
 //!
 //! ```no_run

@@ -1,4 +1,4 @@
-//! Maven: its distribution, and a local repository with all that the builds of the tests need.
+//! Maven: its distribution, and a local repository with all files that the builds of the tests need.
 
 use crate::workspace::{target, test_file};
 use crate::{artifacts, javac};
@@ -13,7 +13,7 @@ pub struct File {
     pub sha256: String,
 }
 
-/// What `maven-repository.sha256` lists.
+/// Returns the files that `maven-repository.sha256` lists.
 ///
 /// # Panics
 /// If a line is not a digest and a path.
@@ -22,7 +22,7 @@ pub fn files() -> Vec<File> {
     listed(&text.expect("tests/maven-repository.sha256 is there"))
 }
 
-/// The files of such a list.
+/// Parses a list of files.
 ///
 /// # Panics
 /// If a line is not a digest and a path.
@@ -37,12 +37,12 @@ pub fn listed(text: &str) -> Vec<File> {
     text.lines().map(file).collect()
 }
 
-/// The local repository that `cargo xtask setup` fills.
+/// Returns the local repository that `cargo xtask setup` fills.
 pub fn local_repository() -> PathBuf {
     target("maven-local")
 }
 
-/// The folder of Maven, unpacked when it is needed first.
+/// Returns Maven's folder, unpacked at the first call.
 ///
 /// # Panics
 /// If it was not fetched.
@@ -58,7 +58,7 @@ pub fn home() -> PathBuf {
         let mut archive = zip::ZipArchive::new(file).expect("an archive");
         archive.extract(scratch.path()).expect("room on the disk");
         std::fs::create_dir_all(target("maven")).expect("target/ is writable");
-        // Another test may have been quicker.
+        // Another test may have unpacked it first.
         if let Err(error) = std::fs::rename(scratch.path().join(name), &home) {
             assert!(home.is_dir(), "{}: {error}", home.display());
         }
@@ -66,7 +66,7 @@ pub fn home() -> PathBuf {
     home
 }
 
-/// The jars of Maven, against which plugins are compiled.
+/// Returns Maven's jars, against which plugins are compiled.
 pub fn libraries() -> Vec<PathBuf> {
     javac::files_with_extension(&home().join("lib"), "jar")
 }

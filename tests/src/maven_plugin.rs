@@ -1,5 +1,5 @@
-//! What build tools load: the plugins of Maven and Gradle and the listeners of tests, compiled from `build-tools` and laid out as a repository
-//! with the agent's jar beside them.
+//! The plugins of Maven and Gradle and the listeners of tests, compiled from `build-tools` into a repository with the
+//! agent's jar beside them.
 
 use crate::jdks::Jdk;
 use crate::workspace::{classhook, root, target};
@@ -14,36 +14,36 @@ use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// The group of all artifacts.
+/// The group id of all artifacts.
 pub const GROUP: &str = "io.github.classhook";
-/// The plugin.
+/// The artifact id of Maven's plugin.
 pub const PLUGIN: &str = "classhook-maven-plugin";
-/// The plugin of Gradle.
+/// The artifact id of Gradle's plugin.
 pub const GRADLE_PLUGIN: &str = "classhook-gradle-plugin";
-/// What Gradle's builds apply, by which its class is found.
+/// The plugin id that Gradle's builds apply.
 const GRADLE_ID: &str = GROUP;
-/// The jar with command and agent, and the one platform that there is.
+/// The jar with command and agent, and its only platform.
 const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
-/// What reports of Maven's site are compiled against.
+/// Libraries against which reports of Maven's site are compiled.
 pub const REPORTING: [&str; 2] = ["maven-reporting-api", "doxia-sink-api"];
-/// The jar with the listener of tests.
+/// The artifact id of the jar with the listeners of tests.
 const TESTS: &str = "classhook-tests";
-/// The version of all.
+/// The version of all artifacts.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The package of the plugin's classes.
 const PACKAGE: &str = "io/github/classhook/maven";
-/// The package of what plugins share, which find command and agent in it.
+/// The package of the classes that all plugins share; command and agent are in it.
 const SHARED: &str = "io/github/classhook/build";
 
-/// Where the repository is.
+/// Returns the folder of the repository.
 pub fn repository() -> PathBuf {
     target("maven-repository")
 }
 
-/// Makes the repository of what is built of agent and command, with this JDK's compiler.
+/// Creates the repository from the built agent and command, with this JDK's compiler.
 ///
 /// # Panics
-/// If something is not there, not to be compiled, or cannot be written.
+/// If a file is missing, does not compile, or cannot be written.
 pub fn build(jdk: &Jdk) {
     let scratch = crate::scratch();
     let library = target("release/libclasshook.so");
@@ -70,14 +70,14 @@ pub fn build(jdk: &Jdk) {
     );
 }
 
-/// Adds the plugin of Gradle, compiled against an installation of it.
+/// Adds Gradle's plugin, compiled against an installation of Gradle.
 ///
 /// # Panics
 /// If it does not compile, or cannot be written.
 pub fn build_for_gradle(jdk: &Jdk, gradle: &Path) {
     let scratch = crate::scratch();
     let mut libraries = javac::files_with_extension(&gradle.join("lib"), "jar");
-    // What the API's signatures are of, which Debian's package has elsewhere.
+    // Types in the API's signatures; Debian's package has them elsewhere.
     libraries.push(artifacts::path("groovy"));
     libraries.extend(maven::libraries());
     let sources = ["build-tools/shared/src", "build-tools/gradle/src"];
@@ -99,7 +99,7 @@ fn dependencies(all: &[&str]) -> String {
     format!("  <dependencies>\n{all}  </dependencies>\n")
 }
 
-/// The jar with command and agent as a dependency.
+/// Returns the dependency on the jar with command and agent.
 fn native_element() -> String {
     let (artifact, platform) = NATIVE;
     format!(
@@ -108,14 +108,14 @@ fn native_element() -> String {
     )
 }
 
-/// The interface of reports of Maven's site as a dependency, in the version that JaCoCo's plugin has.
+/// Returns the dependency on the interface of Maven's site, in the version of JaCoCo's plugin.
 fn reporting_element() -> String {
     "      <groupId>org.apache.maven.reporting</groupId>\n      \
      <artifactId>maven-reporting-api</artifactId>\n      <version>3.0</version>\n"
         .to_owned()
 }
 
-/// Writes a file of an artifact, so that no reader sees half of it.
+/// Writes a file of an artifact, so that no reader sees a part of it.
 fn put((artifact, ending): (&str, &str), bytes: &[u8]) {
     let folder = repository()
         .join(GROUP.replace('.', "/"))
@@ -139,7 +139,7 @@ fn read(file: &Path) -> Vec<u8> {
 /// Files of a jar by their paths.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Command and agent, and the digest of both, by which the plugin names the folder that it unpacks them into.
+/// Returns command and agent with the digest of both. The plugin unpacks them into a folder of that name.
 fn native_jar(native: Files, platform: &str) -> Vec<u8> {
     let mut digest = Sha256::new();
     native.values().for_each(|bytes| digest.update(bytes));
@@ -147,7 +147,7 @@ fn native_jar(native: Files, platform: &str) -> Vec<u8> {
         .finalize()
         .iter()
         .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}"); // a string takes everything
+            let _ = write!(hex, "{byte:02x}"); // writing to a string cannot fail
             hex
         });
     let mut files = native;
@@ -160,7 +160,7 @@ fn native_jar(native: Files, platform: &str) -> Vec<u8> {
     jar(&files)
 }
 
-/// The jar with the listeners of tests, which JUnit's platform and TestNG find; compiled in this folder.
+/// Returns the jar with the listeners of tests, which JUnit's platform and TestNG find. It is compiled in this folder.
 ///
 /// # Panics
 /// If it does not compile.
@@ -183,7 +183,7 @@ pub fn listener_jar(jdk: &Jdk, folder: &Path) -> Vec<u8> {
     jar(&files)
 }
 
-/// The classes of the plugin, and what tells Maven of them.
+/// Returns the plugin's classes, and its descriptors for Maven.
 fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
     let sources = ["build-tools/shared/src", "build-tools/maven/src"];
     let mut libraries = maven::libraries();
@@ -196,7 +196,7 @@ fn plugin_files(jdk: &Jdk, scratch: &Path) -> Files {
     files
 }
 
-/// The classes of these sources, for Java 8.
+/// Compiles these sources for Java 8 and returns the classes.
 fn compiled(jdk: &Jdk, sources: &[&str], libraries: &[PathBuf], scratch: &Path) -> Files {
     let sources = sources.iter();
     let sources: Vec<PathBuf> = sources
@@ -225,7 +225,7 @@ fn compiled(jdk: &Jdk, sources: &[&str], libraries: &[PathBuf], scratch: &Path) 
     files
 }
 
-/// A jar of files that all have the same date, so that the same files make the same jar.
+/// Creates a jar whose files all have the same date, so that the same files give the same jar.
 fn jar(files: &Files) -> Vec<u8> {
     let mut jar = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
@@ -244,17 +244,17 @@ fn pom(artifact: &str, packaging: &str, rest: &str) -> String {
     )
 }
 
-/// `META-INF/maven/plugin.xml`, made of `goals.toml`.
+/// Generates `META-INF/maven/plugin.xml` from `goals.toml`.
 ///
 /// # Panics
-/// If a goal has a parameter that is not in the table.
+/// If a goal names a parameter that the table lacks.
 pub fn descriptor() -> String {
     let table = std::fs::read_to_string(root().join("build-tools/maven/goals.toml"));
     let table: Table = toml::from_str(&table.expect("the table of goals")).expect("well formed");
     table.descriptor()
 }
 
-/// `goals.toml`.
+/// The content of `goals.toml`.
 #[derive(Debug, Deserialize)]
 struct Table {
     parameter: BTreeMap<String, Parameter>,
@@ -291,7 +291,7 @@ struct Goal {
     types: BTreeMap<String, String>,
 }
 
-/// What every goal has that is about a project.
+/// The parameters of every goal that needs a project.
 const COMMON: [&str; 5] = [
     "classhookHome",
     "classhookSkip",
@@ -353,7 +353,7 @@ impl Table {
 }
 
 impl Goal {
-    /// Where a parameter gets its value from, if the project does not say.
+    /// Returns the property that sets a parameter's default.
     fn setting(&self, name: &str, parameter: &Parameter) -> String {
         let property = self.properties.get(name).or(parameter.property.as_ref());
         let property = property.map(|property| format!("${{{property}}}"));

@@ -1,4 +1,4 @@
-//! Waiting for what happens at once on a fast machine, and late on a busy one.
+//! Waits for conditions that a fast machine meets at once and a busy one late.
 //!
 //! A test that waits for a condition does not depend on the speed of the machine.
 //! The limit only ends a test whose condition never comes.

@@ -1,14 +1,14 @@
-//! What the agent's library and the command must be: small, and without the compiler of plugins.
+//! Requirements of the agent's library and the command: small, and without the compiler of plugins.
 
 /// Most bytes of the agent's library.
 pub const MAX_AGENT: usize = 12_000_000;
 /// Most bytes of the command.
 pub const MAX_COMMAND: usize = 45_000_000;
 
-/// A crate of the compiler; the paths of its sources are in the messages of its panics.
+/// A crate of the compiler; its source paths are in the messages of its panics.
 const COMPILER: &[u8] = b"/cranelift-codegen-";
 
-/// What is wrong with an agent or a command of at most `most` bytes, if anything.
+/// Returns the fault of an agent or a command of at most `most` bytes, if any.
 pub fn fault(product: &[u8], most: usize) -> Option<String> {
     let found = product.len();
     if product.windows(COMPILER.len()).any(|part| part == COMPILER) {

@@ -1,6 +1,6 @@
-//! The real programs with a deterministic piece of work each: `programs/<name>/program.toml`.
+//! Real programs, each with a deterministic piece of work: `programs/<name>/program.toml`.
 //!
-//! Two tools measure the same run of them, so each must execute the same code every time.
+//! Two tools measure the same work, so each run must execute the same code.
 
 pub mod classes;
 
@@ -10,33 +10,36 @@ use crate::{artifacts, javac, rotation, workspace};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Identity hashes come from a sequence of random numbers that every thread starts where the last one left it,
-/// so what an agent does before `main` would decide the order in hash tables of objects without a hash of their own.
+/// Identity hashes are a sequence of random numbers, which every thread continues from the last one. An agent's work
+/// before
+/// `main` would therefore decide the order in hash tables of objects without a hash of their own.
 const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2"];
 
-/// Collections that make room for classes or for compiled code would clear soft and weak references at a moment that
-/// depends on how much of both a tool brings.
+/// Collections that free space for classes or compiled code would clear soft and weak references. Their time depends on
+/// the
+/// size of a tool's own code.
 const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
     ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
-/// Runs after which each program that takes long had its turn; no multiple of the numbers of JDKs, so that each comes with
+/// Number of runs after which each long program had its turn. It is no multiple of the numbers of JDKs, so that each
+/// runs on
 /// all of them.
 const LONG_IN: usize = 7;
 
-/// One `program.toml`; the first of them, `programs/bank/program.toml`, explains the keys.
+/// One `program.toml`; `programs/bank/program.toml` explains the keys.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Its folder's name.
+    /// Name of its folder.
     #[serde(skip)]
     pub name: String,
-    /// Artifacts that make up the class path.
+    /// Artifacts of the class path.
     #[serde(default)]
     artifacts: Vec<String>,
-    /// Folders of sources that are compiled first.
+    /// Folders of sources to compile.
     #[serde(default)]
     sources: Vec<String>,
-    /// Which compiler does that.
+    /// The compiler of the sources.
     #[serde(default)]
     compiler: Compiler,
     /// Options of the JVM.
@@ -47,26 +50,27 @@ pub struct Program {
     /// Arguments of the program.
     #[serde(default)]
     arguments: Vec<String>,
-    /// Of its many classes, only those that ran are reported in the comparison of reports.
+    /// The program has many classes: the comparison of reports covers only those that ran.
     #[serde(default)]
     pub large: bool,
-    /// It takes so long that only every seventh run has it, on one release, and from classes instrumented before every other
-    /// time.
+    /// The program takes long: only every seventh run has it, on one release, and every other time from offline
+    /// instrumented
+    /// classes.
     #[serde(default, rename = "takes-long")]
     takes_long: bool,
-    /// It lists the members of measured classes by reflection, so that those JaCoCo adds change its work.
+    /// The program lists members of measured classes by reflection, so members added by JaCoCo change its work.
     #[serde(default)]
     pub reflective: bool,
-    /// It does not bear equal identity hashes.
+    /// The program fails with equal identity hashes.
     #[serde(default, rename = "random-identity-hashes")]
     random_identity_hashes: bool,
-    /// Classes with a method for whose probes there is no room within 64 KB: JaCoCo's take 6 bytes, ours 8.
+    /// Classes with a method whose probes do not fit into 64 KB: JaCoCo's take 6 bytes, ours 8.
     #[serde(default, rename = "no-room")]
     pub no_room: Vec<String>,
     /// Classes whose work depends on the order in which reflection lists members.
     #[serde(default, rename = "member-order")]
     member_order: Vec<String>,
-    /// Releases that it runs on.
+    /// Releases that the program runs on.
     #[serde(default = "main_releases")]
     pub releases: Vec<u32>,
 }
@@ -79,7 +83,7 @@ enum Compiler {
     Kotlin,
 }
 
-/// The level of the sources: `11` or `17`.
+/// Returns the language level of the sources: `11` or `17`.
 fn level(jdk: &Jdk) -> &'static str {
     if jdk.feature < 17 { "11" } else { "17" }
 }
@@ -88,7 +92,7 @@ fn main_releases() -> Vec<u32> {
     vec![17, 25]
 }
 
-/// A program made ready for one JDK: compiled, with a class path.
+/// A program prepared for one JDK: compiled, with a class path.
 #[derive(Debug)]
 pub struct Workload<'a> {
     program: &'a Program,
@@ -96,7 +100,7 @@ pub struct Workload<'a> {
     class_path: Vec<PathBuf>,
 }
 
-/// Every program, sorted by name.
+/// Returns every program, sorted by name.
 pub fn all() -> Vec<Program> {
     let folder = workspace::test_file("programs");
     let entries = std::fs::read_dir(folder)
@@ -109,10 +113,10 @@ pub fn all() -> Vec<Program> {
     names.iter().map(|name| named(name)).collect()
 }
 
-/// One program.
+/// Returns one program.
 ///
 /// # Panics
-/// If there is none of that name, or its `program.toml` is wrong.
+/// If no program has that name, or its `program.toml` is invalid.
 pub fn named(name: &str) -> Program {
     let file = workspace::test_file(&format!("programs/{name}/program.toml"));
     let text = std::fs::read_to_string(&file)
@@ -183,12 +187,12 @@ impl Program {
         jdks.into_iter().nth(turn)
     }
 
-    /// The JDK's module that holds it.
+    /// Returns the JDK's module that contains the program.
     pub fn module(&self) -> Option<&str> {
         self.main.split_once('/').map(|(module, _)| module)
     }
 
-    /// Compiles what has to be compiled into the folder.
+    /// Compiles the program's sources into the folder.
     pub fn prepare(&self, jdk: &Jdk, folder: &Path) -> Workload<'_> {
         let mut class_path = Vec::new();
         if !self.sources.is_empty() {
@@ -212,7 +216,8 @@ impl Program {
         }
     }
 
-    /// `{root}`, `{here}`, `{scratch}` and `{artifact:NAME}` stand for paths, `{java:FOLDER}` for the sources in it.
+    /// Replaces `{root}`, `{here}`, `{scratch}` and `{artifact:NAME}` with paths, and `{java:FOLDER}` with the sources
+    /// in it.
     fn expand(&self, text: &str, scratch: &Path) -> String {
         let mut text = text
             .replace("{root}", &workspace::root().display().to_string())
@@ -258,13 +263,15 @@ impl Workload<'_> {
         &self.program.no_room
     }
 
-    /// Classes whose probes say nothing where two tools differ: the JVM lists members in the order of addresses
-    /// in its memory, which is another under another agent.
+    /// Classes whose probes differ between tools: the JVM lists members in the order of memory addresses, which depends
+    /// on the
+    /// agent.
     pub fn member_order(&self) -> &[String] {
         &self.program.member_order
     }
 
-    /// The program's command; it runs in a new folder `name` below `scratch`, where `made` is ready for its output.
+    /// Returns the program's command. It runs in a new folder `name` below `scratch`, whose folder `made` receives its
+    /// output.
     pub fn java(&self, scratch: &Path, name: &str) -> Java {
         let folder = scratch.join(name);
         std::fs::create_dir_all(folder.join("made")).expect("the test's folder is writable");
@@ -287,12 +294,12 @@ impl Workload<'_> {
             .arguments(&self.program.expanded_arguments(scratch))
     }
 
-    /// What the program runs from, besides the JDK.
+    /// Returns the class path.
     pub fn class_path(&self) -> &[PathBuf] {
         &self.class_path
     }
 
-    /// The same program run from elsewhere.
+    /// The same program with another class path.
     pub fn with_class_path(&self, class_path: Vec<PathBuf>) -> Self {
         let (program, jdk) = (self.program, self.jdk.clone());
         Self {
@@ -302,7 +309,7 @@ impl Workload<'_> {
         }
     }
 
-    /// The same program with other class files in place of its own; copies of its jars are made in `folder`.
+    /// The same program with other class files in place of its own. Copies of its jars are made in `folder`.
     pub fn with_classes(&self, classes: &Path, folder: &Path) -> Self {
         let mut class_path = Vec::new();
         for (index, entry) in self.class_path.iter().enumerate() {
@@ -317,7 +324,7 @@ impl Workload<'_> {
         self.with_class_path(class_path)
     }
 
-    /// The class files of the class path and the main module, unpacked below `folder`.
+    /// Extracts the class files of the class path and the main module below `folder`.
     pub fn class_files(&self, folder: &Path) -> PathBuf {
         let unpacked = folder.join("class-files");
         for entry in &self.class_path {
@@ -357,14 +364,15 @@ fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
     classes
 }
 
-/// A plugin of the Kotlin compiler, and the libraries that its code needs, by the names of `artifacts.toml`.
+/// A plugin of the Kotlin compiler, and the libraries of its generated code, by their names in `artifacts.toml`.
 pub type KotlinPlugin = (&'static str, &'static [&'static str]);
 
-/// Compiles Kotlin files into `classes` with the program `kotlinc`; `more` are libraries besides Kotlin's own and those of
+/// Compiles Kotlin files into `classes` with the program `kotlinc`. `more` are libraries besides Kotlin's own and those
+/// of
 /// the plugins.
 ///
 /// # Panics
-/// If it refuses them.
+/// If the compiler refuses the files.
 pub fn kotlinc(
     jdk: &Jdk,
     sources: &[PathBuf],
@@ -404,7 +412,8 @@ pub fn kotlinc(
     });
 }
 
-/// One test for each program, so that one failure does not hide another: calls `check` with the program's name.
+/// Declares a test for each program, so that one failure does not hide another. Each calls `check` with the program's
+/// name.
 #[macro_export]
 macro_rules! for_every_program {
     ($check:path) => {

@@ -6,19 +6,19 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A registry that runs, until this is dropped.
+/// A running registry; it ends on drop.
 #[derive(Debug)]
 pub struct Registry {
     child: Child,
-    /// Where it is.
+    /// Host and port.
     pub host: String,
 }
 
 impl Registry {
-    /// Starts one that keeps what it holds in this folder.
+    /// Starts a registry that stores its content in this folder.
     ///
     /// # Panics
-    /// If it is not there, or does not answer.
+    /// If the program is missing, or does not answer.
     pub fn start(folder: &Path) -> Self {
         let port = TcpListener::bind("127.0.0.1:0")
             .expect("a port")
@@ -49,10 +49,10 @@ impl Registry {
         registry
     }
 
-    /// Puts a blob into a repository.
+    /// Uploads a blob to a repository.
     ///
     /// # Panics
-    /// If the registry does not take it.
+    /// If the registry refuses it.
     pub fn blob(&self, repository: &str, digest: &str, content: &[u8]) {
         let begun = self.send(
             "POST",
@@ -70,10 +70,10 @@ impl Registry {
         assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     }
 
-    /// Gives a repository a manifest.
+    /// Uploads a manifest to a repository.
     ///
     /// # Panics
-    /// If the registry does not take it.
+    /// If the registry refuses it.
     pub fn manifest(&self, repository: &str, tag: &str, manifest: &str) {
         let path = format!("/v2/{repository}/manifests/{tag}");
         let kind = "application/vnd.oci.image.manifest.v1+json";

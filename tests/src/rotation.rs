@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const VARIABLE: &str = "CLASSHOOK_ROTATION";
 const SECONDS_OF_A_DAY: u64 = 86_400;
 
-/// Whether this run takes everything.
+/// Returns whether this run takes everything.
 pub fn everything() -> bool {
     number().is_none()
 }
@@ -17,7 +17,7 @@ pub fn everything() -> bool {
 pub fn turn(name: &str, parts: usize) -> usize {
     let parts = parts.max(1) as u64;
     let number = number().unwrap_or(0);
-    // In range: it is less than `parts`.
+    // In range: the remainder is less than `parts`.
     (hash(name).wrapping_add(number) % parts) as usize
 }
 
@@ -44,9 +44,9 @@ fn number() -> Option<u64> {
     })
 }
 
-/// A hash of a name that never changes, to choose and mix classes by.
+/// Returns a hash of a name that never changes, to choose and mix classes by.
 pub fn hash(name: &str) -> u64 {
-    // FNV-1a, and a last mixing so that the low bits depend on every byte.
+    // FNV-1a, with a final mix so that the low bits depend on every byte.
     let sum = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     });

@@ -1,27 +1,27 @@
-//! The runtime of classes instrumented before they run: compiled from `runtime/src`, kept in `runtime/classes`.
+//! The runtime of offline instrumented classes: compiled from `runtime/src`, kept in `runtime/classes`.
 
 use crate::jdks::Jdk;
 use crate::{javac, workspace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The compiler whose output is kept: another version's differs in its constant pool.
+/// The release of the compiler that made the kept files. Other releases differ in the constant pool.
 pub const COMPILER: u32 = 17;
 
 /// Class files by their path, `classhook/runtime/Probes.class`.
 pub type Classes = BTreeMap<PathBuf, Vec<u8>>;
 
-/// The folder of the kept class files.
+/// Returns the folder of the kept class files.
 pub fn kept_folder() -> PathBuf {
     workspace::root().join("runtime/classes")
 }
 
-/// The kept class files.
+/// Returns the kept class files.
 pub fn kept() -> Classes {
     classes_in(&kept_folder())
 }
 
-/// What this JDK's compiler makes of the sources.
+/// Compiles the sources with this JDK.
 pub fn compiled(jdk: &Jdk, scratch: &Path) -> Classes {
     let sources = javac::sources_in(&workspace::root().join("runtime/src"));
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();

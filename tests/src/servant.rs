@@ -1,4 +1,4 @@
-//! A JVM that waits, and does what a test tells it: `java/servant/Servant.java`.
+//! A JVM that executes the orders of a test: `java/servant/Servant.java`.
 
 use crate::java::Java;
 use crate::jdks::{self, Jdk};
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
 
-/// A running program that obeys.
+/// A running program that executes orders.
 #[derive(Debug)]
 pub struct Servant {
     child: Child,
@@ -21,14 +21,14 @@ pub struct Servant {
     errors: Option<JoinHandle<String>>,
 }
 
-/// What a servant left that was let go.
+/// The remains of a servant that has ended.
 #[derive(Debug)]
 pub struct Left {
-    /// What it printed since it was last asked.
+    /// Standard output since the last order.
     pub stdout: String,
-    /// All that it wrote to standard error.
+    /// All of its standard error.
     pub stderr: String,
-    /// Its exit code, if it was not killed.
+    /// The exit code, unless it was killed.
     pub code: Option<i32>,
 }
 
@@ -40,7 +40,7 @@ struct Made {
     bodies: PathBuf,
 }
 
-/// `java … Servant`, to be started with [`Servant::of`].
+/// Returns the command `java … Servant`, for [`Servant::of`].
 pub fn java(jdk: &Jdk, options: &[&str]) -> Java {
     Java::new(jdk)
         .options(options)
@@ -48,12 +48,12 @@ pub fn java(jdk: &Jdk, options: &[&str]) -> Java {
         .main("Servant")
 }
 
-/// Where its classes are.
+/// Returns the folder of its classes.
 pub fn classes() -> &'static Path {
     &made().classes
 }
 
-/// Its source, for other versions of it.
+/// Returns its source, from which tests make other versions.
 pub fn source() -> String {
     std::fs::read_to_string(file()).expect("the source is there")
 }
@@ -62,16 +62,17 @@ fn file() -> PathBuf {
     workspace::test_file("java/servant/Servant.java")
 }
 
-/// Stops a process with SIGSTOP, and waits until each of its threads has stopped: the signal alone does not.
+/// Stops a process with SIGSTOP, and waits until each of its threads has stopped, because the signal takes effect
+/// later.
 ///
 /// # Panics
-/// If there is no such process.
+/// If the process does not exist.
 pub fn stop_process(pid: Pid) {
     kill_process(pid, Signal::STOP).expect("it is there");
     let tasks = PathBuf::from(format!("/proc/{pid}/task"));
     let runs = |task: PathBuf| {
         let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
-        // The state stands behind the name, which may hold anything.
+        // The state follows the name, which may contain any characters.
         let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
         state.is_some_and(|state| !state.starts_with('T'))
     };
@@ -82,13 +83,14 @@ pub fn stop_process(pid: Pid) {
 }
 
 impl Servant {
-    /// A JVM that is up and has been told nothing.
+    /// Starts a JVM that waits for its first order.
     pub fn start(jdk: &Jdk, options: &[&str]) -> Self {
         Self::of(&java(jdk, options))
     }
 
-    /// As [`Servant::start`]; besides, it can be asked for `bodies CLASS`, the bytecode that runs, and
-    /// `bytes CLASS`, the class file that a retransformation is handed.
+    /// Like [`Servant::start`], with two more orders: `bodies CLASS` prints the bytecode that runs, and `bytes CLASS`
+    /// the class
+    /// file that a retransformation receives.
     pub fn watching(jdk: &Jdk, options: &[&str]) -> Self {
         let agent = format!("-javaagent:{}", made().jar.display());
         let bodies = format!("-Dbodies={}", made().bodies.display());
@@ -97,7 +99,7 @@ impl Servant {
         Self::of(&java(jdk, &all))
     }
 
-    /// A program that obeys as `Servant` does; perhaps one that starts it.
+    /// Starts a program that executes orders as `Servant` does, or one that starts such a program.
     pub fn of(java: &Java) -> Self {
         let mut child = java.spawn_talking();
         let input = child.stdin.take();
@@ -110,7 +112,7 @@ impl Servant {
         });
         let first = line(&mut output);
         if first != "up" {
-            child.kill().expect("our own child"); // it would wait for orders for ever
+            child.kill().expect("our own child"); // else it would wait for orders for ever
             let errors = errors.join().expect("reading a pipe");
             panic!("expected a program that is up, found {first:?}\n{errors}");
         }
@@ -124,24 +126,25 @@ impl Servant {
         }
     }
 
-    /// The process that was started.
+    /// Returns the process id.
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// Tells it something, and waits for its answer.
+    /// Sends an order and returns the answer.
     pub fn ask(&mut self, order: &str) -> String {
         let input = self.input.as_mut().expect("not let go");
         writeln!(input, "{order}").expect("the program takes its input");
         line(&mut self.output)
     }
 
-    /// Stops it with SIGSTOP, and waits until each of its threads has stopped: the signal alone does not.
+    /// Stops the process with SIGSTOP, and waits until each of its threads has stopped, because the signal takes effect
+    /// later.
     pub fn stop(&self) {
         stop_process(Pid::from_raw(self.pid).expect("a process"));
     }
 
-    /// Lets it go on with SIGCONT.
+    /// Continues the process with SIGCONT.
     pub fn go_on(&self) {
         self.signal(Signal::CONT);
     }
@@ -151,7 +154,7 @@ impl Servant {
         kill_process(pid, signal).expect("it is there");
     }
 
-    /// Lets it go, and waits for its end.
+    /// Ends the orders, and waits for the end of the process.
     pub fn end(mut self) -> Left {
         drop(self.input.take());
         let mut stdout = String::new();
@@ -167,13 +170,13 @@ impl Servant {
         }
     }
 
-    /// Kills it with SIGKILL.
+    /// Kills the process with SIGKILL.
     pub fn kill(self) {
         drop(self);
     }
 }
 
-/// A test that fails leaves no program behind.
+/// Ends the process when a test fails.
 impl Drop for Servant {
     fn drop(&mut self) {
         let _ = self.child.kill(); // it may have ended

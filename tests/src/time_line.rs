@@ -1,4 +1,4 @@
-//! Reading a time line as its viewers do: Chrome's Trace Event Format, in the parts that Classhook writes.
+//! Reads a time line as its viewers do: Chrome's Trace Event Format, in the parts that Classhook writes.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Slice {
     /// The method.
     pub name: String,
-    /// Nanoseconds.
+    /// Start in nanoseconds.
     pub start: u64,
-    /// Nanoseconds.
+    /// End in nanoseconds.
     pub end: u64,
-    /// Calls around it.
+    /// Number of enclosing calls.
     pub depth: usize,
 }
 
@@ -27,8 +27,9 @@ struct File {
     trace_events: Vec<Map<String, Value>>,
 }
 
-/// The calls of each thread, in order, if the text is what the format asks for: complete events (`X`) with name,
-/// category, time, process and thread, in order and properly nested; and names (`M`) for each process and thread.
+/// Returns the calls of each thread, in order. The text must have complete events (`X`) with name, category, time,
+/// process
+/// and thread, in order and properly nested, and a name (`M`) for each process and thread.
 pub fn read(text: &str) -> Result<BTreeMap<Track, Vec<Slice>>, String> {
     let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if !["ms", "ns"].contains(&file.display_time_unit.as_str()) {
@@ -73,17 +74,17 @@ pub fn read(text: &str) -> Result<BTreeMap<Track, Vec<Slice>>, String> {
     }
 }
 
-/// Microseconds with three digits.
+/// Converts microseconds with three digits to nanoseconds.
 fn nanos(event: &Map<String, Value>, key: &str) -> Option<u64> {
     let micros = event.get(key)?.as_f64().filter(|micros| *micros >= 0.0)?;
     Some((micros * 1_000.0).round() as u64)
 }
 
-/// The calls of one thread up to now.
+/// The calls of one thread so far.
 #[derive(Default)]
 struct Calls {
     all: Vec<Slice>,
-    /// When those end that are open, the innermost last.
+    /// Ends of the open calls, innermost last.
     open: Vec<u64>,
 }
 

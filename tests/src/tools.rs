@@ -1,6 +1,6 @@
-//! The tools of a JDK and JaCoCo's, run in JVMs that stay: a compiler that is warm takes a tenth of the time of a new one.
+//! The tools of a JDK and of JaCoCo, run in JVMs that stay: a warm compiler takes a tenth of the time of a new one.
 //!
-//! Such a JVM runs one tool at a time and ends with the test binary, whose pipe it reads.
+//! Such a JVM runs one tool at a time. It ends with the test binary, whose pipe it reads.
 
 use crate::jdks::Jdk;
 use crate::workspace;
@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// How a tool ended.
+/// The result of a tool.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Its exit code.
+    /// The exit code.
     pub code: i32,
-    /// What it said on either output.
+    /// The text of both outputs.
     pub text: String,
 }
 
@@ -27,14 +27,15 @@ struct Tools {
     output: BufReader<ChildStdout>,
 }
 
-/// Those that have nothing to do, by the folder of their JDK.
+/// Idle JVMs, by the folder of their JDK.
 static IDLE: Mutex<BTreeMap<PathBuf, Vec<Tools>>> = Mutex::new(BTreeMap::new());
 
-/// Runs a tool of this JDK, `javac` or `jar`, or the command line of JaCoCo, named by its jar; all in the folder that the
-/// tests run in.
+/// Runs a tool of this JDK, `javac` or `jar`, or JaCoCo's command line, named by its jar. The working folder is that of
+/// the
+/// tests.
 ///
 /// # Panics
-/// If there is no such tool.
+/// If the tool does not exist.
 pub fn run(jdk: &Jdk, tool: &str, words: &[impl AsRef<OsStr>]) -> Ended {
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().get_mut(&jdk.home).and_then(Vec::pop);

@@ -1,17 +1,19 @@
-//! Java programs made from a seed, which keep their own log of what is called, by whom and how it ends.
+//! Java programs generated from a seed, which keep their own log of calls, callers and ends.
 //!
-//! The traced methods hold no code for the log, so their shape is that of any code: each is called through a wrapper
-//! that writes entry and end, and constructors through what Java runs behind `super()`. Every call has a number of
-//! its own among its arguments, so a recorded call is one of the log or it is wrong.
+//! The traced methods hold no code for the log, so their shape is that of any code. A wrapper calls each and writes its
+//! entry
+//! and end; for constructors, code behind `super()` does. Every call has a unique number among its arguments, so each
+//! recorded
+//! call can be found in the log.
 
 use std::fmt::Write as _;
 
-/// Numbers that follow from a seed.
+/// A pseudo-random sequence that follows from a seed.
 #[derive(Debug, Clone)]
 struct Dice(u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self
             .0
@@ -21,13 +23,14 @@ impl Dice {
     }
 }
 
-/// Methods `m0` to `m11`.
+/// Number of methods: `m0` to `m11`.
 const METHODS: u64 = 12;
-/// Classes `C0` to `C3`, each but the first a subclass of the one before.
+/// Number of classes: `C0` to `C3`, each a subclass of the one before.
 const CLASSES: u64 = 4;
 
-/// The source of class `Traced`: its `main` takes the file for the log, the number of threads, of virtual threads,
-/// and of rounds, or `0` rounds to go on until standard input ends.
+/// Generates the source of class `Traced`. Its `main` takes the file for the log, and the numbers of threads, of
+/// virtual
+/// threads and of rounds. With `0` rounds it runs until standard input ends.
 #[must_use]
 pub fn source(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -53,7 +56,7 @@ pub fn source(seed: u64) -> String {
     text
 }
 
-/// `m<n>` and the wrapper `call<n>` around it.
+/// Generates `m<n>` and the wrapper `call<n>` around it.
 fn method(dice: &mut Dice, number: u64, text: &mut String) {
     let synchronized = if dice.roll(4) == 0 {
         "synchronized "
@@ -81,7 +84,7 @@ fn method(dice: &mut Dice, number: u64, text: &mut String) {
     );
 }
 
-/// One statement within a method; `nesting` more may be within it.
+/// Generates one statement of a method, with at most `nesting` more levels in it.
 fn statement(dice: &mut Dice, nesting: u64, text: &mut String) {
     let callee = dice.roll(METHODS);
     let other = dice.roll(METHODS);
@@ -149,7 +152,7 @@ fn statement(dice: &mut Dice, nesting: u64, text: &mut String) {
     }
 }
 
-/// `C<n>`, whose constructor calls what it likes before and behind `super()`, and `make<n>` around it.
+/// Generates `C<n>`, whose constructor calls methods before and behind `super()`, and `make<n>` around it.
 fn class(dice: &mut Dice, number: u64, text: &mut String) {
     let (before, behind) = (dice.roll(METHODS), dice.roll(METHODS));
     let modulus = 3 + dice.roll(4);

@@ -1,4 +1,4 @@
-//! Ends a program that a test started and that outlives its time, so that no test waits for ever.
+//! Ends a test's program that exceeds its time limit, so that no test waits for ever.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -7,15 +7,16 @@ use std::process::{Child, Command};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What a JVM needs to print its threads.
+/// Time for a JVM to print its threads.
 const DUMP: Duration = Duration::from_secs(2);
 
-/// Watches a process from a thread of its own: after `limit`, prints its threads if it is a JVM, and kills it.
+/// Watches a process from a thread of its own. After `limit` it prints the threads, if the process is a JVM, and kills
+/// it.
 ///
-/// The thread's value tells whether it killed the process; whoever reads the process's output finds its end.
+/// The thread returns whether it killed the process. A reader of the process's output then sees its end.
 ///
 /// # Panics
-/// If the process is not there, which cannot be as long as nobody waited for it.
+/// If the process does not exist, which cannot be as long as nobody waited for it.
 pub fn watch(child: &Child, program: &Path, limit: Duration) -> JoinHandle<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let process = pidfd_open(pid.expect("a pid"), PidfdFlags::empty()).expect("our own child");

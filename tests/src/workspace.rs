@@ -1,10 +1,10 @@
-//! Where things lie: the checkout, what was built, what was fetched.
+//! Paths of the checkout, of built files and of fetched files.
 
 use crate::products::{MAX_AGENT, fault};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub fn root() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests
@@ -13,15 +13,15 @@ pub fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// A file below the workspace's own `target`, wherever this test itself was built.
+/// Returns a file below the workspace's own `target`, regardless of the folder that this test was built in.
 pub fn target(path: &str) -> PathBuf {
     root().join("target").join(path)
 }
 
-/// The agent, built with `cargo build --release -p hook-agent`; `CLASSHOOK_AGENT` names another one.
+/// Returns the agent, built with `cargo build --release -p hook-agent`; `CLASSHOOK_AGENT` names another one.
 ///
 /// # Panics
-/// If it is not there, or is not what users get ([`fault`]).
+/// If it is missing, or is not the product for users ([`fault`]).
 pub fn agent_library() -> PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     let find = || {
@@ -36,12 +36,12 @@ pub fn agent_library() -> PathBuf {
     LIBRARY.get_or_init(find).clone()
 }
 
-/// The command line, built with `cargo build --release -p cli`.
+/// Returns the command, built with `cargo build --release -p cli`.
 pub fn classhook() -> PathBuf {
     built(target("release/classhook"), "cli")
 }
 
-/// The program that compiles plugins, built with `cargo build --release -p plugin-compiler`.
+/// Returns the compiler of plugins, built with `cargo build --release -p plugin-compiler`.
 pub fn plugin_compiler() -> PathBuf {
     built(
         target("release/classhook-plugin-compiler"),
@@ -49,11 +49,11 @@ pub fn plugin_compiler() -> PathBuf {
     )
 }
 
-/// `PATH` with clang and its linker, which `cargo xtask setup` fetches where the machine has none, and with
-/// componentize-py, which `cargo xtask corpus` does.
+/// Returns `PATH` with clang and its linker, which `cargo xtask setup` fetches if the machine has none, and with
+/// componentize-py, which `cargo xtask corpus` fetches.
 ///
 /// # Panics
-/// If `PATH` is no text.
+/// If `PATH` is not UTF-8.
 pub fn path_with_compilers() -> String {
     let path = std::env::var("PATH").expect("PATH is text");
     let ours = ["clang/bin", "python/bin", "javascript/node_modules/.bin"].map(target);
@@ -61,7 +61,7 @@ pub fn path_with_compilers() -> String {
     format!("{path}:{}", ours.join(":"))
 }
 
-/// A new folder of its own for one test, gone when dropped.
+/// Creates a folder for one test; it is removed on drop.
 pub fn scratch() -> tempfile::TempDir {
     let parent = target("test-scratch");
     std::fs::create_dir_all(&parent).expect("target/ is writable");
@@ -71,7 +71,7 @@ pub fn scratch() -> tempfile::TempDir {
         .expect("target/test-scratch is writable")
 }
 
-/// A file of this crate, for example `java/Greeter.java`.
+/// Returns a file of this crate, for example `java/Greeter.java`.
 pub fn test_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

@@ -1,20 +1,20 @@
 //! JaCoCo's `.exec` files, read and written.
 //!
-//! Class ids with their probes; the sessions are skipped.
+//! Class ids with their probes; sessions are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A class as JaCoCo tells it from others: its id and its name.
+/// Id and name of a class, by which JaCoCo distinguishes classes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassKey {
-    /// `org/example/Main`.
+    /// Internal name, `org/example/Main`.
     pub name: String,
     /// CRC-64 of the class file.
     pub id: u64,
 }
 
-/// What was executed: the probes of every class of which at least one was hit.
+/// Executed code: the probes of every class with at least one hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Execution(pub BTreeMap<ClassKey, Vec<bool>>);
 
@@ -25,7 +25,7 @@ impl Execution {
     /// Reads a file.
     ///
     /// # Panics
-    /// If it is no `.exec` file of version 0x1007.
+    /// If the file is no `.exec` file of version 0x1007.
     pub fn read(file: &Path) -> Self {
         let bytes = std::fs::read(file)
             .unwrap_or_else(|error| panic!("failed to read {}: {error}", file.display()));
@@ -96,7 +96,7 @@ impl Execution {
             .unwrap_or_else(|error| panic!("failed to write {}: {error}", file.display()));
     }
 
-    /// How many probes there are, and how many of them were hit.
+    /// Returns the number of probes, and of those that were hit.
     pub fn totals(&self) -> (usize, usize) {
         let all = self.0.values().map(Vec::len).sum();
         (all, self.0.values().flatten().filter(|hit| **hit).count())
@@ -123,7 +123,7 @@ impl Execution {
         kept
     }
 
-    /// Everything in which the two differ: classes that one of them lacks, and probes.
+    /// Returns all differences: classes that one of the two lacks, and probes.
     pub fn differences(&self, other: &Self) -> Unstable {
         let mut found = BTreeSet::new();
         let keys: BTreeSet<&ClassKey> = self.0.keys().chain(other.0.keys()).collect();

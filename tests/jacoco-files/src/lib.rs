@@ -1,7 +1,7 @@
-//! JaCoCo's `.exec` files and XML reports, read independently of the product, so that the two can be compared.
+//! JaCoCo's `.exec` files and XML reports, read independently of the product, so that tests can compare the two.
 //!
-//! Deliberately not a part of `coverage`: a mistake there must not be made here too.
-//! A crate of its own, since it is optimised: reports of whole libraries have millions of values.
+//! This code is deliberately not shared with `coverage`: a mistake there must not be repeated here.
+//! It is a crate of its own because it is optimised: reports of whole libraries have millions of values.
 //!
 //! ```
 //! let report = jacoco_files::XmlReport::parse(

@@ -1,17 +1,17 @@
-//! JaCoCo's XML reports as flat lists of elements, so that two of them can be compared value by value.
+//! JaCoCo's XML reports as flat lists of elements, which can be compared value by value.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every element of a report, by where it stands, with its values by name:
+/// Every element of a report, by its path, with its values by name:
 /// `/package a/class a/B/method run ()V/counter BRANCH` has `covered=4 missed=3`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct XmlReport(BTreeMap<String, String>);
 
 impl XmlReport {
-    /// Reads a file; what tells one run from another (`sessioninfo`) and the report's own name are left out.
+    /// Reads a file without its identity: `sessioninfo` and the report's own name are left out.
     ///
     /// # Panics
     /// If the file is no XML report.
@@ -57,7 +57,7 @@ impl XmlReport {
         report
     }
 
-    /// Adds an element's values, and returns where it stands.
+    /// Adds an element's values, and returns its path.
     fn enter(&mut self, path: &[String], element: &BytesStart<'_>) -> String {
         let mut place = path.last().cloned().unwrap_or_default();
         place.push('/');
@@ -80,44 +80,44 @@ impl XmlReport {
         place
     }
 
-    /// Adds an element, or another one in its place.
+    /// Adds or replaces an element.
     pub fn insert(&mut self, place: String, values: String) {
         self.0.insert(place, values);
     }
 
-    /// The values of the element that stands here.
+    /// Returns the values of the element with this path.
     pub fn values(&self, place: &str) -> Option<&str> {
         self.0.get(place).map(String::as_str)
     }
 
-    /// One of them, a number.
+    /// Returns one of these values as a number.
     ///
     /// # Panics
-    /// If it is none.
+    /// If the value is no number.
     pub fn number(&self, place: &str, name: &str) -> Option<u32> {
         let mut values = self.values(place)?.split(' ');
         let value = values.find_map(|value| value.strip_prefix(name)?.strip_prefix('='))?;
         Some(value.parse().expect("a number"))
     }
 
-    /// Where the elements stand.
+    /// Returns the paths of the elements.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The elements that have numbers, not names of files.
+    /// Keeps the elements with numbers, and removes those with names of files.
     pub fn numbers(mut self) -> Self {
         self.0
             .retain(|_, values| !values.is_empty() && !values.starts_with("sourcefilename="));
         self
     }
 
-    /// Every element that is not the same in the other report, as lines of text.
+    /// Returns every element that differs in the other report, as lines of text.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let absent = "(absent)".to_owned();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Class files taken out of jars, folders and modules, for tools that want plain folders.
+//! Class files extracted from jars, folders and modules, for tools that require plain folders.
 
 use crate::java::Java;
 use crate::javac;
@@ -9,12 +9,13 @@ use std::path::Path;
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
-/// Ends of the names of a jar's signatures.
+/// Endings of signature files in a jar.
 const SIGNATURES: [&str; 4] = [".SF", ".RSA", ".DSA", ".EC"];
 
 /// Copies the class files of a jar or folder.
 ///
-/// Leaves out `META-INF/versions` (JaCoCo's command line refuses two classes of one name), and what is there already.
+/// Leaves out `META-INF/versions`, because JaCoCo's command line refuses two classes of one name, and files that exist
+/// already.
 pub fn unpack(from: &Path, into: &Path) {
     if from.is_dir() {
         for file in javac::files_with_extension(from, "class") {
@@ -39,8 +40,9 @@ pub fn unpack(from: &Path, into: &Path) {
     }
 }
 
-/// A copy of a jar, unsigned, with other class files in place of its own where `classes` has them: some programs look
-/// for the jar that they came in.
+/// Copies a jar without its signatures, with class files of `classes` in place of its own. Some programs require the
+/// jar
+/// that they came in.
 pub fn repack(jar: &Path, classes: &Path, copy: &Path) {
     let from = File::open(jar).unwrap_or_else(|error| panic!("{}: {error}", jar.display()));
     let mut from =
@@ -66,7 +68,7 @@ pub fn repack(jar: &Path, classes: &Path, copy: &Path) {
     into.finish().expect("the test's own folder");
 }
 
-/// Copies what JaCoCo's agent dumped as `org/Example.0123456789abcdef.class`; of one name the first.
+/// Copies class files that JaCoCo's agent dumped as `org/Example.0123456789abcdef.class`; of one name the first.
 pub fn add_dumped(dump: &Path, into: &Path) {
     for file in javac::files_with_extension(dump, "class") {
         let name = file
@@ -83,7 +85,7 @@ pub fn add_dumped(dump: &Path, into: &Path) {
     }
 }
 
-/// Copies the class files of a module of the JDK, taken out with the JDK's own `jimage`.
+/// Extracts the class files of a JDK's module with the JDK's own `jimage`.
 pub fn unpack_module(jdk: &Jdk, module: &str, into: &Path) {
     let scratch = into.with_extension("jimage");
     let jimage = Java::program(jdk.tool("jimage"))
