@@ -58,7 +58,7 @@ mod tests {
     fn a_bundled_plugin_imports_what_it_is_granted_and_no_more() {
         for name in crate::config::BUNDLED {
             let mut config = PluginConfig::bundled(name);
-            config.grant.retain(|grant| grant != "natives"); // is no import
+            config.grant.retain(|grant| grant != "natives"); // not an import
             let plugin =
                 crate::plugin_description::describe(&config, &CompilerProcess::new(Vec::new()))
                     .unwrap();

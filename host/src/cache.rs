@@ -175,7 +175,7 @@ impl Cache {
     pub(crate) fn plans(&self, name: &str, most: u64) -> io::Result<(File, u64)> {
         let (opened, metadata) = regular_file::open(&self.plans_file(name), most)?;
         private(&metadata, 0o600)?;
-        let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
+        let _ = opened.set_modified(SystemTime::now()); // on failure, the file counts as older
         Ok((opened, metadata.len()))
     }
 
@@ -193,7 +193,7 @@ impl Cache {
 
     /// Removes a file of plans, if it exists.
     pub(crate) fn remove_plans(&self, name: &str) {
-        let _ = fs::remove_file(self.plans_file(name)); // what stays is only searched once more
+        let _ = fs::remove_file(self.plans_file(name)); // a remaining file is only searched again
     }
 
     /// Derives a secret of this cache for plans under this name. All processes of this user derive
@@ -227,7 +227,7 @@ impl Cache {
         if *seal != self.seal(file, content) {
             return Ok(None);
         }
-        let _ = opened.set_modified(SystemTime::now()); // where that cannot be noted, it counts as older
+        let _ = opened.set_modified(SystemTime::now()); // on failure, the file counts as older
         Ok(Some(bytes))
     }
 
@@ -493,7 +493,7 @@ mod tests {
         assert_eq!(there, [true, false, true, true]);
         assert!(!left.exists() && begun.exists());
         cache.limit = MAX_CACHE;
-        cache.most_files = 3; // one is begun
+        cache.most_files = 3; // one is temporary
         old(&cache.file_of("c"), 2);
         cache.keep("f", &code).unwrap();
         let there = ["a", "c", "d", "f"].map(|digest| cache.file_of(digest).exists());

@@ -55,7 +55,7 @@ pub(crate) fn key(fingerprint: u64, probes: &[ClassProbes], name: Utf8<'_>) -> O
     }
     let mut text = format!("{fingerprint:016x}/{}/", probes.len());
     for ClassProbes { plugin, count } in probes {
-        let _ = write!(text, "{count}/{plugin}/"); // a string takes everything
+        let _ = write!(text, "{count}/{plugin}/"); // a String never fails
     }
     let mut key = modified_utf8::encode(&text);
     key.extend_from_slice(name.as_bytes());

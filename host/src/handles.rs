@@ -1,4 +1,4 @@
-//! What stands for the resources of `wit/plugin.wit` that hold nothing here.
+//! Marker types for the resources of `wit/plugin.wit` that the host represents by an index.
 
 /// Stands for the resource `class-view`.
 pub struct ClassHandle;

@@ -1,4 +1,4 @@
-//! What goes into the pipeline and what comes out of it.
+//! The input and output types of the pipeline.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use probes::FailedPlugin;
 
 use crate::code_location::CodeLocation;
 
-/// A class loader, as far as selectors tell loaders apart.
+/// A class loader, as selectors distinguish loaders.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Loader {
     /// The bootstrap loader.
@@ -18,14 +18,14 @@ pub enum Loader {
     Platform,
     /// The application loader.
     App,
-    /// Any other, by the internal name of its class, `com/acme/Loader`.
+    /// Any other loader, by the internal name of its class, `com/acme/Loader`.
     Other(Arc<str>),
-    /// The same, and its number among the loaders of the JVM: results of each are kept apart.
+    /// Any other loader, with its number in the JVM, so that its results are kept separate.
     Numbered(Arc<str>, u32),
 }
 
 impl Loader {
-    /// `boot`, `platform`, `app` or the loader's class name.
+    /// Returns `boot`, `platform`, `app` or the class name of the loader.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -36,7 +36,7 @@ impl Loader {
         }
     }
 
-    /// As snapshots name it: with its number, if it has one, as `com/acme/Loader#2`.
+    /// Returns the loader's name in snapshots, with its number, if any: `com/acme/Loader#2`.
     #[must_use]
     pub fn recorded_name(&self) -> Cow<'_, str> {
         match self {
@@ -46,48 +46,49 @@ impl Loader {
     }
 }
 
-/// One class on its way through the pipeline.
+/// The input of the pipeline for one class.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassRequest<'a> {
-    /// Internal name (JVMS 4.2.1) in modified UTF-8; empty where the JVM gave none.
+    /// Internal name (JVMS 4.2.1) in modified UTF-8; empty if the JVM passed no name.
     pub name: &'a [u8],
     /// The defining loader.
     pub loader: &'a Loader,
-    /// Where the class came from.
+    /// The code source of the class.
     pub location: CodeLocation<'a>,
-    /// The class file as the JVM hands it over.
+    /// The class file that the JVM passed.
     pub bytes: &'a [u8],
-    /// The bytes of the loader's resource where they are others and could be had: of a class that is retransformed,
-    /// or whose native methods are wrapped.
+    /// The bytes of the loader's resource, if known and different from `bytes`. That is the case
+    /// for classes that are retransformed or whose native methods are wrapped.
     pub original: Option<&'a [u8]>,
-    /// True when the class is already loaded, so that its shape must not change.
+    /// `true` if the class is already loaded, so that its shape must not change.
     pub retransforming: bool,
 }
 
-/// What became of one class.
+/// The result of the pipeline for one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nobody wanted an edit; `out` is empty.
+    /// No plugin requested an edit; `out` is empty.
     Unchanged,
     /// `out` holds the new class file.
     Changed,
-    /// Something went wrong with at least one plugin, whose edits are left out.
+    /// At least one plugin failed; its edits are left out.
     Failed {
-        /// Whether `out` holds the class file with the edits of the others; it is empty if not.
+        /// `true` if `out` holds the class file with the other plugins' edits; `out` is empty
+        /// otherwise.
         changed: bool,
-        /// What went wrong, by plugin.
+        /// The failures, one per plugin.
         failures: Vec<Failure>,
     },
 }
 
 impl Outcome {
-    /// Whether `out` holds a new class file.
+    /// Returns whether `out` holds a new class file.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         matches!(self, Self::Changed | Self::Failed { changed: true, .. })
     }
 
-    /// What went wrong.
+    /// Returns the failures.
     #[must_use]
     pub fn failures(&self) -> &[Failure] {
         match self {
@@ -97,28 +98,28 @@ impl Outcome {
     }
 }
 
-/// Why a class was left without the edits of a plugin that wanted it.
+/// The reason why a class lacks the edits of a plugin that selected it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Stable code, `H03xx` (see `docs/errors.md`).
     pub code: &'static str,
-    /// Name of the plugin; empty when no plugin is to blame.
+    /// Name of the plugin; empty if no plugin caused the failure.
     pub plugin: String,
     /// Internal name of the class, for display.
     pub class: String,
-    /// Whether the class has the edits of other plugins.
+    /// `true` if the class has the edits of other plugins.
     pub changed: bool,
-    /// Name and descriptor of the method the plugin was last seen in.
+    /// Name and descriptor of the last method that the plugin accessed.
     pub method: Option<String>,
-    /// The instruction that the failing request was about.
+    /// The instruction of the failed request.
     pub bci: Option<u16>,
-    /// What happened, in words.
+    /// The cause as text.
     pub cause: String,
-    /// What to do about it, where something is known.
+    /// Advice, if any.
     pub help: Option<String>,
 }
 
-/// `warning[H0311]: plugin ... failed on ...` with its `at`, `cause` and `help` lines.
+/// Formats `warning[H0311]: plugin ... failed on ...` with its `at`, `cause` and `help` lines.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "warning[{}]: ", self.code)?;
@@ -148,7 +149,7 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// `com/acme/Big.parse(I)V  bci 4711`, as much of it as is known.
+    /// Formats the known part of `com/acme/Big.parse(I)V  bci 4711`.
     fn place(&self) -> Option<String> {
         let method = self.method.as_deref()?;
         let text = match self.bci {
@@ -159,34 +160,34 @@ impl Failure {
     }
 }
 
-/// What is worth saying about one method of a changed class.
+/// A remark about one method of a changed class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MethodRemark {
     /// Internal name of the class, for display.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// What, in words.
+    /// The text of the remark.
     pub text: String,
 }
 
-/// How often it was known what a plugin asks for in a class, or a plugin was asked.
+/// Counts of look-ups in the plan cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlanCounts {
-    /// Known from before.
+    /// Plans that the cache had.
     pub hits: u64,
-    /// Asked.
+    /// Plans for which the plugin was called.
     pub misses: u64,
-    /// Files and plans that were no longer what was stored; they are made anew.
+    /// Damaged files and plans, which are replaced.
     pub damaged: u64,
-    /// Bytes that were read from the files, which does not depend on their lengths.
+    /// Bytes read from the files. The number does not depend on the lengths of the files.
     pub read: u64,
-    /// Plans that no cache took, as on a full disk; the next write tries again.
+    /// Plans that no cache could store, for example on a full disk. The next write tries again.
     pub unwritten: u64,
 }
 
 impl PlanCounts {
-    /// Adds what another plugin or pipeline counted.
+    /// Adds the counts of another plugin or pipeline.
     pub fn add(&mut self, other: Self) {
         self.hits += other.hits;
         self.misses += other.misses;
@@ -196,46 +197,46 @@ impl PlanCounts {
     }
 }
 
-/// What a pipeline has done so far, for the exit summary.
+/// The work of a pipeline so far, for the summary at exit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Classes that reached a plugin.
     pub classes: u64,
-    /// Of these, changed.
+    /// Classes that were changed.
     pub changed: u64,
-    /// Of these, without the edits of a plugin that failed (each class counted once).
+    /// Classes without the edits of a failed plugin (each class counts once).
     pub failed: u64,
     /// The first failures, one per class and plugin, at most [`Summary::KEPT`].
     pub failures: Vec<Failure>,
-    /// How many methods were left as they are while the rest of their class was changed.
+    /// Number of methods that were left unchanged while the rest of their class was changed.
     pub skipped_methods: u64,
-    /// The first of them and why, at most [`Summary::KEPT`].
+    /// The first skipped methods with the reason, at most [`Summary::KEPT`].
     pub skipped: Vec<MethodRemark>,
-    /// How many methods became longer than HotSpot compiles.
+    /// Number of methods that became longer than HotSpot compiles.
     pub huge_methods: u64,
-    /// The first of them, at most [`Summary::KEPT`].
+    /// The first such methods, at most [`Summary::KEPT`].
     pub huge: Vec<MethodRemark>,
-    /// Time on classes that reached a plugin, summed over threads.
+    /// Time spent on classes that reached a plugin, summed over threads.
     pub time: Duration,
-    /// The part of `time` that was spent on checking what was spliced.
+    /// The part of `time` that the self-check took.
     pub check_time: Duration,
-    /// The part of `time` that the code of plugins took, with what it asked the host.
+    /// The part of `time` that plugins took, with their calls of the host.
     pub plugin_time: Duration,
     /// Notes of plugins about methods that they left out on purpose, at most [`Summary::KEPT`].
     pub notes: Vec<String>,
     /// Plugins that failed on classes, or were switched off.
     pub failed_plugins: Vec<FailedPlugin>,
-    /// What came of the plan cache; none if there is none.
+    /// Counts of the plan cache; `None` without one.
     pub plans: Option<PlanCounts>,
-    /// Whether `on-error` is `strict` and something failed: the run must fail too.
+    /// `true` if `on-error` is `strict` and a plugin failed, so that the run must fail.
     pub strict_failure: bool,
 }
 
 impl Summary {
-    /// Most entries kept in each list; the counters go on.
+    /// Maximum number of entries in each list; the counters have no limit.
     pub const KEPT: usize = 1_000;
 
-    /// Adds what another pipeline did later.
+    /// Adds the summary of a later pipeline.
     pub fn add(&mut self, later: Self) {
         self.classes += later.classes;
         self.changed += later.changed;
@@ -257,7 +258,7 @@ impl Summary {
     }
 }
 
-/// Adds to a list as long as there is room.
+/// Appends to a list up to the maximum length.
 fn keep<T>(list: &mut Vec<T>, more: Vec<T>) {
     let room = Summary::KEPT.saturating_sub(list.len());
     list.extend(more.into_iter().take(room));

@@ -1,4 +1,4 @@
-//! From class bytes to spliced bytes.
+//! The pipeline from class bytes to spliced bytes.
 //!
 //! ```text
 //! wants (name, loader) → read → wants (class) → each plugin's plan → slots → splice → self-check
@@ -42,18 +42,18 @@ use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
 use crate::trouble::Trouble;
 use crate::untouched::is_untouched;
 
-/// A plugin that may want a class, by the class's name.
+/// A plugin that may select a class, as far as the name decides.
 struct WantingPlugin<'p> {
     plugin: &'p Arc<Plugin>,
     verdict: Verdict,
-    /// What its plans for the class are found by, where that was computed.
+    /// The key of its plans for the class, if computed.
     key: Option<ClassKey>,
 }
 
-/// There are few plugins.
+/// The plugins that may select one class. They are few.
 type WantingPlugins<'p> = SmallVec<[WantingPlugin<'p>; 4]>;
 
-/// All plugins of one configuration, ready to see classes; shared by any number of threads.
+/// All plugins of one configuration, ready for classes; shared by any number of threads.
 pub struct Pipeline {
     plugins: Vec<Arc<Plugin>>,
     ticker: Ticker,
@@ -64,7 +64,7 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Loads, checks and configures the plugins; what is not in a cache is compiled by `compiler`.
+    /// Loads, checks and configures the plugins; `compiler` compiles those that no cache holds.
     ///
     /// # Errors
     /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
@@ -72,10 +72,10 @@ impl Pipeline {
         Self::load(config, compiler, false, Arc::new(MachineClock::default()))
     }
 
-    /// Does the same as [`Pipeline::new`]; the time of the plugins' calls is measured by `clock`.
+    /// Creates a pipeline whose time limits are measured by `clock`.
     ///
     /// # Errors
-    /// The same as those of [`Pipeline::new`].
+    /// Those of [`Pipeline::new`].
     pub fn with_clock(
         config: &Config,
         compiler: &dyn Compiler,
@@ -84,11 +84,11 @@ impl Pipeline {
         Self::load(config, compiler, false, clock)
     }
 
-    /// The same; what plugins asked for in the classes of earlier runs is known from the plan cache, unless the
-    /// configuration switches that off, and [`Pipeline::write_plans`] adds to it.
+    /// Creates a pipeline that uses the plan cache for plans of earlier runs, unless the
+    /// configuration disables it. [`Pipeline::write_plans`] adds to the cache.
     ///
     /// # Errors
-    /// As [`Pipeline::new`]; trouble with the cache is no error.
+    /// Those of [`Pipeline::new`]. An error of the cache is not reported.
     pub fn with_plan_cache(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
         let clock = Arc::new(MachineClock::default());
         Self::load(config, compiler, config.agent.plan_cache, clock)
@@ -123,7 +123,8 @@ impl Pipeline {
         })
     }
 
-    /// Whether any plugin may want this class; decided by name, loader and location alone, without allocation.
+    /// Checks whether any plugin may select this class by name, loader and location. Allocates
+    /// nothing.
     #[must_use]
     pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
         !is_untouched(name)
@@ -133,20 +134,20 @@ impl Pipeline {
                 .any(|plugin| plugin.wants(name, loader, location) != Verdict::No)
     }
 
-    /// Whether any plugin's selectors need to know where a class came from.
+    /// Returns whether any plugin's selectors need a class's location.
     #[must_use]
     pub fn asks_location(&self) -> bool {
         self.plugins.iter().any(|plugin| plugin.asks_location())
     }
 
-    /// Says whether any plugin's selectors ask for the source file of a class.
+    /// Returns whether any plugin's selectors need the name of a class's source file.
     #[must_use]
     pub fn asks_source(&self) -> bool {
         self.plugins.iter().any(|plugin| plugin.asks_source())
     }
 
-    /// As [`Pipeline::wants`], of a class that is compiled from this file, so that a loaded class that no plugin wants need not
-    /// be read.
+    /// Like [`Pipeline::wants`], for a class with this source file. A loaded class that no plugin
+    /// selects then need not be read.
     #[must_use]
     pub fn wants_of_source(
         &self,
@@ -163,14 +164,14 @@ impl Pipeline {
         !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }
 
-    /// Says whether any plugin wants a class only if its instructions name certain fields.
+    /// Returns whether any plugin selects a class only if its instructions access certain fields.
     #[must_use]
     pub fn asks_fields(&self) -> bool {
         self.plugins.iter().any(|plugin| plugin.asks_fields())
     }
 
-    /// As [`Pipeline::wants`], of a class whose instructions name these fields, so that a loaded class that no plugin wants
-    /// stays as it is.
+    /// Like [`Pipeline::wants`], for a class whose instructions access these fields. A loaded class
+    /// that no plugin selects then stays unchanged.
     #[must_use]
     pub fn wants_of_fields(
         &self,
@@ -186,11 +187,10 @@ impl Pipeline {
         !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }
 
-    /// Asks the plugins about one class and splices what they want into `out`.
+    /// Calls the plugins for one class and writes the spliced class file into `out`.
     ///
-    /// Runs on a stack of its own. Never panics and never blocks on anything but
-    /// other transforms; whatever goes wrong is an [`Outcome::Failed`], and costs
-    /// the edits of the plugin that it went wrong with.
+    /// Runs on a separate stack. Never panics, and blocks only on other transforms. Any error is an
+    /// [`Outcome::Failed`], and only the failed plugin's edits are left out.
     pub fn transform(
         &self,
         request: &ClassRequest<'_>,
@@ -201,9 +201,9 @@ impl Pipeline {
         self.observed(request, storage, None, out, None, &self.journal)
     }
 
-    /// As [`Pipeline::transform`], for a class that will run without the agent: it carries its probes
-    /// itself ([`class_array`]). If it was changed, `probes` says whose they are, and the helper classes that it needs are
-    /// given.
+    /// Like [`Pipeline::transform`], for a class that will run without the agent and holds its own
+    /// probe array ([`class_array`]). For a changed class, `probes` receives the owners of its
+    /// probes. Also returns the helper classes that the class needs.
     pub fn instrument(
         &self,
         request: &ClassRequest<'_>,
@@ -217,8 +217,8 @@ impl Pipeline {
         (outcome, requested)
     }
 
-    /// As [`Pipeline::transform`]; with what was asked for. Helper classes are defined by `helpers`, on the stack of the
-    /// caller.
+    /// Like [`Pipeline::transform`], and returns the plugins' requests. `helpers` defines helper
+    /// classes on the stack of the caller.
     pub fn transform_by(
         &self,
         request: &ClassRequest<'_>,
@@ -233,7 +233,8 @@ impl Pipeline {
         (outcome, requested)
     }
 
-    /// Whether plugins may ask for structural edits: only then is [`Pipeline::prepare`] worth asking.
+    /// Returns whether plugins may request structural edits; without, [`Pipeline::prepare`] has no
+    /// effect.
     #[must_use]
     pub fn may_edit_structure(&self) -> bool {
         self.plugins
@@ -241,9 +242,10 @@ impl Pipeline {
             .any(|plugin| plugin.natives || plugin.structure)
     }
 
-    /// Asks the plugins about a class that is being loaded: gives its structural edits, and the class file with them.
-    /// What else the plugins ask for is done too and kept for the same class in [`Pipeline::transform`], which also
-    /// reports what goes wrong; then no plugin changes what the class is.
+    /// Calls the plugins for a class that is being loaded. Returns its structural edits, and the
+    /// class file with these. All other requests are computed as well, and kept until
+    /// [`Pipeline::transform`] gets the same class. That call also reports the errors; after an
+    /// error, no plugin changes the structure of the class.
     #[must_use]
     pub fn prepare(
         &self,
@@ -274,8 +276,8 @@ impl Pipeline {
         edited
     }
 
-    /// The structural edits of a class, and what comes of the whole plan, once the helper classes are defined that its
-    /// edits name.
+    /// Returns the structural edits of a class and the result of the whole plan, after the helper
+    /// classes of its edits were defined.
     fn divided(
         &self,
         planned: PlannedClass,
@@ -294,8 +296,8 @@ impl Pipeline {
         divide(done.planned)
     }
 
-    /// The class file with structural edits that the class was given when it was loaded; none if they do not suit this
-    /// class file.
+    /// Applies the structural edits that the class got at load time to another class file. Returns
+    /// `None` if they do not fit.
     #[must_use]
     pub fn apply_structural_edits(&self, edits: &StructuralEdits, bytes: &[u8]) -> Option<Vec<u8>> {
         let applied = self.stacks.run(|_| {
@@ -305,7 +307,7 @@ impl Pipeline {
         applied.unwrap_or_default()
     }
 
-    /// As [`Pipeline::transform`], with somebody looking on; what comes of it is noted in `journal`.
+    /// Like [`Pipeline::transform`], with a listener; the result is counted in `journal`.
     pub(crate) fn observed(
         &self,
         request: &ClassRequest<'_>,
@@ -360,7 +362,7 @@ impl Pipeline {
         journal.done(request, changed, failed, time + begun.elapsed())
     }
 
-    /// What was done so far.
+    /// Returns the summary of the work so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let mut summary = self.journal.summary();
@@ -378,20 +380,20 @@ impl Pipeline {
         summary
     }
 
-    /// Writes what plugins asked for to the plan cache; without `now` only what has waited for a while.
+    /// Writes new plans to the plan cache; without `now` only those that have waited long enough.
     pub fn write_plans(&self, now: bool) {
         self.plugins
             .iter()
             .for_each(|plugin| plugin.write_plans(now));
     }
 
-    /// Whether an edit made a method longer than HotSpot compiles.
+    /// Returns whether an edit made a method longer than HotSpot compiles.
     #[must_use]
     pub fn has_huge_methods(&self) -> bool {
         self.journal.has_huge_methods()
     }
 
-    /// How plugins observe the JVM; those that are switched off or were retired are left out.
+    /// The configurations of the observing plugins, without disabled and switched-off ones.
     pub(crate) fn observing(&self) -> impl Iterator<Item = &Arc<Observing>> {
         let plugins = self.plugins.iter();
         let at_work = plugins.filter(|plugin| plugin.state() == PluginState::On);
@@ -399,14 +401,14 @@ impl Pipeline {
         observing.filter(|observing| observing.retired().is_none())
     }
 
-    /// The numbers of the plugins that observe the JVM ([`crate::Observer::number`]), what they want to be told, and
-    /// whether they may ask for the owners of monitors.
+    /// The number ([`crate::Observer::number`]) and subscriptions of each observing plugin. The
+    /// flag says that it may request owners of monitors.
     pub fn wishes(&self) -> impl Iterator<Item = (u64, &[Wish], bool)> {
         self.observing()
             .map(|found| (found.number(), found.wishes(), found.asks_for_owners()))
     }
 
-    /// Runs `work` on a stack of its own while the clock of plugins goes.
+    /// Runs `work` on a separate stack while the clock of plugins runs.
     ///
     /// # Errors
     /// The text of a panic, or of the failure to get a stack or the clock.
@@ -421,19 +423,19 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.name.as_str())
     }
 
-    /// Whether each plugin sees classes, in the order of [`Pipeline::plugins`].
+    /// The states of the plugins, in the order of [`Pipeline::plugins`].
     pub fn states(&self) -> impl Iterator<Item = PluginState> {
         self.plugins.iter().map(|plugin| plugin.state())
     }
 
-    /// The classes that each plugin named and of which it was shown none, in the order of [`Pipeline::plugins`]: those
-    /// of a rule or pattern that has no effect so far.
+    /// For each plugin, the class names in its selectors that matched no class so far, in the order
+    /// of [`Pipeline::plugins`]. A rule or pattern with such a name has had no effect.
     pub fn unmatched(&self) -> impl Iterator<Item = Vec<String>> {
         self.plugins.iter().map(|plugin| plugin.unmatched())
     }
 
-    /// Switches a plugin off or on again; false if there is none of this name. Classes that are being
-    /// transformed at this moment may still see it as it was.
+    /// Disables or enables a plugin. Returns `false` if no plugin has this name. Transformations in
+    /// progress may still use the earlier state.
     pub fn enable(&self, plugin: &str, enabled: bool) -> bool {
         let found = self.plugins.iter().find(|found| found.name == plugin);
         found.is_some_and(|found| {
@@ -443,7 +445,7 @@ impl Pipeline {
         })
     }
 
-    /// As [`Pipeline::wants`], for one plugin by its name.
+    /// Like [`Pipeline::wants`], for the plugin of this name.
     #[must_use]
     pub fn plugin_wants(
         &self,
@@ -457,9 +459,9 @@ impl Pipeline {
         !is_untouched(name) && found.is_some_and(wants)
     }
 
-    /// Asks the plugins and splices the class, on a stack of its own; where its edits name helper classes, these are
-    /// defined on the stack of the caller, once the edits are known to be sound. What went wrong with which plugins; none
-    /// if no plugin wants the class.
+    /// Calls the plugins and splices the class on a separate stack. If its edits refer to helper
+    /// classes, these are defined on the stack of the caller after the edits were checked. Returns
+    /// the plugins' failures, or `None` if no plugin selects the class.
     fn in_steps(
         &self,
         wanting: WantingPlugins<'_>,
@@ -494,7 +496,7 @@ impl Pipeline {
         made.map(|made| Ok(Some(made)))
     }
 
-    /// The plugins that may want a class, by its name.
+    /// Returns the plugins that may select a class by its name.
     fn wanting(&self, request: &ClassRequest<'_>) -> WantingPlugins<'_> {
         if is_untouched(request.name) {
             return WantingPlugins::new();
@@ -507,7 +509,8 @@ impl Pipeline {
         wanting.filter(|it| it.verdict != Verdict::No).collect()
     }
 
-    /// What the plugins that want a class ask for; none if no plugin wants it.
+    /// Collects the requests of the plugins that select a class. Returns `None` if no plugin
+    /// selects it.
     fn ask(
         &self,
         request: &ClassRequest<'_>,
@@ -558,10 +561,11 @@ impl Pipeline {
     }
 }
 
-/// Whether all plugins that want a class are known to ask for nothing in it, which then counts as an answer of each: the
-/// class need not even be read. The keys that were computed are kept.
+/// Checks whether the plan cache has an empty plan of every plugin that selects a class. The class
+/// then need not be read, and the empty plan counts as each plugin's answer. Stores the computed
+/// keys in `wanting`.
 fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>) -> bool {
-    // Another file may be the original of a class that is retransformed: that takes reading both.
+    // The original of a retransformed class may be another file; only reading both can tell.
     let is_read_first = request.retransforming && request.original.is_some();
     let is_open =
         |it: &WantingPlugin<'_>| it.verdict != Verdict::Yes || it.plugin.follows(request.name);
@@ -590,7 +594,7 @@ fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>)
     true
 }
 
-/// A class that is worked on, and where what comes of it goes.
+/// A class in progress, and the targets of the result.
 struct Work<'w, 'o> {
     request: &'w ClassRequest<'w>,
     storage: Storage<'w>,
@@ -605,7 +609,7 @@ impl Work<'_, '_> {
         splice(planned, self.request, self.storage.again(), buffers, memory)
     }
 
-    /// Notes what came of it; what went wrong with which plugins.
+    /// Records the result, and returns the plugins' failures.
     fn finish(&mut self, done: DoneClass, buffers: &mut ScratchBuffers) -> Vec<Trouble> {
         let observer = self.observer.as_deref_mut();
         let observer = observer.map(|it| it as &mut dyn Observer);
@@ -615,7 +619,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// The edits of a class, its new bytes in the place of `out`.
+/// Applies the edits of a class, and writes its new bytes to `out`.
 fn splice(
     mut planned: PlannedClass,
     request: &ClassRequest<'_>,
@@ -628,7 +632,7 @@ fn splice(
         && !request.retransforming
         && planned.structural_edits().next().is_some()
     {
-        // What the class was given of them is in there again.
+        // The JVM's bytes contain the edits that the class got at load time.
         bytes = with_prefixed_natives(original, request.bytes);
     }
     let bytes = planned.class.fitting(bytes);
@@ -637,7 +641,8 @@ fn splice(
     DoneClass { planned, spliced }
 }
 
-/// Notes what came of a class and hands it over; gives it back, and what went wrong.
+/// Records the result of a class in the journal and copies it to `out`. Returns the class and the
+/// failures.
 fn finish(
     done: DoneClass,
     out: &mut Vec<u8>,
@@ -669,10 +674,11 @@ fn finish(
     (planned, failed)
 }
 
-/// The class that plugins are shown: that of the file, where the JVM hands over the same as it reconstitutes it.
+/// Reads the class that plugins see: that of the original file, if the JVM's bytes have the same
+/// code.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the class file cannot be read.
 pub fn shown_class<'a>(request: &ClassRequest<'a>) -> Result<ClassFile<'a>, rewriter::ReadError> {
     let original = request
         .original
@@ -680,8 +686,9 @@ pub fn shown_class<'a>(request: &ClassRequest<'a>) -> Result<ClassFile<'a>, rewr
     ClassFile::read(original.unwrap_or(request.bytes))
 }
 
-/// Whether the JVM hands over the class of this file: not if another agent has changed its code, or the file is of
-/// another version by now. A class that is being loaded comes with the file that it was edited from.
+/// Checks whether the JVM's bytes have the code of the original file. They differ if another agent
+/// changed the code, or the file was replaced. A class that is being loaded comes with the original
+/// that it was edited from.
 fn is_same_class(request: &ClassRequest<'_>, original: &[u8]) -> bool {
     let same = || {
         let (original, bytes) = (ClassFile::read(original)?, ClassFile::read(request.bytes)?);
@@ -698,10 +705,10 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
-/// The structural edits of a class with the class file that they make, and what comes of the whole plan.
+/// The structural edits of a class with the resulting class file, and the result of the whole plan.
 type Divided = (Option<(StructuralEdits, Vec<u8>)>, DoneClass);
 
-/// Divides a plan into its structural edits and all else.
+/// Separates the structural edits of a plan from the others.
 fn divide(
     mut planned: PlannedClass,
     bytes: &[u8],
@@ -732,43 +739,44 @@ fn divide(
     (edited, DoneClass { planned, spliced })
 }
 
-/// Somebody who looks on while a class is worked on.
+/// Observes the stages of one transformation.
 pub(crate) trait Observer {
-    /// What each plugin asked for.
+    /// Receives the requests of all plugins.
     fn planned(&mut self, planned: &PlannedClass);
 
-    /// Whether it looks at classes in which no plugin asks for anything, too.
+    /// Returns whether the listener also needs classes without any request.
     fn sees_all(&self) -> bool {
         true
     }
 
-    /// What came of it.
+    /// Receives the result.
     fn spliced(&mut self, class: &TransformedClass, spliced: &Spliced) {
         let _ = (class, spliced);
     }
 }
 
-/// What was asked for in a class.
+/// A summary of the plugins' requests for a class.
 #[derive(Debug, Default)]
 pub struct Requested {
-    /// The names of the plugins that asked for an edit.
+    /// Names of the plugins that requested an edit.
     pub plugins: Vec<String>,
-    /// Plugins among them whose only edit is the host's own: their spans follow Kotlin's continuations.
+    /// Plugins among them whose only edit was added by the host, so that their spans follow
+    /// Kotlin's continuations.
     pub followers: Vec<String>,
-    /// True if calls record the hits of the class ([`probes::HitCode::Call`]).
+    /// `true` if the class records hits by calls ([`probes::HitCode::Call`]).
     pub hits_call: bool,
-    /// The helper classes that the edits may name.
+    /// The helper classes that the edits may refer to.
     pub helpers: Vec<HelperClass>,
-    /// The methods that have no edit at all, though plugins asked for some.
+    /// Methods without any edit, although plugins requested some.
     pub left_alone: Vec<LeftAloneMethod>,
 }
 
-/// A method that has no edit, though plugins asked for some.
+/// A method without any edit, although plugins requested some.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftAloneMethod {
     /// Name and descriptor.
     pub method: String,
-    /// The cause, in words.
+    /// The cause as text.
     pub cause: String,
 }
 

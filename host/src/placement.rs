@@ -1,4 +1,5 @@
-//! One plan of all plugins: where its probes lie, and what its spans and counters become.
+//! Merges the plans of all plugins, assigns array indices to their probes, and generates the code
+//! of spans and counters.
 
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
@@ -17,21 +18,22 @@ use crate::span::{self, LeftAlone};
 use crate::storage::{HIT_METHOD, HITS_FIELD, Storage, write_array_owner};
 use crate::trouble::Trouble;
 
-// What one plugin may ask for fits into one array.
+// The probes of one plugin in a class fit into one array.
 const _: () = assert!(plan_rules::limits::MAX_EDITS == probes::ARRAY_LENGTH);
 
-/// Where the probes of one class are stored.
+/// The storage of the probes of one class.
 pub(crate) enum ProbeArray {
-    /// In the array of the helper class of this name.
+    /// The array of the helper class with this name.
     Shared(String),
-    /// In the same array, which its class's methods write to.
+    /// The array of the helper class with this name, which the class's methods write to.
     Called(String),
-    /// In the class's own array, which it asks for with this.
+    /// The class's own array, which it requests with this text.
     Own(Vec<u8>),
 }
 
 impl ProbeArray {
-    /// The array of this number, to which such code writes, in the memory of an earlier name.
+    /// Returns the array with this number, for this kind of hit code. Reuses the memory of an
+    /// earlier name.
     fn shared(array: u16, code: HitCode, mut owner: String) -> Self {
         write_array_owner(array, &mut owner);
         match code {
@@ -40,7 +42,7 @@ impl ProbeArray {
         }
     }
 
-    /// As the rewriter takes it.
+    /// Converts to the rewriter's type.
     pub(crate) fn storage(&self) -> ProbeStorage<'_> {
         match self {
             Self::Shared(owner) => ProbeStorage::SharedArray {
@@ -62,18 +64,18 @@ impl ProbeArray {
 
 /// One plan of all plugins.
 pub(crate) struct MergedPlan {
-    /// Where its probes are stored, by whose indices they are numbered.
+    /// The storage of the probes, which are numbered by its indices.
     pub(crate) array: ProbeArray,
-    /// The plan.
+    /// The merged plan.
     pub(crate) plan: EditPlan,
-    /// The methods that are left without a span that was asked for.
+    /// Methods that lack a requested span.
     pub(crate) left_alone: LeftAlone,
 }
 
-/// Something of each plugin: there are few.
+/// A value for each plugin. Plugins are few.
 type OfEach<T> = SmallVec<[T; 4]>;
 
-/// One plan of all plugins, in the memory of an earlier one.
+/// Merges the plans of all plugins, in the memory of an earlier plan.
 pub(crate) fn merge(
     planned: &PlannedClass,
     storage: Storage<'_>,
@@ -121,7 +123,7 @@ pub(crate) fn merge(
         .collect();
     let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
         .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
-    // Last, so that a call which another plugin's code answers at once is none.
+    // Events come last, so that a call that another plugin's code replaces is not reported.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
         let Some(table) = table else { break };
@@ -144,7 +146,8 @@ pub(crate) fn merge(
     })
 }
 
-/// Expects that nobody replaces the body of a method whose calls or events are recorded: its places are not known.
+/// Checks that no plugin replaces the body of a method in which another one records calls or
+/// events, whose bcis would be unknown.
 fn expect_bodies_kept(
     merged: &EditPlan,
     class: &TransformedClass,
@@ -169,7 +172,7 @@ fn expect_bodies_kept(
     }
 }
 
-/// Counts, spans and events are recorded by the agent alone.
+/// Rejects counts, spans and events, which need the agent.
 fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
     let more = |request: &PlanRequest| {
         request.counts > 0 || !request.spans.as_slice().is_empty() || !request.events.is_empty()
@@ -188,10 +191,11 @@ fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
     }
 }
 
-/// The array in which probes lie, and the first index for each plugin.
+/// The array of the probes, and the first index for each plugin.
 type Placed = (ProbeArray, OfEach<u32>);
 
-/// Room for the probes of each plugin in an array of the helper classes; `owner` is memory for the name of its class.
+/// Reserves indices for the probes of each plugin in an array of the helper classes. `owner` is
+/// memory for the name of its class.
 fn in_table(
     class: &TransformedClass,
     wanted: &[(&str, u32)],
@@ -216,7 +220,7 @@ fn in_table(
     Ok((ProbeArray::shared(array, table.hit_code(), owner), bases))
 }
 
-/// The plugins' probes one after the other in an array of the class's own.
+/// Places the plugins' probes one after the other in the class's own array.
 fn on_its_own(
     class: &TransformedClass,
     wanted: &[(&str, u32)],

@@ -1,7 +1,8 @@
 //! A file of the plan cache: the plans of one plugin with one configuration for many classes.
 //!
-//! A lookup reads one block and one plan, however long the file is, and checks the MAC of each when it uses it.
-//! The file is read with `pread` and never mapped: a mapped file that becomes shorter would kill the JVM.
+//! A look-up reads one block and one plan, however long the file is, and checks the MAC of each on
+//! use. The file is read with `pread` and never mapped, because truncation of a mapped file would
+//! kill the JVM.
 //!
 //! ```text
 //! header, 56 bytes: seed of the keys, 32; number of blocks; length of all plans; MAC, 16
@@ -10,9 +11,9 @@
 //! plans: the plan; MAC, 16
 //! ```
 //!
-//! Numbers have 4 bytes and are little-endian.
-//! A record is in the home block of its key or, if that is full, in one of the next blocks.
-//! A plan of length 0 asks for nothing; it takes no bytes and has no MAC.
+//! Numbers have 4 bytes and are little-endian. A record is in the home block of its key or, if that
+//! is full, in one of the next blocks. A plan of length 0 requests nothing; it takes no bytes and
+//! has no MAC.
 
 mod write;
 
@@ -29,10 +30,10 @@ const MAC: usize = 16;
 const HEAD: usize = SEED + 8 + MAC;
 const BLOCK: usize = 1024;
 const RECORD: usize = KEY + 12;
-/// Most blocks after the home of a key in which its record may be.
+/// Maximum distance in blocks between the home of a key and its record.
 const OVERFLOW: u32 = 8;
 
-/// A part of a file is not as it was written, or cannot be read.
+/// A damaged or unreadable part of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Damage {
     /// Offset of the part in the file.
@@ -46,11 +47,11 @@ pub(crate) struct Record {
     /// Day of last use, counted from 1970.
     pub(crate) day: u32,
     offset: u32,
-    /// Length of the plan in bytes; 0 if it asks for nothing.
+    /// Length of the plan in bytes; 0 if it requests nothing.
     pub(crate) length: u32,
 }
 
-/// Makes the MACs of the files of one name in one cache.
+/// Computes the MACs of the files with one name in one cache.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Macs(pub(crate) Seed);
 
@@ -69,7 +70,7 @@ impl Macs {
     }
 }
 
-/// A file that is open for lookups.
+/// A file that is open for look-ups.
 #[derive(Debug)]
 pub(crate) struct PlanFile {
     file: File,
@@ -78,12 +79,12 @@ pub(crate) struct PlanFile {
     blocks: u32,
     /// Length of all plans in bytes.
     plans: u32,
-    /// Bytes that were read.
+    /// Number of bytes read so far.
     read: AtomicU64,
 }
 
 impl PlanFile {
-    /// Reads the header of a file of `length` bytes.
+    /// Opens a file of `length` bytes and reads its header.
     pub(crate) fn open(file: File, length: u64, macs: Macs) -> Option<Self> {
         let mut header = [0; HEAD];
         file.read_exact_at(&mut header, 0).ok()?;
@@ -105,12 +106,12 @@ impl PlanFile {
         self.seed
     }
 
-    /// Length of the file in bytes.
+    /// The length of the file in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.plans_start() + u64::from(self.plans)
     }
 
-    /// Number of bytes that were read since the file was opened.
+    /// The number of bytes read since the file was opened.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
@@ -122,7 +123,7 @@ impl PlanFile {
     /// Finds the record of a class. Allocates nothing.
     ///
     /// # Errors
-    /// If a block is damaged in which the record may be.
+    /// If a block that may contain the record is damaged.
     pub(crate) fn find(&self, key: &ClassKey) -> Result<Option<Record>, Damage> {
         let home = key.home(self.blocks);
         for distance in 0..=OVERFLOW.min(self.blocks.saturating_sub(1)) {
@@ -142,7 +143,7 @@ impl PlanFile {
         Ok(None)
     }
 
-    /// Returns a block whose MAC is right.
+    /// Reads a block and checks its MAC.
     fn block(&self, number: u32) -> Result<[u8; BLOCK], Damage> {
         let offset = HEAD as u64 + u64::from(number) * BLOCK as u64;
         let damage = Damage { offset };
@@ -160,7 +161,7 @@ impl PlanFile {
     /// Returns the plan of a record that [`Self::find`] found.
     ///
     /// # Errors
-    /// If the plan is not as it was written.
+    /// If the plan is damaged.
     pub(crate) fn plan(&self, record: &Record) -> Result<Vec<u8>, Damage> {
         let offset = self.plans_start() + u64::from(record.offset);
         let mut bytes = self.sealed_plan(record).map_err(|_| Damage { offset })?;
@@ -191,7 +192,7 @@ impl PlanFile {
         Ok(bytes)
     }
 
-    /// Returns all records but those of damaged blocks.
+    /// Iterates over all records, except those of damaged blocks.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         let blocks = (0..self.blocks).filter_map(|number| self.block(number).ok());
         blocks.flat_map(|block| records(&block).flatten().collect::<Vec<_>>())
@@ -203,7 +204,7 @@ impl PlanFile {
     }
 }
 
-/// The records of a block, of which unused ones are none.
+/// Iterates over the records of a block; unused ones are `None`.
 fn records(block: &[u8; BLOCK]) -> impl Iterator<Item = Option<Record>> {
     let (records, _) = block[MAC..].as_chunks::<RECORD>();
     records.iter().map(|record| {

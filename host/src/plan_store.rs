@@ -1,9 +1,10 @@
-//! The plans that one plugin made for the classes that it saw before, in this process or another of this user.
+//! The plans of one plugin for classes that it saw before, in this process or another one of this
+//! user.
 //!
-//! A cache holds them in at most three files of growing size, so that neither a start nor its end depends on how much
-//! the user ever measured: a start reads three headers, and new plans are merged into the smallest file alone.
-//! A file that has no more room is merged into the next.
-//! Two processes that write at once replace whole files; the plugin is asked again for what one of them loses.
+//! A cache holds the plans in at most three files of growing size, so the cost of a start and its
+//! end does not grow with the cache. A start reads three headers, and new plans are merged into the
+//! smallest file only. A full file is merged into the next one. Two processes that write at once
+//! replace whole files; a lost plan is computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -23,29 +24,29 @@ use crate::config::LogLevel;
 use crate::outcome::PlanCounts;
 use crate::plan_file::{self, Damage, Entry, Macs, PlanFile, Record, Source};
 
-/// Most bytes of new plans that are kept of one plugin.
+/// Maximum size in bytes of one plugin's new plans.
 const MAX_ADDED: usize = 16 << 20;
-/// The file is written when no class has come for so long …
+/// The file is written when no plan was added for this time …
 const SETTLED: Duration = Duration::from_secs(1);
-/// … or a plan has waited for so long.
+/// … or when a plan has waited for this time.
 const LATEST: Duration = Duration::from_secs(30);
-/// The sources of everything that decides what a plan is and how it is stored, as a digest.
+/// A digest of all sources that affect plans and their stored form.
 const SOURCES: &str = env!("CLASSHOOK_SOURCES");
-/// Most bytes of each file. What is new is merged into the first.
+/// Maximum size of each file in bytes. New plans are merged into the first.
 const LEVELS: [u64; 3] = [128 << 10, 2 << 20, 32 << 20];
-/// Days after which a use is noted anew, so that plans that are in use are not the first to make room.
+/// Days after which the day of last use is updated, so that plans in use are not removed first.
 const USE_NOTED: u32 = 7;
 
 /// The plans of one plugin with one configuration.
 pub(crate) struct PlanStore {
     caches: Arc<[Cache]>,
-    /// What the names of the files begin with.
+    /// The common prefix of the files' names.
     name: String,
     seed: Seed,
-    /// The files with keys of this seed, in the order of search.
+    /// The files with keys of this seed, in the order of look-up.
     files: Vec<Level>,
     added: Mutex<Added>,
-    /// The bytes of a request that asks for nothing.
+    /// The encoding of an empty request.
     nothing: Vec<u8>,
     today: u32,
     hits: AtomicU64,
@@ -59,23 +60,23 @@ struct Level {
     file: PlanFile,
 }
 
-/// Plans that the files did not hold when they were opened, empty where a plan asks for nothing.
+/// Plans that the files did not hold when they were opened; empty for plans that request nothing.
 #[derive(Default)]
 struct Added {
     plans: BTreeMap<ClassKey, Arc<[u8]>>,
     bytes: usize,
-    /// Those that are not written yet.
+    /// The keys of plans that are not written yet.
     waiting: BTreeSet<ClassKey>,
-    /// When the first and the last of them came.
+    /// The times of the first and the last addition.
     times: Option<(Instant, Instant)>,
-    /// Number of plans that no cache took at the last write.
+    /// Number of plans that no cache could store at the last write.
     refused: usize,
 }
 
-/// Damage that was found.
+/// The damage found so far.
 #[derive(Default)]
 struct Damaged {
-    /// Each damaged place, as the position of the file in the order of search and the offset there.
+    /// The damaged parts: the index of the file in the order of look-up, and the offset in it.
     places: BTreeSet<(usize, u64)>,
     /// Number of damaged files and plans.
     count: u64,
@@ -83,7 +84,7 @@ struct Damaged {
     level: Option<usize>,
 }
 
-/// A plan that was found.
+/// The place of a plan that was found.
 enum Found<'s> {
     Added(Arc<[u8]>),
     Stored(usize, &'s PlanFile, Record),
@@ -92,7 +93,7 @@ enum Found<'s> {
 impl PlanStore {
     /// Opens the plans of the plugin with this digest.
     pub(crate) fn open(caches: Arc<[Cache]>, digest: &str, config: &str, level: LogLevel) -> Self {
-        // A digest holds no line end, and neither does JSON as it is written here.
+        // Neither a digest nor JSON in this form contains a line break.
         let identity = format!("{SOURCES}\n{digest}\n{level:?}\n{config}");
         let name = sha256_hex(identity.as_bytes());
         let mut files = Vec::new();
@@ -107,7 +108,7 @@ impl PlanStore {
         }
         let stored = files.first().map(|level| level.file.seed());
         let seed = stored.unwrap_or_else(|| new_seed(&caches, &name));
-        // Keys of another seed stand for other classes: a process that was started with other caches wrote them.
+        // Keys of another seed belong to other classes; a process with other caches wrote them.
         files.retain(|level| level.file.seed() == seed);
         let mut nothing = Vec::new();
         PlanRequest::default().put(&mut nothing);
@@ -130,7 +131,7 @@ impl PlanStore {
         class.key(&self.seed)
     }
 
-    /// Checks whether it is known that the plugin asks for nothing in this class. Allocates nothing.
+    /// Checks whether the store has an empty plan for this class. Allocates nothing.
     pub(crate) fn holds_nothing(&self, key: &ClassKey) -> bool {
         match self.search(key) {
             Some(Found::Added(plan)) => plan.is_empty(),
@@ -139,7 +140,7 @@ impl PlanStore {
         }
     }
 
-    /// Counts a class that was found by [`PlanStore::holds_nothing`].
+    /// Counts the use of an empty plan that [`PlanStore::holds_nothing`] found.
     pub(crate) fn note_use(&self, key: &ClassKey) {
         if let Some(Found::Stored(_, _, record)) = self.search(key) {
             self.note_day(&record, &[]);
@@ -147,7 +148,7 @@ impl PlanStore {
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the plan of the plugin for this class, if it is known.
+    /// Returns the plugin's plan for this class, if known.
     pub(crate) fn find(&self, key: &ClassKey) -> Option<PlanRequest> {
         let found = self.search(key).and_then(|found| match found {
             Found::Added(plan) => decode(&plan),
@@ -162,7 +163,7 @@ impl PlanStore {
         found
     }
 
-    /// What is in memory comes first: it takes the place of what is damaged in a file.
+    /// Searches memory first, because its plans replace damaged ones in the files.
     fn search(&self, key: &ClassKey) -> Option<Found<'_>> {
         if let Some(plan) = self.added().plans.get(key) {
             return Some(Found::Added(Arc::clone(plan)));
@@ -193,7 +194,7 @@ impl PlanStore {
         request
     }
 
-    /// Counts each damaged place once.
+    /// Counts each damaged part once.
     fn note_damage(&self, at: usize, damage: Damage) {
         let level = self.files.get(at).map(|level| level.number);
         let mut damaged = self.damaged();
@@ -203,14 +204,14 @@ impl PlanStore {
         }
     }
 
-    /// Has a plan written anew that is in use, but was noted as used long ago.
+    /// Updates the day of last use of a plan, if it is old, by adding the plan again.
     fn note_day(&self, record: &Record, plan: &[u8]) {
         if self.today.saturating_sub(record.day) >= USE_NOTED {
             self.add(record.key, plan);
         }
     }
 
-    /// Keeps the plan of the plugin for this class, if there is room.
+    /// Stores the plugin's plan for this class, if the size limit allows.
     pub(crate) fn keep(&self, key: ClassKey, request: &PlanRequest) {
         let mut plan = Vec::new();
         request.put(&mut plan);
@@ -233,7 +234,7 @@ impl PlanStore {
         added.times = Some((first, now));
     }
 
-    /// Checks whether plans have waited long enough to be written.
+    /// Checks whether new plans have waited long enough to be written.
     pub(crate) fn is_due(&self) -> bool {
         let due = |(first, last): (Instant, Instant)| {
             last.elapsed() >= SETTLED || first.elapsed() >= LATEST
@@ -241,7 +242,8 @@ impl PlanStore {
         self.added().times.is_some_and(due)
     }
 
-    /// Writes what is new into the first cache that takes it; what none takes goes on waiting for the next write.
+    /// Writes new plans into the first cache that accepts them. Plans that no cache accepts wait
+    /// for the next write.
     pub(crate) fn write(&self) {
         let waiting: Vec<_> = {
             let mut added = self.added();
@@ -264,7 +266,8 @@ impl PlanStore {
         }
     }
 
-    /// Merges plans into the first level of a cache that has room for them and all smaller ones.
+    /// Merges plans into the first level of a cache that can hold them together with all smaller
+    /// levels.
     fn write_into(&self, cache: &Cache, added: &[(ClassKey, Arc<[u8]>)]) -> io::Result<()> {
         let mut damaged = self.damaged().level;
         let mut levels: [Option<PlanFile>; LEVELS.len()] = Default::default();
@@ -311,7 +314,7 @@ impl PlanStore {
         }
     }
 
-    /// Counts the lookups so far.
+    /// Returns the counts of look-ups so far.
     pub(crate) fn counts(&self) -> PlanCounts {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         PlanCounts {
@@ -333,14 +336,14 @@ impl PlanStore {
 }
 
 impl Damaged {
-    /// Counts a file that cannot be opened, or is not as it was written.
+    /// Counts a file that cannot be opened or is damaged.
     fn note_file(&mut self, level: usize) {
         self.count += 1;
         self.level = self.level.max(Some(level));
     }
 }
 
-/// Decodes a plan; none if its bytes are none.
+/// Decodes a plan. Returns `None` if the bytes are invalid.
 fn decode(mut plan: &[u8]) -> Option<PlanRequest> {
     if plan.is_empty() {
         return Some(PlanRequest::default());
@@ -348,9 +351,9 @@ fn decode(mut plan: &[u8]) -> Option<PlanRequest> {
     PlanRequest::take(&mut plan).filter(|_| plan.is_empty())
 }
 
-/// Opens the files that are there, each with its level, the smallest first; none for a file that is damaged.
+/// Opens the existing files, the smallest level first; `None` for a damaged file.
 ///
-/// Who merges a file into the next writes that before the file goes, so no plan is missed in this order.
+/// A merge writes the next level before it removes the smaller one, so this order misses no plan.
 fn open_levels(cache: &Cache, name: &str) -> Vec<(usize, Option<PlanFile>)> {
     let macs = macs(cache, name);
     let open = |(number, most): (usize, u64)| match cache.plans(&level_name(name, number), most) {
@@ -373,8 +376,8 @@ fn bytes(plans: &[(ClassKey, Arc<[u8]>)]) -> usize {
     plans.iter().map(|(_, plan)| plan.len()).sum()
 }
 
-/// Returns a seed for keys that no file holds yet: that of the first cache, where there is one, so that processes which
-/// begin a file at the same time understand one another.
+/// Returns a seed for the keys of a new file. It derives from the first cache, if any, so that
+/// processes that create a file at the same time use the same keys.
 fn new_seed(caches: &[Cache], name: &str) -> Seed {
     let random = || {
         let mut bytes = [0; 32];
@@ -390,7 +393,7 @@ fn new_seed(caches: &[Cache], name: &str) -> Seed {
     )
 }
 
-/// Days since 1970, at least one.
+/// Returns the number of days since 1970, at least one.
 fn today() -> u32 {
     let days = UNIX_EPOCH
         .elapsed()
@@ -421,7 +424,7 @@ mod tests {
         ClassKey([number; 16])
     }
 
-    /// As on a full disk: nothing is half-written, and what waits is written later.
+    /// Simulates a full disk: no file is half-written, and new plans wait for the next write.
     #[test]
     fn plans_that_cannot_be_written_wait_and_are_counted() {
         let folder = folder();

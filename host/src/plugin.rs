@@ -1,4 +1,4 @@
-//! One plugin of a pipeline: what it wants to see, and its instances.
+//! One plugin of a pipeline: its selectors, and its instances.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,53 +28,54 @@ use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::state::{State, StoreSettings};
 
-/// Most instances, whatever the number of cores.
+/// Maximum number of instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
 
-/// The class of Kotlin's library whose method `resumeWith` lets compiled continuations go on.
+/// The class of Kotlin's library whose method `resumeWith` resumes compiled continuations.
 const RESUMER: &[u8] = b"kotlin/coroutines/jvm/internal/BaseContinuationImpl";
 
 /// A loaded and configured plugin.
 pub struct Plugin {
     /// The name in messages and snapshots.
     pub name: String,
-    /// The session for which its spans are recorded.
+    /// The session that records its spans.
     pub session: u8,
-    /// Whether native methods are wrapped for it.
+    /// `true` if native methods are wrapped for its spans.
     pub natives: bool,
-    /// Whether it may change what classes are.
+    /// `true` if it may request structural edits.
     pub structure: bool,
-    /// What is asked of the calls of its spans.
+    /// The compiled condition and list of values for the calls of its spans.
     pub watch: Option<Arc<Program>>,
-    /// The fields of whose writes alone it records events; none if it asks for anything else.
+    /// The fields whose writes are its only events; `None` if it requests anything else.
     writes: Option<Vec<FieldPattern>>,
-    /// True if it may request spans, which follow Kotlin's continuations.
+    /// `true` if it may request spans, which follow Kotlin's continuations.
     records_spans: bool,
-    /// How it observes the JVM, if it does.
+    /// The configuration of its observer, if it has one.
     pub observing: Option<Arc<Observing>>,
     pre: TransformPluginPre<State>,
     config: String,
     settings: StoreSettings,
-    /// What the user selected.
+    /// The selection by the user.
     user: Selection,
-    /// What the plugin itself selected.
+    /// The selection by the plugin itself.
     own: Selection,
-    /// The classes that it named in doing so.
+    /// The class names in the plugin's own selectors.
     named: Vec<Named>,
-    /// Whether classes of the boot and platform loaders may be seen.
+    /// `true` if the plugin may see classes of the boot and platform loaders.
     boot: bool,
     pool: Mutex<Pool>,
     returned: Condvar,
-    /// What it asked for before; none if it is asked each time.
+    /// The plan cache of the plugin; `None` if it is called for each class.
     plans: Option<PlanStore>,
     record: Mutex<Record>,
-    /// Switched off after failing on most classes, or taking too long.
+    /// Switched off after too many failures or too much CPU time.
     failed: AtomicBool,
-    /// Switched off by the user.
+    /// Disabled by the user.
     disabled: AtomicBool,
 }
 
-/// The fields of whose writes alone the bundled plugin `trace` records events, if it does.
+/// Returns the fields whose writes are the only events of the bundled plugin `trace`, if it is so
+/// configured.
 fn writes_of(config: &PluginConfig) -> Option<Vec<FieldPattern>> {
     let fields = config.config.get("fields")?.as_array()?;
     let patterns = fields
@@ -88,8 +89,8 @@ fn is_trace(config: &PluginConfig) -> bool {
     matches!(&config.source, PluginSource::Bundled(name) if name == "trace")
 }
 
-/// Checks whether a selector names a class in which the bundled plugin `trace` follows tasks. No user has named it, and no
-/// program needs to load it.
+/// Checks whether a selector names a class in which the bundled plugin `trace` follows tasks. No
+/// user named this class, and no program has to load it.
 fn is_of_tasks(config: &PluginConfig, selector: &str) -> bool {
     let follows = config.config.get("follow").and_then(|it| it.as_bool()) == Some(true);
     let methods = config.config.get("methods").and_then(|it| it.as_array());
@@ -97,7 +98,7 @@ fn is_of_tasks(config: &PluginConfig, selector: &str) -> bool {
     is_trace(config) && follows && !methods.any(|method| method.starts_with(selector))
 }
 
-/// Classes that a plugin named, and whether one was seen.
+/// A class name in a selector, and a flag for whether such a class was seen.
 struct Named {
     selector: String,
     glob: Glob,
@@ -105,7 +106,7 @@ struct Named {
 }
 
 impl Named {
-    /// Of a selector over names; none for any other kind.
+    /// Creates an entry for a selector on names. Returns `None` for other kinds of selectors.
     fn new(selector: &str) -> Option<Self> {
         let other = selector.starts_with(['!', '@', '<']) || selector.contains(':');
         (!other).then(|| Self {
@@ -116,29 +117,30 @@ impl Named {
     }
 }
 
-/// Whether a plugin sees classes.
+/// The state of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PluginState {
-    /// It does.
+    /// The plugin sees classes.
     On,
-    /// The user switched it off.
+    /// The user disabled the plugin.
     Disabled,
-    /// It failed on most classes or took too long, and was switched off.
+    /// The plugin was switched off after too many failures or too much CPU time.
     Failed,
 }
 
 struct Pool {
     idle: Vec<Instance>,
-    /// Instances that exist, idle or not.
+    /// Number of instances, idle or not.
     live: usize,
     limit: usize,
-    /// Threads that wait for one: to wake nobody would be a call of the kernel for each class.
+    /// Number of threads that wait for an instance. If it is 0, a wake-up call, which would be a
+    /// system call for each class, is skipped.
     waiting: usize,
 }
 
 impl Plugin {
-    /// Loads and configures a plugin, for which `file` says what it does; its first instance is ready afterwards.
-    /// What it asked for before is known if `remembers` says so.
+    /// Loads and configures a plugin, and creates its first instance. `file` is the configuration
+    /// file for messages. With `remembers`, plans of earlier runs are used.
     pub fn load(
         config: &PluginConfig,
         file: Option<&Path>,
@@ -200,7 +202,7 @@ impl Plugin {
         })
     }
 
-    /// The name under which its spans are recorded: in a session of its own, that without the number of the session.
+    /// The name under which its spans are recorded: without the number of its session.
     pub fn recorded_name(&self) -> &str {
         match self.name.rsplit_once(SESSION_MARK) {
             Some((name, _)) if self.session > 0 => name,
@@ -208,7 +210,8 @@ impl Plugin {
         }
     }
 
-    /// What is known without the class file. Allocates nothing.
+    /// Decides by name, loader and location whether the plugin may select the class. Allocates
+    /// nothing.
     pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
         let is_allowed = self.boot || !matches!(loader, Loader::Boot | Loader::Platform);
         if self.follows(name) && is_allowed && self.state() == PluginState::On {
@@ -222,7 +225,7 @@ impl Plugin {
         self.records_spans && name == RESUMER
     }
 
-    /// Checks its selectors against a class, as far as that takes no class file.
+    /// Applies its selectors to a class, as far as this needs no class file.
     pub fn selects(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
         let inner = matches!(loader, Loader::Boot | Loader::Platform);
         let allowed = if inner {
@@ -245,17 +248,17 @@ impl Plugin {
         }
     }
 
-    /// Whether its selectors need to know where a class came from.
+    /// Returns whether its selectors need a class's location.
     pub fn asks_location(&self) -> bool {
         self.user.asks_location() || self.own.asks_location()
     }
 
-    /// Says whether its selectors ask for the source file of a class.
+    /// Returns whether its selectors need the name of a class's source file.
     pub fn asks_source(&self) -> bool {
         self.user.asks_source() || self.own.asks_source()
     }
 
-    /// Says whether it may want a class of which the source file is known, after [`Verdict::AskClass`].
+    /// Checks whether it may select a class with this source file, after [`Verdict::AskClass`].
     pub fn may_want_source(&self, name: &[u8], loader: &Loader, source: &[u8]) -> bool {
         let may_want = |selection: &Selection| match selection.matches_name(name, loader) {
             Verdict::AskClass => selection.may_match_source(name, source),
@@ -264,19 +267,19 @@ impl Plugin {
         may_want(&self.user) && may_want(&self.own)
     }
 
-    /// Says whether it wants a class only if its instructions name certain fields.
+    /// Returns whether it selects a class only if its instructions access certain fields.
     pub fn asks_fields(&self) -> bool {
         self.writes.is_some()
     }
 
-    /// Says whether it may want a class whose instructions name these fields.
+    /// Checks whether it may select a class whose instructions access these fields.
     pub fn may_want_fields(&self, name: &[u8], fields: &[String]) -> bool {
         let is_named = |pattern: &FieldPattern| fields.iter().any(|it| pattern.has_name(it));
         let writes = self.writes.as_ref();
         writes.is_none_or(|writes| self.follows(name) || writes.iter().any(is_named))
     }
 
-    /// What is known with the class file, after [`Verdict::AskClass`].
+    /// Decides with the class file, after [`Verdict::AskClass`].
     pub fn wants_class(&self, name: &[u8], loader: &Loader, class: &dyn SelectableClass) -> bool {
         let wants = |selection: &Selection| match selection.matches_name(name, loader) {
             Verdict::AskClass => selection.matches_class(name, class),
@@ -285,7 +288,7 @@ impl Plugin {
         wants(&self.user) && wants(&self.own)
     }
 
-    /// Notes that it is shown this class.
+    /// Records that the plugin sees this class.
     pub fn note_seen(&self, name: &[u8]) {
         for named in &self.named {
             if !named.seen.load(Ordering::Relaxed) && named.glob.matches(name) {
@@ -294,7 +297,7 @@ impl Plugin {
         }
     }
 
-    /// The classes that it named of which none was seen, as it named them.
+    /// Returns the class names in its selectors that matched no class so far.
     pub fn unmatched(&self) -> Vec<String> {
         let is_seen = |named: &&Named| named.seen.load(Ordering::Relaxed);
         let seen: Vec<&str> = self
@@ -303,7 +306,7 @@ impl Plugin {
             .filter(is_seen)
             .map(|it| it.selector.as_str())
             .collect();
-        // `A.**` stands beside `A` where the methods of a class may be meant; together they are one pattern.
+        // A selector `A.**` beside `A` covers the methods of a class; the two form one pattern.
         let twin = |selector: &str| {
             selector
                 .strip_suffix(".**")
@@ -319,7 +322,7 @@ impl Plugin {
         missing.map(str::to_owned).collect()
     }
 
-    /// Whether it sees classes.
+    /// Returns the state of the plugin.
     pub fn state(&self) -> PluginState {
         if self.disabled.load(Ordering::Relaxed) {
             PluginState::Disabled
@@ -330,7 +333,7 @@ impl Plugin {
         }
     }
 
-    /// Switches it off, or on again with a clean record.
+    /// Disables the plugin, or enables it with an empty record.
     pub fn enable(&self, enabled: bool) {
         self.disabled.store(!enabled, Ordering::Relaxed);
         if enabled {
@@ -339,12 +342,13 @@ impl Plugin {
         }
     }
 
-    /// Counts a class in which what it asked for cannot be made.
+    /// Counts a class in which its request cannot be applied.
     pub fn note_refused(&self) {
         self.record().refuse();
     }
 
-    /// What became of it if it failed, with the first of these failures.
+    /// Returns the summary of the plugin's failures, with the first one of `failures`. Returns
+    /// `None` if it never failed.
     pub fn failed(&self, failures: &[Failure]) -> Option<FailedPlugin> {
         let record = self.record();
         let is_off = self.state() == PluginState::Failed;
@@ -365,7 +369,7 @@ impl Plugin {
         })
     }
 
-    /// CPU time that its code has taken, and what it asked the host.
+    /// Returns the CPU time of the plugin's code and of its calls of the host.
     pub fn spent(&self) -> Duration {
         self.record().spent()
     }
@@ -374,18 +378,18 @@ impl Plugin {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What its plans for a class are found by; none if it is asked each time.
+    /// Computes the key of a class in the plan cache. Returns `None` without a cache.
     pub fn key(&self, class: &ClassIdentity<'_>) -> Option<ClassKey> {
         self.plans.as_ref().map(|plans| plans.key(class))
     }
 
-    /// Whether it is known that it asks for nothing in the class of this key.
+    /// Checks whether the plan cache has an empty plan for the class with this key.
     pub fn is_known_to_ask_for_nothing(&self, key: &ClassKey) -> bool {
         let plans = self.plans.as_ref();
         plans.is_some_and(|plans| plans.holds_nothing(key))
     }
 
-    /// Counts a class in which it is known to ask for nothing.
+    /// Counts a class for which the plan cache has an empty plan.
     pub fn note_nothing_asked(&self, name: &[u8], key: &ClassKey) {
         self.note_seen(name);
         if let Some(plans) = &self.plans {
@@ -394,9 +398,9 @@ impl Plugin {
         self.record().add(Answer::Nothing, Duration::ZERO);
     }
 
-    /// What it asks for in a class, in the memory of an earlier request: as it did before, or runs the class through an
-    /// instance. The class is given back unless it was lost to a fault. `key` is what its plans are found by, if that was
-    /// computed before.
+    /// Returns the plugin's request for a class, from the plan cache or by a call of an instance.
+    /// The request reuses `memory`. The class is returned unless a trap lost it. `key` is the
+    /// class's key in the plan cache, if already computed.
     pub fn transform(
         &self,
         class: TransformedClass,
@@ -415,7 +419,7 @@ impl Plugin {
             Err(fault) => return (Some(class), self.judge(Err(fault), Duration::ZERO)),
         };
         let (class, result) = instance.transform(class, memory);
-        // Who says something about a class says it each time.
+        // A plugin that logs about a class must do so in each run.
         if let (Some((plans, key)), Ok(request), false) = (plans, &result, instance.has_logged()) {
             plans.keep(key, request);
         }
@@ -424,19 +428,20 @@ impl Plugin {
         (class, self.judge(result, time))
     }
 
-    /// Writes what it asked for to where it is found later, if that has waited long enough or `now` says so.
+    /// Writes new plans to the plan cache, if they have waited long enough or `now` is set.
     pub fn write_plans(&self, now: bool) {
         if let Some(plans) = self.plans.as_ref().filter(|plans| now || plans.is_due()) {
             plans.write();
         }
     }
 
-    /// How often it was known what it asks for; none if it is asked each time.
+    /// Returns the counts of the plan cache; `None` without one.
     pub fn plan_counts(&self) -> Option<PlanCounts> {
         self.plans.as_ref().map(PlanStore::counts)
     }
 
-    /// Adds a class to the record; a plugin that is switched off now has its edits left out, and says why.
+    /// Adds a class to the record. If the plugin is switched off by it, its edits are left out, and
+    /// the failure says why.
     fn judge(
         &self,
         result: Result<PlanRequest, Fault>,
@@ -463,7 +468,7 @@ impl Plugin {
         Err(fault)
     }
 
-    /// An idle instance, or a new one, or the next one to be given back.
+    /// Takes an idle instance, creates one, or waits for the next one to be returned.
     fn take(&self) -> Result<Instance, Fault> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -504,7 +509,7 @@ impl Plugin {
     }
 }
 
-/// A place in the pool, given up again if the instance cannot be made.
+/// A reserved place in the pool, which is released if the instance cannot be created.
 struct Slot<'a>(&'a Plugin);
 
 impl Drop for Slot<'_> {
@@ -545,11 +550,11 @@ fn not_configured(plugin: &PluginConfig, file: Option<&Path>, fault: Fault) -> H
     suggest::from_text(error, &fault.cause)
 }
 
-/// The line of the value that the text is about, which begins with its path: `rule[1].what: …`.
+/// Returns the line of the configuration value whose path begins the text: `rule[1].what: …`.
 fn line_of(plugin: &PluginConfig, text: &str) -> Option<usize> {
     let (path, _) = text.split_once(": ")?;
     let lines = plugin.config_lines.iter();
-    // A key that is missing or misspelled stands in the table around it.
+    // A missing or misspelled key is reported at the enclosing table.
     let about = lines.filter(|(known, _)| path.starts_with(known.as_str()));
     let nearest = about.max_by_key(|(known, _)| known.len());
     nearest.map(|(_, line)| *line)

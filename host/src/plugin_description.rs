@@ -1,4 +1,4 @@
-//! What can be known of a plugin without showing it a class.
+//! The properties of a plugin that need no class.
 
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
@@ -9,10 +9,10 @@ use crate::plugin_file::PluginFile;
 use crate::state::StoreSettings;
 use crate::{abilities, bundled, component, engine};
 
-/// Longest version that is taken, in bytes.
+/// Maximum length of a version in bytes.
 const MAX_VERSION: usize = 64;
 
-/// A plugin, seen from outside.
+/// The external description of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginDescription {
     /// Its name in messages and snapshots.
@@ -21,25 +21,25 @@ pub struct PluginDescription {
     pub size: usize,
     /// SHA-256 of the component, lower-case hex.
     pub digest: String,
-    /// What its section `version` says.
+    /// The content of its custom section `version`.
     pub version: Option<String>,
-    /// What it imports, in the order of the component.
+    /// The imports, in the order of the component.
     pub imports: Vec<Interface>,
-    /// What it exports.
+    /// The exports.
     pub exports: Vec<Interface>,
-    /// Which classes it selects when it is configured with nothing.
+    /// The selectors of the plugin with an empty configuration, or the text of its error.
     pub selectors: Result<Vec<String>, String>,
 }
 
 impl PluginDescription {
-    /// Whether it computes tables when a report is made.
+    /// Returns whether the plugin computes tables for reports.
     #[must_use]
     pub fn computes_tables(&self) -> bool {
         let mut exports = self.exports.iter();
         exports.any(|export| abilities::is_reporter(&export.name))
     }
 
-    /// Whether it observes the JVM.
+    /// Returns whether the plugin observes the JVM.
     #[must_use]
     pub fn observes(&self) -> bool {
         let mut exports = self.exports.iter();
@@ -50,18 +50,19 @@ impl PluginDescription {
 /// An imported or exported interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// `classhook:plugin/probes@0.1.0`.
+    /// The full name, for example `classhook:plugin/probes@0.1.0`.
     pub name: String,
-    /// Its functions, methods as `[method]resource.name`.
+    /// The functions, methods as `[method]resource.name`.
     pub functions: Vec<String>,
-    /// The capabilities that must be granted for it, and what each allows.
+    /// The grants that it needs, each with its effect.
     pub grants: Vec<(&'static str, &'static str)>,
 }
 
-/// Loads a plugin, within the limits of any, and says what it is; `compiler` compiles it if it is in no cache.
+/// Loads a plugin with the usual limits and describes it; `compiler` compiles it if no cache holds
+/// it.
 ///
 /// # Errors
-/// If it cannot be read, is no component, or does not fit this agent (`H01xx`).
+/// If the file cannot be read, is no component, or does not fit this agent (`H01xx`).
 pub fn describe(
     config: &PluginConfig,
     compiler: &dyn Compiler,
@@ -118,7 +119,8 @@ fn bytes_of(config: &PluginConfig) -> Result<(usize, String, Option<String>), Ho
     }
 }
 
-/// The text of the custom section `version` of a component, as `wasm-tools metadata add --version` writes it.
+/// Returns the text of a component's custom section `version`, which `wasm-tools metadata add
+/// --version` writes.
 fn version(wasm: &[u8]) -> Option<String> {
     let mut rest = wasm.get(8..)?;
     while let [id, after @ ..] = rest {
@@ -136,7 +138,7 @@ fn version(wasm: &[u8]) -> Option<String> {
     None
 }
 
-/// An unsigned number of LEB128, and what is behind it.
+/// Decodes an unsigned LEB128 number. Returns the number and the rest of the bytes.
 fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut value = 0;
     for (index, byte) in bytes.iter().enumerate().take(5) {

@@ -1,4 +1,4 @@
-//! A plugin's component, read from its file.
+//! A plugin's component, read from a file.
 
 use std::fs::File;
 use std::io;
@@ -10,16 +10,16 @@ use crate::regular_file;
 pub use plugin_code::limits::MAX_COMPONENT;
 use plugin_code::sha256_hex;
 
-/// A component file that is open, and the bytes that were read from it.
+/// An open component file and its content.
 #[derive(Debug)]
 pub struct PluginFile {
     /// The plugin's name.
     pub name: String,
-    /// Its bytes, at most [`MAX_COMPONENT`].
+    /// The content, at most [`MAX_COMPONENT`] bytes.
     pub wasm: Vec<u8>,
-    /// Their SHA-256, lower-case hex.
+    /// SHA-256 of the content, lower-case hex.
     pub digest: String,
-    /// The file that they are from, so that a compiler reads the same.
+    /// The open file, so that a compiler reads the same content.
     pub(crate) file: File,
 }
 

@@ -1,4 +1,5 @@
-//! Classes between two hooks: what the hook that cannot retransform has had planned is handed over by the other.
+//! Caches the plans computed in the load-time hook until the hook that can retransform gets the
+//! same bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,25 +11,25 @@ use crate::requests::PlannedClass;
 use crate::splicing::Spliced;
 use crate::trouble::Trouble;
 
-/// Most classes kept: a class that the JVM gives up between the hooks is never asked for.
+/// Maximum number of cached classes. A class that the JVM drops between the hooks is never taken.
 const KEPT: usize = 32;
 
-/// A class that the plugins were asked about.
+/// A class with the results of its plugins.
 pub(crate) struct DoneClass {
-    /// What they asked for.
+    /// The requests of its plugins.
     pub(crate) planned: PlannedClass,
-    /// What came of it, and the new bytes; empty if the class is not changed.
+    /// The result and the new bytes, which are empty if the class is unchanged.
     pub(crate) spliced: Result<(Spliced, Vec<u8>), Trouble>,
 }
 
 impl DoneClass {
-    /// Whether its edits are sound, and name helper classes that are to be defined.
+    /// Returns whether its edits are valid and refer to helper classes that must be defined.
     pub(crate) fn needs_helpers(&self) -> bool {
         self.spliced.is_ok() && self.planned.needs_helpers()
     }
 
-    /// Has its helper classes defined; false if the edits of a plugin were left out, as one of its own is not there, so that
-    /// the class is to be spliced again.
+    /// Defines its helper classes. Returns `false` if a helper class is missing, so that the edits
+    /// of its plugin were left out and the class must be spliced again.
     pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) -> bool {
         let before = self.planned.requests.len();
         self.planned.define_helpers(loader);
@@ -36,21 +37,21 @@ impl DoneClass {
     }
 }
 
-/// What came of a class.
+/// The cached result of a class.
 pub(crate) struct Prepared {
-    /// The class, if the plugins could be asked.
+    /// The class, if the plugins could be called.
     pub(crate) done: Result<DoneClass, Trouble>,
-    /// How long that took.
+    /// The time that it took.
     pub(crate) time: Duration,
 }
 
-/// The class files that are to come, and what is to be handed over for each.
+/// Results by the class files to which they belong.
 #[derive(Default)]
 pub(crate) struct PreparedClasses {
     waiting: Mutex<VecDeque<(Key, Prepared)>>,
 }
 
-/// A class as it comes to the hook that can retransform.
+/// The class, in the form in which the hook that can retransform gets it.
 struct Key {
     name: Vec<u8>,
     loader: Loader,
@@ -58,7 +59,7 @@ struct Key {
 }
 
 impl PreparedClasses {
-    /// Keeps what came of a class that comes next with these bytes.
+    /// Caches the result of a class that will next come with these bytes.
     pub(crate) fn keep(&self, request: &ClassRequest<'_>, bytes: Vec<u8>, prepared: Prepared) {
         let key = Key {
             name: request.name.to_vec(),
@@ -72,7 +73,7 @@ impl PreparedClasses {
         waiting.push_back((key, prepared));
     }
 
-    /// What came of a class that is being loaded, if that is known already.
+    /// Takes the cached result of a class that is being loaded, if any.
     pub(crate) fn take(&self, request: &ClassRequest<'_>) -> Option<Prepared> {
         if request.retransforming {
             return None;
@@ -84,7 +85,7 @@ impl PreparedClasses {
         waiting.remove(at).map(|(_, prepared)| prepared)
     }
 
-    /// Forgets all classes: their plugins may be others now.
+    /// Removes all classes, because the plugins' states may have changed.
     pub(crate) fn forget(&self) {
         self.waiting().clear();
     }

@@ -1,42 +1,44 @@
-//! How a plugin has done so far, and whether it goes on.
+//! Counts a plugin's failures and CPU time, and decides when it is switched off.
 
 use std::time::Duration;
 
-/// So many failures, if they are more than half of the classes that it was shown, switch a plugin off.
+/// Minimum number of failures that switches a plugin off, if they are also more than half of its
+/// classes.
 const MAX_FAILURES: u64 = 5;
-/// CPU time of all classes together: this much …
+/// Limit of the CPU time for all classes: this constant …
 const BUDGET: Duration = Duration::from_secs(5);
-/// … and this much for each class.
+/// … plus this time for each class.
 const BUDGET_PER_CLASS: Duration = Duration::from_millis(5);
 
-/// What a plugin answered about a class.
+/// The result of a plugin for a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It asks for nothing there.
+    /// The plugin requests nothing.
     Nothing,
-    /// Edits, notes, or both.
+    /// The plugin requests edits, notes, or both.
     Request,
-    /// It failed.
+    /// The plugin failed.
     Failure,
 }
 
-/// The classes that a plugin was shown.
+/// Counts of the classes that a plugin has seen.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     classes: u64,
-    /// Of these, classes in which it asked for something.
+    /// Classes for which it requested something.
     requested: u64,
-    /// Of these, classes that it failed on.
+    /// Classes on which it failed.
     failed: u64,
-    /// Of the classes in which it asked for something, those without its edits, since these cannot be made.
+    /// Classes that lack its requested edits, because these cannot be applied.
     refused: u64,
     spent: Duration,
-    /// Why it was switched off.
+    /// The reason why it was switched off.
     cause: Option<String>,
 }
 
 impl Record {
-    /// One more class, with the CPU time that it took; gives why the plugin is switched off now, once.
+    /// Counts a class with its CPU time. If the plugin is switched off by it, returns the reason
+    /// once.
     pub(crate) fn add(&mut self, answer: Answer, time: Duration) -> Option<&str> {
         self.classes += 1;
         self.requested += u64::from(answer == Answer::Request);
@@ -49,32 +51,32 @@ impl Record {
         self.cause.as_deref()
     }
 
-    /// What it asked for in a class cannot be made.
+    /// Counts a class in which its request cannot be applied.
     pub(crate) fn refuse(&mut self) {
         self.refused += 1;
     }
 
-    /// How many classes it was shown.
+    /// The number of classes that it has seen.
     pub(crate) fn classes(&self) -> u64 {
         self.classes
     }
 
-    /// How many of them are as it wanted.
+    /// The number of classes that have its requested edits.
     pub(crate) fn served(&self) -> u64 {
         self.requested.saturating_sub(self.refused)
     }
 
-    /// How many of them are without what it wanted, or would have wanted if it had not failed.
+    /// The number of classes on which it failed or whose edits could not be applied.
     pub(crate) fn failures(&self) -> u64 {
         self.failed + self.refused
     }
 
-    /// CPU time of all classes together.
+    /// The CPU time of all classes together.
     pub(crate) fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// Why it was switched off, if it was.
+    /// The reason why it was switched off, if it was.
     pub(crate) fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
     }
@@ -120,7 +122,7 @@ mod tests {
     fn failures_on_odd_classes_among_many_cost_those_alone() {
         let mut record = Record::default();
         for number in 0..1_000 {
-            // Ten in a row, once there were others.
+            // Ten failures in a row, after some classes without.
             let failed = number > 50 && number % 100 < 10;
             let answer = if failed {
                 Answer::Failure

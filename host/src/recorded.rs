@@ -1,10 +1,10 @@
-//! What was recorded of a plugin, as it may ask for it when a report is made.
+//! The recorded data of a plugin, which it can query when a report is made.
 
 use std::sync::Arc;
 
 use plan_rules::ComputedTables;
 
-/// Most rows of one answer.
+/// Maximum number of rows in one answer.
 pub const PAGE: usize = 1_000;
 
 /// A table of a plugin.
@@ -12,57 +12,59 @@ pub const PAGE: usize = 1_000;
 pub struct RecordedTable {
     /// Its name.
     pub name: String,
-    /// Whether its rows are events; else they are counts and times.
+    /// `true` if its rows are events, `false` if they are counts and times.
     pub is_events: bool,
-    /// The columns of the key: names and kinds.
+    /// The columns of the key, with names and kinds.
     pub columns: Vec<(String, String)>,
-    /// What the values of its events are called.
+    /// The names of the events' values.
     pub values: Vec<String>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// How often the places of its events were reached.
+    /// The number of times that the places of its events were reached.
     pub reached: u64,
 }
 
 /// A row of counts and times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedSum {
-    /// Its key.
+    /// The key.
     pub cells: Vec<String>,
-    /// Calls and counts.
+    /// The number of calls, or the count.
     pub count: u64,
-    /// Errors, time of all calls and of the longest in nanoseconds; none if it was only counted.
+    /// The number of exceptions, the total time and the longest time of calls in nanoseconds;
+    /// `None` for a count.
     pub times: Option<(u64, u64, u64)>,
 }
 
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedEvent {
-    /// Its key.
+    /// The key.
     pub cells: Vec<String>,
-    /// Its values as texts.
+    /// The values as texts.
     pub values: Vec<Option<String>>,
     /// The thread.
     pub thread: String,
-    /// Nanoseconds since the recording began.
+    /// Nanoseconds since the start of the recording.
     pub nanos: u64,
-    /// The process.
+    /// The process id.
     pub process: u32,
 }
 
-/// What was recorded of one plugin.
+/// The recorded data of one plugin.
 pub trait Recorded: Send + Sync {
-    /// Its tables.
+    /// Returns the tables of the plugin.
     fn tables(&self) -> Vec<RecordedTable>;
-    /// A row of a table of counts and times.
+    /// Returns a row of a table of counts and times.
     fn sum(&self, table: usize, row: usize) -> Option<RecordedSum>;
-    /// A row of a table of events.
+    /// Returns a row of a table of events.
     fn event(&self, table: usize, row: usize) -> Option<RecordedEvent>;
-    /// Quantiles of the times of rows together; none without such a table or row.
+    /// Returns quantiles of the durations in all given rows together. Returns `None` if the table
+    /// or a row does not exist.
     fn quantiles(&self, table: usize, rows: &[u32], of: &[f64]) -> Option<Vec<u64>>;
 }
 
-/// Nothing was recorded, or it is not the time to ask.
+/// No recorded data, used outside of reports.
 pub struct NothingRecorded;
 
 impl Recorded for NothingRecorded {
@@ -82,8 +84,8 @@ impl Recorded for NothingRecorded {
 
 /// A call of a plugin's `report`, or of an observer's `on-results`.
 pub struct ReportCall {
-    /// What was recorded.
+    /// The recorded data.
     pub recorded: Arc<dyn Recorded>,
-    /// What the plugin computed so far.
+    /// The tables that the plugin computed so far.
     pub computed: ComputedTables,
 }

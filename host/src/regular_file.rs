@@ -1,4 +1,4 @@
-//! Files that are read whole: regular ones of bounded length, never a device, a pipe or a file without end.
+//! Reads whole regular files of bounded length, and rejects devices, pipes and endless files.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file of at most `most` bytes; a pipe without a writer is not waited for.
+/// Opens a regular file of at most `most` bytes; does not wait for the writer of a pipe.
 ///
 /// # Errors
-/// Those of the system; else what was found, as [`io::ErrorKind::InvalidInput`].
+/// I/O errors, or [`io::ErrorKind::InvalidInput`] with the kind of file found.
 pub fn open(path: &Path, most: u64) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
@@ -25,13 +25,13 @@ pub fn open(path: &Path, most: u64) -> io::Result<(File, Metadata)> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, found))
 }
 
-/// The bytes from where the file stands to its end, for which memory is taken once if there are `length` of them, as
-/// [`open`] said.
+/// Reads from the file's position to its end. Allocates once if the rest has `length` bytes, as
+/// [`open`] reported.
 ///
 /// # Errors
-/// Those of the system, or if there are more than `most` bytes by now, as [`io::ErrorKind::InvalidInput`].
+/// I/O errors, or [`io::ErrorKind::InvalidInput`] if the file now has more than `most` bytes.
 pub fn read(file: &mut impl Read, length: u64, most: u64) -> io::Result<Vec<u8>> {
-    // With a byte to spare the end is seen without growing.
+    // The spare byte lets the read detect the end without growing the buffer.
     let expected = usize::try_from(length.min(most)).unwrap_or_default() + 1;
     let mut bytes = Vec::with_capacity(expected);
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -42,7 +42,7 @@ pub fn read(file: &mut impl Read, length: u64, most: u64) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// What it is if it is no regular file.
+/// Returns the kind of file, unless it is a regular one.
 fn kind(metadata: &Metadata) -> Option<&'static str> {
     let kind = metadata.file_type();
     match () {

@@ -1,4 +1,4 @@
-//! Tables that plugins compute when a report is made, outside of any JVM.
+//! Runs plugins that compute tables for a report, outside of any JVM.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,33 +17,33 @@ use crate::recorded::{Recorded, ReportCall};
 use crate::state::{State, StoreSettings};
 use crate::{abilities, component, engine};
 
-/// CPU time that a report may take: this much …
+/// Limit of the CPU time for a report: this constant …
 pub const DEADLINE: Duration = Duration::from_secs(5);
-/// … and this much for each row that was recorded.
+/// … plus this time for each recorded row.
 const DEADLINE_PER_ROW: Duration = Duration::from_micros(5);
 
-/// CPU time that a report of what was recorded may take.
+/// Returns the CPU time that a report on this data may take.
 #[must_use]
 pub fn deadline(recorded: &dyn Recorded) -> Duration {
     let rows: usize = recorded.tables().iter().map(|table| table.rows).sum();
     DEADLINE + DEADLINE_PER_ROW * u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// What a plugin made of what was recorded.
+/// The result of a plugin's report.
 #[derive(Debug)]
 pub enum Reported {
-    /// It has no function `report`.
+    /// The plugin has no function `report`.
     Nothing,
-    /// Tables.
+    /// The tables of the plugin.
     Tables(Vec<ComputedTable>),
-    /// It failed: in words, and what to do, where something is known.
+    /// The cause of a failure, and advice, if any.
     Failed(String, Option<String>),
 }
 
-/// Has a plugin compute its tables, within this CPU time and the limits of any plugin.
+/// Runs a plugin's report within this CPU time and the other limits of plugins.
 ///
 /// # Errors
-/// If it does not load (`H01xx`).
+/// If the plugin does not load (`H01xx`).
 pub fn report(
     config: &PluginConfig,
     compiler: &dyn Compiler,
@@ -104,7 +104,7 @@ fn computed(
     result.map(|()| report.map_or_else(Vec::new, |report| report.computed.into_tables()))
 }
 
-/// A new instance, configured.
+/// Creates and configures an instance.
 fn configured(
     store: &mut Store<State>,
     pre: &TransformPluginPre<State>,

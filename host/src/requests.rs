@@ -1,4 +1,4 @@
-//! What the plugins ask for in one class.
+//! The plugins' requests for one class.
 
 use std::sync::Arc;
 
@@ -13,41 +13,41 @@ use crate::lent::LentMemory;
 use crate::plugin::Plugin;
 use crate::trouble::Trouble;
 
-/// What one plugin asked for.
+/// The request of one plugin.
 pub(crate) struct PluginRequest {
     /// The plugin.
     pub(crate) plugin: Arc<Plugin>,
-    /// What it asked for.
+    /// The request.
     pub(crate) request: PlanRequest,
 }
 
-/// A plugin that is asked about a class.
+/// A plugin to call for a class.
 pub(crate) struct Asked<'p> {
     /// The plugin.
     pub(crate) plugin: &'p Arc<Plugin>,
-    /// The key of its plans for the class, if it was computed before.
+    /// The key of its plans for the class, if already computed.
     pub(crate) key: Option<ClassKey>,
-    /// True if the plugin sees the class.
+    /// `true` if the plugin sees the class.
     pub(crate) is_shown: bool,
-    /// True if its spans need an edit in the class.
+    /// `true` if its spans need an edit in the class.
     pub(crate) follows: bool,
 }
 
-/// A class, and what its plugins asked for, in the order of the configuration.
+/// A class with its plugins' requests, in the order of the configuration.
 pub(crate) struct PlannedClass {
     /// The class that the plugins saw.
     pub(crate) class: TransformedClass,
-    /// What each plugin asked for.
+    /// The request of each plugin.
     pub(crate) requests: SmallVec<[PluginRequest; 2]>,
-    /// What went wrong with those whose requests are left out.
+    /// The failures of plugins whose requests are left out.
     pub(crate) failed: Vec<Trouble>,
 }
 
 impl PlannedClass {
-    /// Asks each plugin about the class; what one does wrong costs the others nothing.
+    /// Calls each plugin for the class; a plugin's failure does not affect the others.
     ///
     /// # Errors
-    /// If the class was lost to a fault.
+    /// If a trap lost the class.
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
         plugins: impl Iterator<Item = Asked<'p>>,
@@ -95,28 +95,29 @@ impl PlannedClass {
         })
     }
 
-    /// Whether no plugin asked for anything.
+    /// Returns whether no plugin requested anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.requests.iter().all(|asked| asked.request.is_empty())
     }
 
-    /// Counts for each plugin that what it asked for cannot be made.
+    /// Counts for each plugin that its request cannot be applied.
     pub(crate) fn note_refused(&self) {
         let wanting = self.requests.iter().filter(|it| !it.request.is_empty());
         wanting.for_each(|asked| asked.plugin.note_refused());
     }
 
-    /// Leaves its memory to the next class.
+    /// Leaves the memory to the next class.
     pub(crate) fn lend(self, memory: &mut LentMemory) {
         memory.class = self.class.into_memory();
         let requests = self.requests.into_iter();
         requests.for_each(|asked| memory.take_request(asked.request));
     }
 
-    /// The class file that is to take the place of the class, and the plugin that asks for it.
+    /// Returns the class file that replaces the class, and the plugin that requested it.
     ///
     /// # Errors
-    /// If there are two, or members and names are to be changed as well: a class file has the shape that it was read with.
+    /// If two plugins replace the class, or another one edits its structure, since a class file has
+    /// a fixed shape.
     pub(crate) fn replacement(&self) -> Result<Option<(&str, &[u8])>, Trouble> {
         let mut all = self.requests.iter().filter_map(|asked| {
             let bytes = asked.request.replacement.as_deref()?;
@@ -135,7 +136,8 @@ impl PlannedClass {
         }
     }
 
-    /// The structural edits that the plugins ask for: all edits of the class itself but new bodies of methods.
+    /// Iterates over the structural edits of all plugins: all class edits except new bodies of
+    /// methods.
     pub(crate) fn structural_edits(&self) -> impl Iterator<Item = &ClassEdit> {
         let plans = self.requests.iter().map(|asked| &asked.request.plan);
         let edits = plans.flat_map(|plan| plan.class_edits());

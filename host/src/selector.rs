@@ -1,4 +1,4 @@
-//! Selectors: which classes a plugin gets to see.
+//! Selectors, which choose the classes that a plugin sees.
 //!
 //! | selector | a class matches if |
 //! |---|---|
@@ -8,53 +8,52 @@
 //! | `source:Orders.java` | it is compiled from a file of this name, by its class file (`*` and `?` as in a text) |
 //! | `loader:app` | its loader is `boot`, `platform`, `app` or of this class (same globs) |
 //! | `location:target/classes` | it came from this folder or archive, or one in it ([`CodeLocation`]) |
-//! | `location:any` | always; also classes without a known source location are let through |
+//! | `location:any` | always; also accepts classes without a known location |
 //!
-//! `!` in front excludes what matches, and always wins. Otherwise a class is
-//! selected when it matches one of the name, `@`, `<:` and `source:` selectors (or there
-//! are none), one of the `loader:` selectors (or there are none), and one of
-//! the `location:` selectors (or there are none).
+//! A `!` in front excludes matching classes, and has priority. A class is selected if it matches
+//! one of the name, `@`, `<:` and `source:` selectors, one of the `loader:` selectors, and one of
+//! the `location:` selectors. An empty group matches every class.
 //!
-//! Everything that can be decided by name and loader is decided so, on the
-//! bytes the JVM hands over, without allocation.
+//! As far as name and loader decide, the match uses only the JVM's bytes and allocates nothing.
 
 use globs::Glob;
 
 use crate::code_location::{CodeLocation, LocationGlob};
 use crate::outcome::Loader;
 
-/// Why a selector makes no sense.
+/// An invalid selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("selector `{selector}` {problem}")]
 pub struct SelectorError {
     /// The selector as written.
     pub selector: String,
-    /// What is wrong with it.
+    /// The fault in the selector.
     pub problem: &'static str,
 }
 
-/// What name and loader say about a class.
+/// The decision about a class by name and loader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Not selected, whatever is in the class file.
+    /// Not selected, whatever the class file contains.
     No,
-    /// Selected, whatever is in the class file.
+    /// Selected, whatever the class file contains.
     Yes,
-    /// Annotations or supertypes decide: ask [`Selection::matches_class`].
+    /// The class file decides; call [`Selection::matches_class`].
     AskClass,
 }
 
-/// Names in a class file that selectors look at: internal names in modified UTF-8.
+/// The names in a class file that selectors match: internal names in modified UTF-8.
 pub trait SelectableClass {
-    /// Whether any annotation of the class passes `test`; given the name without `L` and `;`.
+    /// Checks whether any annotation of the class passes `test`, which gets the name without `L`
+    /// and `;`.
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
-    /// Whether the superclass or any direct superinterface passes `test`.
+    /// Checks whether the superclass or any direct superinterface passes `test`.
     fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
-    /// Says whether the name of the source file (JVMS 4.7.10) is known and passes `test`.
+    /// Checks whether the name of the source file (JVMS 4.7.10) is known and passes `test`.
     fn source_file(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool;
 }
 
-/// A list of selectors, ready to match.
+/// A parsed list of selectors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     include: Patterns,
@@ -73,10 +72,10 @@ struct Patterns {
 }
 
 impl Selection {
-    /// Parses a list of selectors; an empty list selects everything.
+    /// Parses a list of selectors; an empty list selects every class.
     ///
     /// # Errors
-    /// For the first selector that makes no sense.
+    /// The first invalid selector.
     pub fn parse<S: AsRef<str>>(selectors: &[S]) -> Result<Self, SelectorError> {
         let mut selection = Self::default();
         for selector in selectors {
@@ -126,19 +125,19 @@ impl Selection {
         Ok(())
     }
 
-    /// Whether classes without a known source location are selected too.
+    /// Returns whether classes without a known location are selected too.
     #[must_use]
     pub fn any_location(&self) -> bool {
         self.any_location
     }
 
-    /// Whether any selector needs to know where a class came from.
+    /// Returns whether any selector needs a class's location.
     #[must_use]
     pub fn asks_location(&self) -> bool {
         !(self.include.locations.is_empty() && self.exclude.locations.is_empty())
     }
 
-    /// Whether selectors over locations let a class through. Allocates nothing.
+    /// Checks whether the selectors on locations accept a class. Allocates nothing.
     #[must_use]
     pub fn matches_location(&self, location: CodeLocation<'_>) -> bool {
         let covered = |globs: &[LocationGlob], paths: [&str; 2]| {
@@ -157,13 +156,14 @@ impl Selection {
         }
     }
 
-    /// Says whether any selector asks for the source file of a class.
+    /// Returns whether any selector needs the name of a class's source file.
     #[must_use]
     pub fn asks_source(&self) -> bool {
         !(self.include.sources.is_empty() && self.exclude.sources.is_empty())
     }
 
-    /// Says whether a class of this source file may be selected, after [`Verdict::AskClass`]; the class file decides.
+    /// Checks whether a class with this source file may be selected, after [`Verdict::AskClass`];
+    /// the class file decides.
     #[must_use]
     pub fn may_match_source(&self, name: &[u8], source: &[u8]) -> bool {
         let Patterns {
@@ -177,7 +177,7 @@ impl Selection {
             && !any(&self.exclude.sources, source)
     }
 
-    /// What name and loader alone say. Allocates nothing.
+    /// Decides by name and loader. Allocates nothing.
     #[must_use]
     pub fn matches_name(&self, name: &[u8], loader: &Loader) -> Verdict {
         let loader = loader.as_str().as_bytes();
@@ -194,7 +194,7 @@ impl Selection {
         }
     }
 
-    /// The verdict once the class file is known; only after [`Verdict::AskClass`].
+    /// Decides with the class file, after [`Verdict::AskClass`].
     #[must_use]
     pub fn matches_class(&self, name: &[u8], class: &dyn SelectableClass) -> bool {
         let included = self.include.any_class()
@@ -230,10 +230,10 @@ fn any(globs: &[Glob], name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Annotations and supertypes.
+    /// The annotations and supertypes of a class.
     struct Facts(&'static [&'static str], &'static [&'static str]);
 
-    /// A class that is compiled from this file.
+    /// A class compiled from this file.
     struct From(&'static str);
 
     impl SelectableClass for From {

@@ -1,4 +1,4 @@
-//! What code a span or a counter becomes: calls of the first helper class.
+//! Generates the code of spans and counters, which calls the helper class `$Classhook`.
 //!
 //! ```text
 //! entry    (each captured argument → $Classhook.number | object)  $Classhook.enter(id)
@@ -6,11 +6,13 @@
 //! unwind   $Classhook.unwound++  $Classhook.fail(throwable, id)
 //! ```
 //!
-//! Where the condition of a plugin, or its list of what is shown, reads from an argument, from `this`, from what is
-//! returned or thrown, that goes to `$Classhook.object` as well, which reads the values.
+//! The plugin's condition or list of values may read from an argument, from `this`, from the
+//! returned value or from the exception. That value is passed to `$Classhook.object` as well, which
+//! reads the parts.
 //!
-//! A constructor is entered behind its `super()` or `this()`: before that there is no object, an exception would pass
-//! no handler, and what runs there is the span of another constructor.
+//! The entry of a constructor is behind its `super()` or `this()` call. Before that call the object
+//! is uninitialized, no handler can cover the code, and the code that runs belongs to the span of
+//! another constructor.
 
 use std::sync::Arc;
 
@@ -36,20 +38,21 @@ use crate::selector::SelectableClass;
 use crate::storage::{HELPER, counts_owner};
 use crate::suspending::{self, Suspending};
 
-/// Method of the helper: a call begins.
+/// The helper's method for the start of a call.
 const ENTER: (&str, &str) = ("enter", "(I)V");
-/// Method of the helper: a call returns.
+/// The helper's method for the return of a call.
 const EXIT: (&str, &str) = ("exit", "(I)V");
-/// Method of the helper: a call is left by an exception.
+/// The helper's method for a call that ends with an exception.
 const FAIL: (&str, &str) = ("fail", "(Ljava/lang/Throwable;I)V");
-/// Field of the helper: how often exceptions have left calls.
+/// The helper's field that counts calls ended by exceptions.
 const UNWOUND: &str = "unwound";
-/// Method of the helper: a primitive value, its bits as a `long`.
+/// The helper's method for a primitive value, as a `long` with its bits.
 pub(crate) const NUMBER: (&str, &str) = ("number", "(JII)V");
-/// Method of the helper: a reference.
+/// The helper's method for a reference.
 pub(crate) const OBJECT: (&str, &str) = ("object", "(Ljava/lang/Object;II)V");
 
-/// Methods that the code of a span itself calls, by class, name and descriptor: as spans they would call themselves.
+/// Methods that the code of a span itself calls, by class, name and descriptor. A span on them
+/// would recurse.
 const OF_SPANS: [(&str, &str, &str); 4] = [
     ("java/lang/Thread", "currentThread", "()Ljava/lang/Thread;"),
     ("java/lang/Thread", "threadId", "()J"),
@@ -57,27 +60,27 @@ const OF_SPANS: [(&str, &str, &str); 4] = [
     ("java/lang/Float", "floatToRawIntBits", "(F)I"),
 ];
 
-/// Annotations of methods of `java.base` that change which Java thread a native thread runs: a call of one ends on
-/// another thread than it began on, and JVM TI must not be asked meanwhile.
+/// Annotations of methods of `java.base` that switch the Java thread of a native thread. A call of
+/// one ends on another thread than it began on, and JVM TI must not be called in between.
 const OF_SWITCHES: [&str; 3] = [
     "Ljdk/internal/vm/annotation/ChangesCurrentThread;",
     "Ljdk/internal/vm/annotation/JvmtiMountTransition;",
     "Ljdk/internal/vm/annotation/JvmtiHideEvents;",
 ];
 
-/// Methods that are left without a span, and why.
+/// Methods without a span, with the reason.
 pub(crate) type LeftAlone = Vec<(MethodIndex, String)>;
 
 /// A method whose calls cannot be recorded.
 pub(crate) struct Refused {
     /// The method.
     pub method: MethodIndex,
-    /// Why not.
+    /// The reason.
     pub cause: String,
 }
 
-/// Adds the spans and counters of one plugin to the plan of a class, each with its number of the JVM; none while the
-/// JVM cannot record them. Gives the methods that are left without.
+/// Adds the spans and counters of one plugin to the plan of a class, each with its id in the JVM.
+/// Adds none while the JVM cannot record them. Returns the methods without a span.
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
@@ -149,7 +152,7 @@ pub(crate) fn add(
     Ok(left_alone)
 }
 
-/// The row of a plugin's table that a probe fills, if it is for one.
+/// Returns the row of a plugin's table that a probe counts for, if any.
 pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
     let row = rows.of(probe)?.clone();
     let column = |(name, kind)| Column { name, kind };
@@ -160,7 +163,7 @@ pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
     })
 }
 
-/// The reason for which a method gets no span.
+/// Returns the reason why a method gets no span, if any.
 fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'static str> {
     let class = transformed.class();
     if is_of_spans(class, method) {
@@ -177,7 +180,7 @@ fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'sta
     )
 }
 
-/// Whether the code of a span calls this method.
+/// Checks whether the code of a span calls this method.
 pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     let is = |found: &Method<'_, '_>, (owner, name, descriptor): &(&str, &str, &str)| {
         class.this_class() == *owner && found.name() == *name && found.descriptor() == *descriptor
@@ -186,8 +189,8 @@ pub(crate) fn is_of_spans(class: &ClassFile<'_>, method: MethodIndex) -> bool {
     found.is_some_and(|found| OF_SPANS.iter().any(|one| is(&found, one)))
 }
 
-/// The program of the plugin's configuration for calls of this span; none where no single calls are kept. Parameters that
-/// are asked for by their names are found in the method.
+/// Returns the compiled condition and list of values for calls of this span. Returns `None` if no
+/// single calls are kept. Parameters in it that are named are resolved in the method.
 pub(crate) fn program(
     plugin: &Plugin,
     span: &Span,
@@ -206,7 +209,8 @@ pub(crate) fn program(
     Some(Arc::new(program))
 }
 
-/// The names of a method's parameters; one that the class file does not name is empty. None if it names none.
+/// Returns the names of a method's parameters. A parameter without a name is an empty text; the
+/// list is empty if none has a name.
 pub(crate) fn parameters(method: &Method<'_, '_>) -> Vec<String> {
     let descriptor = method.descriptor();
     let kinds: Vec<FieldType<'_>> = Parameters::of(descriptor.as_bytes()).collect();
@@ -240,7 +244,7 @@ pub(crate) fn parameters(method: &Method<'_, '_>) -> Vec<String> {
     names
 }
 
-/// Gives a span its number in the code.
+/// Registers a span, and returns its id for the code.
 pub(crate) fn register(
     info: SpanInfo,
     program: Option<&Arc<Program>>,
@@ -259,7 +263,7 @@ pub(crate) fn register(
         .map_err(|error| error.to_string())
 }
 
-/// What a span records.
+/// Returns the recording mode of a span.
 pub(crate) fn mode_of(span: &Span) -> SpanMode {
     if span.capture.sum_up {
         SpanMode::Aggregate
@@ -268,7 +272,7 @@ pub(crate) fn mode_of(span: &Span) -> SpanMode {
     }
 }
 
-/// What a span says of its method.
+/// Collects the description of a span's method.
 pub(crate) fn about(transformed: &TransformedClass, plugin: &str, method: MethodIndex) -> SpanInfo {
     let class = transformed.class();
     let found = class.method(method);
@@ -340,7 +344,7 @@ fn lower_count(plan: &mut EditPlan, site: InsertionPoint, counter: Counter) -> R
         .map_err(|error| error.to_string())
 }
 
-/// One span in its method.
+/// One span and its method.
 struct Weave<'m, 'c, 'a> {
     method: Method<'c, 'a>,
     span: &'m Span,
@@ -376,12 +380,13 @@ impl Weave<'_, '_, '_> {
         Ok(edits)
     }
 
-    /// `java/lang/Object` has a constructor that calls none.
+    /// Excludes the constructor of `java/lang/Object`, which calls no other one.
     fn is_constructor(&self) -> bool {
         self.method.name() == names::INIT && self.method.class().super_class().is_some()
     }
 
-    /// The constructor of `java/lang/Object` may have no handler (see the rewriter's `CannotUnwind`), and nothing in it throws.
+    /// Checks for the constructor of `java/lang/Object`, which may have no handler (see the
+    /// rewriter's `CannotUnwind`). No instruction in it throws.
     fn is_of_object(&self) -> bool {
         self.method.name() == names::INIT && self.method.class().super_class().is_none()
     }
@@ -401,7 +406,7 @@ impl Weave<'_, '_, '_> {
                 u16::from(!self.method.is_static()) + before.map(|one| one.slots()).sum::<u16>();
             let root = Root::Argument(index);
             if self.is_constructor() && overwritten.contains(&slot) {
-                // What the caller passed is gone by the time that the object is there.
+                // The argument may be overwritten before the object is initialized.
                 code.push_long(0)?;
                 self.number(&mut code, b'?', root, first)?;
             } else {
@@ -419,12 +424,12 @@ impl Weave<'_, '_, '_> {
         Ok(code)
     }
 
-    /// Whether this value is kept, or read from.
+    /// Returns whether this value is captured or read from.
     fn takes(&self, root: Root) -> bool {
         self.keeps(root) || self.program.is_some_and(|program| program.reads(root))
     }
 
-    /// Whether this value is kept itself.
+    /// Returns whether this value itself is captured.
     fn keeps(&self, root: Root) -> bool {
         let capture = &self.span.capture;
         let kept = match root {
@@ -438,7 +443,7 @@ impl Weave<'_, '_, '_> {
         kept && !capture.sum_up
     }
 
-    /// The object whose method is called, where the condition or the list reads from it; says whether it does.
+    /// Passes `this` to the helper, if the condition or list reads from it. Returns whether it did.
     fn this(
         &self,
         code: &mut Snippet,
@@ -484,7 +489,7 @@ impl Weave<'_, '_, '_> {
     fn fail(&self, overwritten: &[u16]) -> Result<Snippet, SnippetError> {
         let mut code = Snippet::new();
         count_unwinding(&mut code)?;
-        // A constructor may be left before there is an object.
+        // A constructor may end before the object is initialized.
         let has_this = !self.is_constructor() && self.this(&mut code, overwritten, true)?;
         if self.takes(Root::Thrown) {
             code.op(opcode::DUP, 0)?; // throwable, throwable
@@ -496,7 +501,7 @@ impl Weave<'_, '_, '_> {
         Ok(code)
     }
 
-    /// Captures the value on the stack.
+    /// Captures the value on top of the stack.
     fn value(
         &self,
         code: &mut Snippet,
@@ -545,7 +550,8 @@ impl Weave<'_, '_, '_> {
     }
 }
 
-/// Counts that an exception leaves a call, which takes no stack: there may be none left to tell the helper of it.
+/// Counts that an exception ends a call. A field access needs no stack frame, which a call of the
+/// helper may not get after a stack overflow.
 fn count_unwinding(code: &mut Snippet) -> Result<(), SnippetError> {
     let count = MemberName {
         owner: HELPER.to_owned(),
@@ -559,7 +565,7 @@ fn count_unwinding(code: &mut Snippet) -> Result<(), SnippetError> {
     code.field(opcode::PUTSTATIC, count) //
 }
 
-/// Slots that the code stores to.
+/// Returns the slots that the code stores to.
 fn overwritten(code: &Code<'_, '_>) -> Vec<u16> {
     let stores = code.instructions().flatten().filter(|found| {
         (opcode::ISTORE..=opcode::ASTORE_3).contains(&found.opcode) || found.opcode == opcode::IINC
@@ -567,8 +573,8 @@ fn overwritten(code: &Code<'_, '_>) -> Vec<u16> {
     stores.filter_map(|found| found.local()).collect()
 }
 
-/// Where a constructor has called another one on `this`: the calls that belong to no `new` before them. Compilers put
-/// an object's `new` and its constructor's call in this order, one within the other.
+/// Finds the calls of another constructor on `this`: those that belong to no earlier `new`.
+/// Compilers nest each `new` with the call of its constructor.
 fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
     let mut unfinished = 0_usize;
     let mut found = Vec::new();
@@ -592,7 +598,7 @@ fn constructed(code: &Code<'_, '_>, class: &ClassFile<'_>) -> Vec<Bci> {
     found
 }
 
-/// The line of an instruction; 0 if not known.
+/// Returns the line of an instruction, or 0 if unknown.
 pub(crate) fn line_at(class: &ClassFile<'_>, method: MethodIndex, bci: Bci) -> u32 {
     let code = class.method(method).and_then(|method| method.code().ok()?);
     let lines = code.into_iter().flat_map(|code| {

@@ -1,4 +1,4 @@
-//! From what the plugins ask for to new bytes, checked.
+//! Splices the plugins' requests into a class and checks the result.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -13,27 +13,27 @@ use crate::structural_edits::with_prefixed_natives;
 use crate::trouble::Trouble;
 use crate::{natives, placement};
 
-/// What came of the edits of one class, by methods of the class that the plugins saw.
+/// The result of the edits of one class, by methods of the class that the plugins saw.
 #[derive(Debug, Default)]
 pub(crate) struct Spliced {
-    /// Left as they are after all, and why.
+    /// Methods left unchanged, with the reason.
     pub(crate) skipped: Vec<(MethodIndex, String)>,
-    /// Left without the edits of one plugin, and why.
+    /// Methods without the edits of one plugin, with the reason.
     pub(crate) partly: Vec<(MethodIndex, String)>,
-    /// Those of the skipped ones that fewer or shorter probes may fit into.
+    /// Skipped methods that may fit with fewer or shorter probes.
     oversized: Vec<MethodIndex>,
-    /// A branch of some method became its inverse, which shorter probes may spare it.
+    /// A branch of some method was inverted to reach its target; shorter probes may avoid it.
     inverted: bool,
-    /// Longer now than HotSpot compiles, and by how much.
+    /// Methods that are now longer than HotSpot compiles, with their lengths.
     pub(crate) huge: Vec<(MethodIndex, String)>,
-    /// How long the self-check took.
+    /// The duration of the self-check.
     pub(crate) check_time: Duration,
-    /// True if calls record hits.
+    /// `true` if calls record hits.
     pub(crate) hits_call: bool,
 }
 
 impl Spliced {
-    /// Whether there is nothing to keep of it.
+    /// Returns whether it contains no remarks and no check time.
     pub(crate) fn is_empty(&self) -> bool {
         self.skipped.is_empty()
             && self.partly.is_empty()
@@ -41,7 +41,7 @@ impl Spliced {
             && self.check_time.is_zero()
     }
 
-    /// The same, of a class in which methods have other indices; those without one are dropped.
+    /// Maps to a class with other method indices; drops methods without an index.
     fn renumbered(self, index: impl Fn(MethodIndex) -> Option<MethodIndex>) -> Self {
         let all = |methods: Vec<(MethodIndex, String)>| {
             methods
@@ -62,8 +62,8 @@ impl Spliced {
     }
 }
 
-/// The class file that a plugin gives a class, in the place of `bytes`: with the natives in front that the JVM knows, and
-/// of the same shape.
+/// Returns the class file of a plugin that replaces the class `bytes`. The native wrappers known to
+/// the JVM are added, and the shape is checked.
 fn replaced(
     planned: &PlannedClass,
     bytes: &[u8],
@@ -79,7 +79,7 @@ fn replaced(
     };
     let original = planned.class.class();
     if checks {
-        // What comes from the plan cache was checked by another process.
+        // Plans from the cache were checked by another process.
         rewriter::check_replacement(original, replacement).map_err(|error| trouble(&error))?;
     }
     if original.bytes() == bytes {
@@ -92,8 +92,8 @@ fn replaced(
     Ok(replaced)
 }
 
-/// Gives the probes their indices and splices; `out` is empty if there is nothing to do. A plugin whose edits do not go
-/// with those of the plugins before it is left out, and added to the failed ones.
+/// Assigns indices to the probes and splices; `out` stays empty without edits. A plugin whose edits
+/// conflict with those of earlier plugins is left out and added to the failures.
 pub(crate) fn apply(
     planned: &mut PlannedClass,
     bytes: &[u8],
@@ -125,7 +125,8 @@ pub(crate) fn apply(
     apply_fitting(planned, bytes, storage, buffers, out)
 }
 
-/// The edits of all plugins, or none; where the probes of all do not fit into a method, those of the last go first.
+/// Applies the edits of all plugins, or none. If the probes of all plugins do not fit into a
+/// method, those of the last plugin are removed first.
 fn apply_fitting(
     planned: &mut PlannedClass,
     bytes: &[u8],
@@ -145,7 +146,8 @@ fn apply_fitting(
     }
 }
 
-/// Takes the probes of the last plugin that has some out of these methods, unless it is the first; names them.
+/// Removes the probes of the last plugin that has some in these methods, unless it is the first
+/// plugin. Returns the methods with a remark.
 fn remove_last_probes(
     planned: &mut PlannedClass,
     oversized: &[MethodIndex],
@@ -169,7 +171,7 @@ fn is_probe(edit: &Edit) -> bool {
     matches!(edit.action, Action::Hit(_) | Action::Count(_))
 }
 
-/// The edits of all plugins, or none.
+/// Applies the edits of all plugins, or none.
 fn apply_all(
     planned: &PlannedClass,
     bytes: &[u8],
@@ -253,7 +255,7 @@ fn splice_all(
     Ok(spliced)
 }
 
-/// The method of `from` with the name and descriptor that `method` has in `to`.
+/// Returns the method of `from` with the name and descriptor that `method` has in `to`.
 fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Option<MethodIndex> {
     let wanted = to.method(method)?;
     let same = |found: &rewriter::Method<'_, '_>| {
@@ -262,7 +264,8 @@ fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Op
     from.methods().find(same).map(|found| found.index())
 }
 
-/// Splices with the probe code that is quickest; with shorter code, where a method would be too long, or a branch of it.
+/// Splices with the fastest probe code. If a method or branch would become too long, splices with
+/// shorter code.
 fn splice(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -345,7 +348,7 @@ fn splice_with(
     })
 }
 
-/// The method, and what became of its length.
+/// Returns the method that became too long, with a text about its lengths.
 fn huge(warning: rewriter::Warning) -> Option<(MethodIndex, String)> {
     match warning {
         rewriter::Warning::HugeMethod {

@@ -1,4 +1,4 @@
-//! Stacks of our own: a Java thread may have less left than the work needs.
+//! Separate stacks, because a Java thread may have too little stack left for the work.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -10,44 +10,44 @@ use rewriter::{CheckScratch, Scratch};
 
 use crate::lent::LentMemory;
 
-/// Size of a stack, in bytes; a guard page lies below it.
+/// Size of a stack in bytes; a guard page is below it.
 const STACK: usize = 1 << 20;
-/// Most stacks kept for later.
+/// Maximum number of stacks to keep for reuse.
 const KEPT: usize = 8;
 
-/// What one transform works with: a stack and scratch buffers.
+/// The resources of one transform: a stack and scratch buffers.
 struct WorkerStack {
     stack: DefaultStack,
     buffers: ScratchBuffers,
 }
 
-/// What a class is spliced with.
+/// The buffers for splicing a class.
 pub struct ScratchBuffers {
-    /// Buffers.
+    /// Buffers of the rewriter.
     pub scratch: Scratch,
     /// Buffers of the self-check.
     pub check_scratch: CheckScratch,
-    /// Whether the result is checked.
+    /// `true` if the result is checked.
     pub self_check: bool,
-    /// What earlier classes left.
+    /// Memory reused from earlier classes.
     pub(crate) memory: LentMemory,
 }
 
-/// Worker stacks that are not in use.
+/// Idle worker stacks.
 pub struct WorkerStacks {
     free: Mutex<Vec<WorkerStack>>,
     self_check: bool,
 }
 
 thread_local! {
-    /// Set while a panic of this thread is ours to catch.
+    /// `true` while this crate catches the panics of this thread.
     static QUIET: Cell<bool> = const { Cell::new(false) };
-    /// What the last quiet panic said.
+    /// The text of the last caught panic.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 impl WorkerStacks {
-    /// None yet; whether results are to be checked.
+    /// Creates an empty pool; `self_check` means that results are checked.
     pub fn new(self_check: bool) -> Self {
         Self {
             free: Mutex::default(),
@@ -55,7 +55,7 @@ impl WorkerStacks {
         }
     }
 
-    /// Runs `work` on a stack of its own.
+    /// Runs `work` on a separate stack.
     ///
     /// # Errors
     /// The text of a panic, or of the failure to get a stack.
@@ -102,7 +102,7 @@ impl WorkerStack {
     }
 }
 
-/// Lets panics that are caught here pass without a word and without a backtrace.
+/// Suppresses message and backtrace of panics that this crate catches.
 pub fn quiet_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

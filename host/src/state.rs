@@ -1,4 +1,4 @@
-//! What a plugin's store holds beside its memory: the call that is going on, limits, log.
+//! The data in a plugin's store, apart from its memory: the current call, limits and log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +16,18 @@ use crate::log_budget::{LogBudget, Room, left_out};
 use crate::observer_call::ObserverCall;
 use crate::recorded::ReportCall;
 
-/// Most handles of an instance at once, `method-view`s included: as many as two classes can have methods.
+/// Maximum number of handles of an instance at once, `method-view`s included. Two classes together
+/// can have this number of methods.
 pub const MAX_HANDLES: usize = 1 << 17;
-/// Bytes that an element of a table counts for.
+/// Number of bytes counted for each table element.
 const TABLE_ELEMENT: usize = 16;
-/// CPU time of the thread that one class may take.
+/// Maximum CPU time of the thread for one class.
 pub const DEADLINE: Duration = Duration::from_millis(250);
-/// Most `capture`s, `snippet`s and `annotation`s that exist at once.
+/// Maximum number of `capture`s, `snippet`s and `annotation`s at once.
 const MAX_RESOURCES: usize = 1_024;
-/// Bytes that each counts for beside what it says.
+/// Number of bytes counted for each resource in addition to its content.
 const RESOURCE_BYTES: usize = 256;
-/// Log lines kept per call, and bytes of each.
+/// Maximum number of log lines per call, and maximum size of a line in bytes.
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
 
@@ -34,7 +35,7 @@ const MAX_LINE_BYTES: usize = 4 << 10;
 struct FirstTick {
     /// CPU time of the thread.
     cpu: Duration,
-    /// How long the call had been going on.
+    /// The time since the call began.
     passed: Duration,
 }
 
@@ -43,16 +44,16 @@ struct FirstTick {
 pub struct StoreSettings {
     /// The name of the plugin, for log lines.
     pub plugin: String,
-    /// The least severe level whose log lines are printed.
+    /// The least severe log level that is printed.
     pub level: LogLevel,
-    /// Bounds the log lines of all instances together.
+    /// Limits the log lines of all instances together.
     pub log: Arc<LogBudget>,
-    /// Measures the time that calls take.
+    /// Measures the time of calls.
     pub clock: Arc<dyn Clock>,
 }
 
 impl StoreSettings {
-    /// Returns settings with an unused log and the machine's clock.
+    /// Creates settings with an empty log and the machine's clock.
     pub fn new(plugin: &str, level: LogLevel) -> Self {
         Self {
             plugin: plugin.to_owned(),
@@ -66,36 +67,37 @@ impl StoreSettings {
 /// The data of a plugin's store.
 pub struct State {
     settings: StoreSettings,
-    /// The call of `transform` that is going on.
+    /// The current call of `transform`.
     pub call: Option<Call>,
-    /// The call of `report` that is going on.
+    /// The current call of `report`.
     pub report: Option<ReportCall>,
-    /// What an observer is told, and wants to be.
+    /// The data of an observer.
     pub observer: Option<ObserverCall>,
     /// Counts the calls, so that handles of an earlier class are recognised.
     pub round: u16,
-    /// CPU time of the thread that a call may take.
+    /// Maximum CPU time of the thread for a call.
     pub deadline: Duration,
-    /// Set when the time was up.
+    /// Set when the time limit was reached.
     pub out_of_time: bool,
-    /// Set when memory was refused.
+    /// Set when a request for memory was denied.
     pub out_of_memory: bool,
-    /// Linear memory and tables now, in bytes.
+    /// Current size of linear memory and tables, in bytes.
     memory: usize,
-    /// Bytes that the plugin's `capture`s, `snippet`s and `annotation`s count for.
+    /// Bytes counted for the plugin's `capture`s, `snippet`s and `annotation`s.
     kept: usize,
-    /// What the plugin's `capture`s, `snippet`s and `annotation`s say.
+    /// The plugin's `capture`s, `snippet`s and `annotation`s.
     resources: ResourceTable,
-    /// The last line logged at level 0, not yet printed: a panic's text, if the call traps.
+    /// The last line logged at level 0, not yet printed. If the call traps, this line is the text
+    /// of the panic.
     pub last_error: Option<String>,
-    /// When the call began, by the clock of the settings.
+    /// The start of the call, by the clock of the settings.
     began: Duration,
     ticked: Option<FirstTick>,
     lines: u32,
 }
 
 impl State {
-    /// Of a new instance.
+    /// Creates the data of a new instance.
     pub fn new(settings: StoreSettings) -> Self {
         Self {
             began: settings.clock.now(),
@@ -125,13 +127,13 @@ impl State {
         self.ticked = None;
     }
 
-    /// The call of `transform` that is going on.
+    /// Returns the current call of `transform`.
     pub fn call(&mut self) -> wasmtime::Result<&mut Call> {
         self.expect_memory()?;
         self.call.as_mut().ok_or_else(outside)
     }
 
-    /// Linear memory, tables, and what the host keeps for the plugin, in bytes.
+    /// The size of linear memory, tables, and the host's data for the plugin, in bytes.
     pub fn memory(&self) -> usize {
         let call = self.call.as_ref();
         let asked = call.map_or(0, |call| call.transformation.bytes());
@@ -140,7 +142,7 @@ impl State {
         self.memory + self.kept + asked + computed
     }
 
-    /// The call of `report` that is going on.
+    /// Returns the current call of `report`.
     pub fn report(&mut self) -> wasmtime::Result<&mut ReportCall> {
         self.expect_memory()?;
         let found = self.report.as_mut();
@@ -149,14 +151,14 @@ impl State {
         })
     }
 
-    /// What an observer is told.
+    /// Returns the data of an observer.
     pub fn observer(&mut self) -> wasmtime::Result<&mut ObserverCall> {
         self.expect_memory()?;
         let found = self.observer.as_mut();
         found.ok_or_else(|| wasmtime::Error::msg("events were asked for outside of `observer`"))
     }
 
-    /// Expects the plugin to be within its memory, what the host keeps for it included.
+    /// Checks that the plugin is within its memory limit, with the host's data for it.
     pub fn expect_memory(&mut self) -> wasmtime::Result<()> {
         if self.memory() <= MAX_MEMORY {
             return Ok(());
@@ -167,19 +169,19 @@ impl State {
         ))
     }
 
-    /// Keeps a new resource of the plugin's.
+    /// Stores a new resource of the plugin.
     pub fn keep<T: Kept>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
         self.kept += RESOURCE_BYTES + value.bytes();
         self.expect_memory()?;
         Ok(self.resources.push(value)?)
     }
 
-    /// A resource of the plugin's.
+    /// Returns a resource of the plugin.
     pub fn kept<T: Kept>(&self, resource: &Resource<T>) -> wasmtime::Result<&T> {
         Ok(self.resources.get(resource)?)
     }
 
-    /// Changes a resource of the plugin's.
+    /// Changes a resource of the plugin.
     pub fn change<T: Kept, R>(
         &mut self,
         resource: &Resource<T>,
@@ -193,19 +195,19 @@ impl State {
         Ok(result)
     }
 
-    /// Forgets a resource that the plugin gives up.
+    /// Removes a resource that the plugin drops.
     pub fn forget<T: Kept>(&mut self, resource: Resource<T>) -> wasmtime::Result<()> {
         let gone = self.resources.delete(resource)?;
         self.kept = self.kept.saturating_sub(RESOURCE_BYTES + gone.bytes());
         Ok(())
     }
 
-    /// What the plugin asks for in the class at hand.
+    /// Returns the plugin's request for the current class.
     pub fn transformation(&mut self) -> wasmtime::Result<&mut Transformation> {
         Ok(&mut self.call()?.transformation)
     }
 
-    /// A resource of the plugin's, and what it asks for in the class at hand.
+    /// Returns a resource of the plugin, and its request for the current class.
     pub fn resource_and_transformation<T: Kept>(
         &mut self,
         resource: &Resource<T>,
@@ -216,7 +218,7 @@ impl State {
         Ok((found, &mut call.transformation))
     }
 
-    /// Counts memory that grows from `current` to `desired` bytes, if there is room for it.
+    /// Counts memory that grows from `current` to `desired` bytes, if the limit allows.
     fn grow(&mut self, current: usize, desired: usize) -> bool {
         let more = desired.saturating_sub(current);
         if self.memory().saturating_add(more) > MAX_MEMORY {
@@ -227,7 +229,8 @@ impl State {
         true
     }
 
-    /// At a tick of the epoch: goes on while this thread has not used up its time since the first one.
+    /// Handles a tick of the epoch: continues until this thread has used up its CPU time since the
+    /// first tick.
     pub fn tick(&mut self) -> UpdateDeadline {
         let now = self.settings.clock.thread_time();
         let passed = self.passed();
@@ -239,12 +242,12 @@ impl State {
         UpdateDeadline::Interrupt
     }
 
-    /// Whether a line at this level would be kept.
+    /// Returns whether a line at this level is kept.
     pub fn keeps(&self, level: u8) -> bool {
         log_level(level) <= self.settings.level
     }
 
-    /// A line from the plugin. One at level 0 waits for the end of the call.
+    /// Logs a line of the plugin. A line at level 0 waits for the end of the call.
     pub fn log(&mut self, level: u8, mut text: String) {
         text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
         if level == 0 {
@@ -255,14 +258,14 @@ impl State {
         }
     }
 
-    /// Prints what waits.
+    /// Prints the waiting line.
     pub fn flush(&mut self) {
         if let Some(text) = self.last_error.take() {
             self.print(0, &text);
         }
     }
 
-    /// Each line begins with the plugin's name, so that none looks like one of ours.
+    /// Each line begins with the plugin's name, so that no line looks like one of Classhook.
     fn print(&mut self, level: u8, text: &str) {
         let plugin = escape::line(&self.settings.plugin);
         for line in text.lines() {
@@ -279,13 +282,14 @@ impl State {
         }
     }
 
-    /// Whether the call has logged a line that is kept.
+    /// Returns whether the call has logged a line that is kept.
     pub fn has_logged(&self) -> bool {
         self.lines > 0
     }
 
-    /// CPU time that the call has taken so far. Until the first tick it is the time that has passed, which is no less: to
-    /// ask for the thread's takes as long as half of the work on a small class.
+    /// Returns the CPU time of the call so far. Until the first tick it is the elapsed time, which
+    /// is not less. The system call for a thread's CPU time would take half as long as the work on
+    /// a small class.
     pub fn time(&self) -> Duration {
         match &self.ticked {
             None => self.passed(),
@@ -296,20 +300,20 @@ impl State {
         }
     }
 
-    /// Time that has passed since the call began.
+    /// Returns the time since the call began.
     fn passed(&self) -> Duration {
         self.settings.clock.now().saturating_sub(self.began)
     }
 }
 
-/// What the host keeps for a plugin between its calls.
+/// A resource that the host keeps for a plugin between its calls.
 pub trait Kept: Send + 'static {
-    /// Bytes that it counts for.
+    /// Returns the number of bytes to count.
     fn bytes(&self) -> usize;
 }
 
 impl Kept for Capture {
-    /// A byte for each argument that it names.
+    /// Counts a byte for each argument that the capture can name.
     fn bytes(&self) -> usize {
         256
     }

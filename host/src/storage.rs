@@ -1,4 +1,4 @@
-//! Where the probes of a class go: into the arrays of a JVM with the agent, or into one of the class's own.
+//! The storage of a class's probes: the arrays of a JVM with the agent, or the class's own array.
 
 use std::fmt::Write;
 
@@ -6,16 +6,17 @@ use probes::ProbeTable;
 
 use crate::class_array::ClassProbes;
 
-/// Where the probes of one class go.
+/// The storage of one class's probes.
 pub(crate) enum Storage<'t> {
-    /// Into the arrays of the helper classes, where this table finds room.
+    /// The arrays of the helper classes; this table reserves the indices.
     Shared(&'t ProbeTable),
-    /// Into an array that the class asks its runtime for; here it is noted whose probes these are.
+    /// An array that the class requests from its runtime; this list receives the owners of the
+    /// probes.
     Own(&'t mut Vec<ClassProbes>),
 }
 
 impl Storage<'_> {
-    /// The same, for another attempt.
+    /// Returns the storage for another attempt.
     pub(crate) fn again(&mut self) -> Storage<'_> {
         match self {
             Self::Shared(table) => Storage::Shared(table),
@@ -30,10 +31,12 @@ impl Storage<'_> {
 /// The field of a helper class that holds its array, `static final byte[65536]`.
 pub const HITS_FIELD: &str = "hits";
 
-/// What the names of the methods of a helper class begin with that write hits to its array; the number of the method follows.
+/// The prefix of a helper class's methods that write hits to its array. The number of the method
+/// follows.
 pub const HIT_METHOD: &str = "hit";
 
-/// Internal name of the helper class that owns `array`: `java/lang/$Classhook`, then `…$Classhook1`, `…$Classhook2` and so on.
+/// Returns the internal name of the helper class that owns `array`: `java/lang/$Classhook`, then
+/// `…$Classhook1`, `…$Classhook2` and so on.
 #[must_use]
 pub fn array_owner(array: u16) -> String {
     let mut name = String::new();
@@ -41,19 +44,20 @@ pub fn array_owner(array: u16) -> String {
     name
 }
 
-/// The same, written to `name` in the place of what is there.
+/// Replaces the text in `name` by the same name.
 pub(crate) fn write_array_owner(array: u16, name: &mut String) {
     name.clear();
     name.push_str(HELPER);
     if array > 0 {
-        let _ = write!(name, "{array}"); // a string takes everything
+        let _ = write!(name, "{array}"); // a String never fails
     }
 }
 
 /// Internal name of the first helper class; every helper's name starts with it.
 pub const HELPER: &str = "java/lang/$Classhook";
 
-/// Internal name of the helper class that holds an array of counters, its `static final long[32768] counts`.
+/// Returns the internal name of the helper class with an array of counters, its `static final
+/// long[32768] counts`.
 #[must_use]
 pub fn counts_owner(array: u16) -> String {
     match array {

@@ -1,8 +1,8 @@
-//! What a class is given while it is loaded and keeps from then on, whatever becomes of the plugins: methods in front of
-//! native ones ([`crate::natives`]), and the members, supertypes, annotations and names that plugins ask for.
+//! Edits that a class gets at load time and keeps: wrappers of native methods ([`crate::natives`]),
+//! and the members, supertypes, annotations and names that plugins request.
 //!
-//! The JVM takes none of it back (JVM TI, Retransform Classes). So the hook that cannot retransform applies it, and
-//! every later transformation of the class begins with it.
+//! The JVM reverts none of them (JVM TI, `RetransformClasses`). So the hook that cannot retransform
+//! applies them, and every later transformation of the class begins with them.
 
 use std::borrow::Cow;
 
@@ -14,17 +14,17 @@ use rewriter::{
 use crate::natives::{self, PREFIX};
 use crate::storage::{HELPER, HITS_FIELD};
 
-/// What one class keeps.
+/// The structural edits of one class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StructuralEdits {
-    /// Native methods with a method in front, as name and descriptor.
+    /// Wrapped native methods, as name and descriptor.
     pub(crate) natives: Vec<String>,
-    /// In the order in which they are made.
+    /// The edits in the order of application.
     pub(crate) class_edits: Vec<ClassEdit>,
 }
 
 impl StructuralEdits {
-    /// Of native methods alone, by name and descriptor.
+    /// Creates edits that only wrap native methods, by name and descriptor.
     pub(crate) fn of_natives(natives: Vec<String>) -> Self {
         Self {
             natives,
@@ -32,25 +32,25 @@ impl StructuralEdits {
         }
     }
 
-    /// Whether there is nothing to be kept.
+    /// Returns whether there are no edits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.natives.is_empty() && self.class_edits.is_empty()
     }
 
-    /// The native methods with a method in front, as name and descriptor.
+    /// The wrapped native methods, as name and descriptor.
     #[must_use]
     pub fn natives(&self) -> &[String] {
         &self.natives
     }
 
-    /// Whether plugins changed what the class is.
+    /// Returns whether plugins changed the structure of the class.
     #[must_use]
     pub fn change_the_class(&self) -> bool {
         !self.class_edits.is_empty()
     }
 
-    /// The class file with them; none if they do not suit this class file.
+    /// Applies the edits to a class file. Returns `None` if they do not fit.
     pub(crate) fn apply(&self, class: &ClassFile<'_>) -> Option<Vec<u8>> {
         let mut plan = EditPlan::new();
         for method in class.methods().filter(natives::is_native) {
@@ -68,7 +68,7 @@ impl StructuralEdits {
         if plan.is_empty() {
             return None;
         }
-        // No probe of the plan is stored anywhere.
+        // The plan has no probes that need storage.
         let storage = ProbeStorage::SharedArray {
             owner: HELPER,
             field: HITS_FIELD,
@@ -81,8 +81,8 @@ impl StructuralEdits {
     }
 }
 
-/// A class file that is to stand in for a class, with the native methods prefixed that `present`, the class as the JVM
-/// has it, has prefixed.
+/// Prefixes the native methods of a replacement class file that are prefixed in `present`, the
+/// class that the JVM has.
 #[must_use]
 pub fn with_prefixed_natives<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8]> {
     let names = ClassFile::read(present).map_or_else(|_| Vec::new(), |class| prefixed_in(&class));
@@ -94,7 +94,7 @@ pub fn with_prefixed_natives<'b>(bytes: &'b [u8], present: &[u8]) -> Cow<'b, [u8
     prefixed.map_or(Cow::Borrowed(bytes), Cow::Owned)
 }
 
-/// The prefixed native methods of a class, as name and descriptor.
+/// Returns the prefixed native methods of a class, as name and descriptor.
 fn prefixed_in(class: &ClassFile<'_>) -> Vec<String> {
     let native = |method: &Method<'_, '_>| method.access_flags() & ACC_NATIVE != 0;
     let names = class

@@ -5,8 +5,9 @@
 //! return   $Classhook.finish(returned, id)
 //! ```
 //!
-//! A function that passes its continuation on to another one is not entered again when that completes. So the method in
-//! Kotlin's library that resumes continuations calls the helper for each.
+//! A function that passes its continuation on to another function is not entered again when that
+//! function completes. So the method in Kotlin's library that resumes continuations calls the
+//! helper for each of them.
 
 use jvms::descriptor::{FieldType, Parameters};
 use jvms::opcode;
@@ -14,11 +15,12 @@ use rewriter::{Action, Change, ClassFile, EditPlan, Location, Method, Snippet, S
 
 use crate::helper_calls::call;
 
-/// The method that lets compiled continuations go on.
+/// The method that resumes compiled continuations.
 const RESUME_WITH: &str = "resumeWith";
-/// The method with the code of a lambda; of a function, it enters the function again.
+/// The method with the code of a lambda. The method of a function's continuation enters the
+/// function again.
 const INVOKE_SUSPEND: (&str, &str) = ("invokeSuspend", "(Ljava/lang/Object;)Ljava/lang/Object;");
-/// The classes above those of lambdas.
+/// The superclasses of lambdas.
 const LAMBDAS: [&str; 2] = [
     "kotlin/coroutines/jvm/internal/SuspendLambda",
     "kotlin/coroutines/jvm/internal/RestrictedSuspendLambda",
@@ -26,13 +28,13 @@ const LAMBDAS: [&str; 2] = [
 /// The end of the descriptor of a suspend function.
 const LAST: &[u8] = b"Lkotlin/coroutines/Continuation;)Ljava/lang/Object;";
 
-/// Method of the helper: a suspend function is entered.
+/// The helper's method for the entry of a suspend function.
 const BEGIN: (&str, &str) = ("begin", "(Ljava/lang/Object;I)V");
-/// Method of the helper: a suspend lambda is entered.
+/// The helper's method for the entry of a suspend lambda.
 const PROCEED: (&str, &str) = ("proceed", "(Ljava/lang/Object;I)V");
-/// Method of the helper: a suspend function returns.
+/// The helper's method for the return of a suspend function.
 const FINISH: (&str, &str) = ("finish", "(Ljava/lang/Object;I)V");
-/// Method of the helper: a continuation goes on.
+/// The helper's method for a resumed continuation.
 const RESUMED: (&str, &str) = ("resumed", "(Ljava/lang/Object;Ljava/lang/Object;I)V");
 
 /// The source of a suspend function's continuation at its entry.
@@ -45,7 +47,7 @@ pub(crate) enum Suspending {
 }
 
 impl Suspending {
-    /// Returns the source of a method's continuation; `None` if it cannot suspend.
+    /// Returns the source of a method's continuation, or `None` if the method cannot suspend.
     pub(crate) fn of(method: &Method<'_, '_>) -> Option<Self> {
         let descriptor = method.descriptor();
         let is_lambda = || {
@@ -63,7 +65,7 @@ impl Suspending {
         matches!(last.1, FieldType::Class(_)).then_some(Self::Argument(index))
     }
 
-    /// Adds the entry to a snippet.
+    /// Adds the code of the entry to a snippet.
     pub(crate) fn enter(self, code: &mut Snippet, id: i32) -> Result<(), SnippetError> {
         match self {
             Self::Argument(index) => code.load_argument(index)?,
@@ -73,7 +75,7 @@ impl Suspending {
         call(code, if self == Self::This { PROCEED } else { BEGIN })
     }
 
-    /// Adds the return of the value on the stack to a snippet.
+    /// Adds the code of the return to a snippet, with the value on top of the stack.
     pub(crate) fn finish(code: &mut Snippet, id: i32) -> Result<(), SnippetError> {
         code.op(opcode::DUP, 0)?;
         code.push_int(id)?;
@@ -81,7 +83,8 @@ impl Suspending {
     }
 }
 
-/// Adds the call of the helper to the plan of the resuming class; once, for all plugins.
+/// Adds the call of the helper to the plan of the class that resumes continuations, once for all
+/// plugins.
 pub(crate) fn follow(plan: &mut EditPlan, class: &ClassFile<'_>) -> Result<(), String> {
     let snippet = told().map_err(|error| error.to_string())?;
     for method in class
@@ -120,6 +123,6 @@ fn told() -> Result<Snippet, SnippetError> {
     code.load_operand(1)?; // continuation, result
     code.push_int(0)?; // continuation, result, 0
     call(&mut code, RESUMED)?; //
-    code.proceed()?; // what it returns
+    code.proceed()?; // returned value
     Ok(code)
 }

@@ -1,21 +1,21 @@
-//! Why a class ends without the edits of a plugin.
+//! The failure of a plugin, or of all, on a class.
 
 use crate::instance::Fault;
 use crate::outcome::Failure;
 
-/// Why a class ends without the edits of a plugin, or of any, before it is made a [`Failure`].
+/// The reason why a class lacks the edits of a plugin, or of all, before it becomes a [`Failure`].
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    /// Name of the plugin; empty when no plugin is to blame.
+    /// Name of the plugin; empty if no plugin caused the failure.
     pub(crate) plugin: String,
-    /// What went wrong.
+    /// The description of the failure.
     pub(crate) fault: Fault,
     /// Name and descriptor of the method.
     pub(crate) method: Option<String>,
 }
 
 impl Trouble {
-    /// No plugin is to blame.
+    /// Creates a failure that no plugin caused.
     pub(crate) fn of_class(code: &'static str, cause: String) -> Self {
         Self {
             plugin: String::new(),
@@ -24,7 +24,8 @@ impl Trouble {
         }
     }
 
-    /// As it is told of this class; `changed` says whether it has edits of other plugins.
+    /// Converts to the failure on this class; `changed` means that the class has edits of other
+    /// plugins.
     pub(crate) fn of(self, class: &str, changed: bool) -> Failure {
         let Self {
             plugin,
@@ -43,7 +44,7 @@ impl Trouble {
         }
     }
 
-    /// The class file cannot be read.
+    /// The failure for a class file that cannot be read.
     pub(crate) fn unreadable(error: &dyn std::fmt::Display) -> Self {
         Self::of_class("H0301", format!("the class file cannot be read: {error}"))
     }

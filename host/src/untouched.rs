@@ -1,15 +1,20 @@
-//! Classes that are never changed, whatever is selected and whoever asks.
+//! Classes that are never changed, whatever is selected.
 //!
-//! The list is the host's, because the command that instruments files needs it as much as the agent.
+//! The list belongs to the host, because both the agent and the command that instruments files need
+//! it.
 
 use crate::class_array;
 use crate::storage::HELPER;
 use rewriter::is_helper_class;
 
-/// Names, by prefix: the probe classes and the runtime, which must not probe themselves; what HotSpot
-/// calls while it defines the first changed class of a named module (`Modules.transformedByAgent`: a
-/// change to a class that the call itself needs ends in a `ClassCircularityError`); the classes of
-/// `java.lang.instrument`; and code generated for reflection. Helper classes of plugins are not touched, either.
+/// Name prefixes of excluded classes, besides the helper classes of plugins:
+///
+/// * the probe classes and the runtime, which must not probe themselves;
+/// * classes that HotSpot calls while it defines the first changed class of a named module
+///   (`Modules.transformedByAgent`); a changed class that this call needs ends in a
+///   `ClassCircularityError`;
+/// * the classes of `java.lang.instrument`;
+/// * code generated for reflection.
 const PREFIXES: [&str; 9] = [
     HELPER,
     class_array::PACKAGE,
@@ -22,7 +27,7 @@ const PREFIXES: [&str; 9] = [
     "sun/reflect/Generated",
 ];
 
-/// Whether a class, by its internal name, is never touched.
+/// Checks whether a class, by its internal name, is never changed.
 #[must_use]
 pub fn is_untouched(name: &[u8]) -> bool {
     let mut prefixes = PREFIXES.iter();

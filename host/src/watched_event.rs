@@ -1,13 +1,13 @@
-//! The code of events of which `when` and `show` alone say the values: lines that are reached, and fields that
-//! are written.
+//! The code of events whose values come only from `when` and `show`: lines that are reached, and
+//! fields that are written.
 //!
 //! ```text
 //! line     (each variable that is read from → $Classhook.number | object)  $Classhook.event(id)
 //! write    the same around the instruction, of its operands
 //! ```
 //!
-//! Of a field of an object the old value is read from the object that is handed over, as the instruction would find the
-//! field. So nothing can be thrown that the instruction does not throw, and no branch is needed.
+//! The old value of a field is read from the object on the stack, by the same field reference as in
+//! the instruction. So the code throws only what the instruction throws, and needs no branch.
 
 use std::sync::Arc;
 
@@ -29,21 +29,21 @@ use crate::helper_calls::{call, to_bits};
 use crate::plugin::Plugin;
 use crate::span::{LeftAlone, NUMBER, OBJECT, Refused, about, line_at};
 
-/// Method of the helper: the place of an event is reached.
+/// The helper's method that records an event.
 const EVENT: (&str, &str) = ("event", "(I)V");
-/// Shown in place of the local variables of a class file that does not name them.
+/// The text in place of the local variables of a class file that does not name them.
 const UNNAMED: &str = "not named by the class file: compile with -g";
 /// The oldest class files in which a constant may be a class (JVMS 4.9.1).
 const CLASS_CONSTANTS: u16 = 49;
 
-/// The program of a plugin for such events, if it has one.
+/// Returns the compiled condition and list of a plugin for such events, if it has them.
 pub(crate) fn program(plugin: &Plugin) -> Option<&Arc<Program>> {
     let watch = plugin.watch.as_ref();
     watch.filter(|program| program.watch().about != About::Calls)
 }
 
-/// Adds the events of one plugin that have no values of their own to the plan of a class. Gives the methods in which one is
-/// left out.
+/// Adds the events of one plugin without values of their own to the plan of a class. Returns the
+/// methods in which an event is left out.
 pub(crate) fn add<'r>(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
@@ -60,7 +60,8 @@ pub(crate) fn add<'r>(
             Err(cause) => left_alone.push((request.point.method, cause)),
         }
     }
-    // A variable need not be in scope at each place of a line: the bodies of lambdas have their own.
+    // A variable may be out of scope at some bcis of a line, because the bodies of lambdas have
+    // their own variables.
     let is_anywhere = sites.iter().any(|site| site.lacks.is_none());
     for site in sites {
         if let (Some(cause), false) = (&site.lacks, is_anywhere) {
@@ -97,7 +98,7 @@ pub(crate) fn add<'r>(
     Ok(left_alone)
 }
 
-/// A place of an event, with what is read there.
+/// The place of an event, with the values to read there.
 struct Site {
     number: u32,
     point: InsertionPoint,
@@ -106,22 +107,22 @@ struct Site {
     parameters: u8,
     limit: u32,
     is_around: bool,
-    /// For each variable of the program: the code that loads it.
+    /// For each variable of the program, the code that loads it.
     variables: Vec<Value>,
-    /// The other local variables that are shown: names, and the code that loads them.
+    /// The other local variables to show, with names and the code that loads them.
     locals: Option<Vec<(String, Load)>>,
     /// The field that is written.
     writes: Option<String>,
-    /// Says of a variable that is asked for why it is not there.
+    /// The reason why a requested variable is missing.
     lacks: Option<String>,
 }
 
 /// A variable that a program reads from.
 enum Value {
     Loaded(Load),
-    /// It is not known here.
+    /// The variable is unknown here.
     Unknown,
-    /// There is no such thing here: a static method has no `this`.
+    /// The variable cannot exist here: a static method has no `this`.
     Absent,
 }
 
@@ -129,7 +130,7 @@ enum Value {
 #[derive(Clone)]
 struct Load {
     code: Snippet,
-    /// The primitive type, or none for a reference.
+    /// The primitive type; `None` for a reference.
     base: Option<BaseType>,
 }
 
@@ -147,7 +148,7 @@ struct Place<'c, 'a> {
 struct Write {
     member: MemberName,
     is_static: bool,
-    /// Set where code can stand around the instruction: not where the object is not initialized.
+    /// `false` if the object is not initialized, so that no code can surround the instruction.
     is_reachable: bool,
 }
 
@@ -250,7 +251,7 @@ impl Site {
     }
 }
 
-/// Captures the value on the stack, a primitive one as a `long` of its bits.
+/// Captures the value on the stack, a primitive one as a `long` with its bits.
 fn keep(
     code: &mut Snippet,
     spec: CaptureSpec,
@@ -281,7 +282,7 @@ impl Load {
         self.base.map_or(Ok(()), |base| to_bits(code, base))
     }
 
-    /// Code that does nothing but load it, so that its types can be checked.
+    /// Code that only loads the value and pops it, so that its types can be checked.
     fn alone(&self) -> Result<Snippet, SnippetError> {
         let mut code = self.code.clone();
         let is_wide = matches!(self.base, Some(BaseType::Long | BaseType::Double));
@@ -309,7 +310,7 @@ impl<'c, 'a> Place<'c, 'a> {
         Ok(place)
     }
 
-    /// The write at the instruction itself; none at other places.
+    /// Returns the field write at the instruction itself; `None` at other places.
     fn writing(&self) -> Result<Option<Write>, String> {
         let Location::At(bci) = self.point.location else {
             return Ok(None);
@@ -336,8 +337,9 @@ impl<'c, 'a> Place<'c, 'a> {
         }))
     }
 
-    /// The program there. Whether the field is meant that an instruction writes is found when the instruction runs, but where
-    /// the object is not initialized: such an instruction writes only fields of its own class (JVMS 4.10.1.9.putfield).
+    /// Returns the program for this place. The instruction checks at run time whether its field is
+    /// a watched one. An uninitialized object is the exception: there it writes only fields of its
+    /// own class (JVMS 4.10.1.9.putfield).
     fn program(&self, program: &Arc<Program>) -> Result<Arc<Program>, String> {
         let Some(write) = &self.write else {
             return Ok(Arc::clone(program));
@@ -372,10 +374,10 @@ impl<'c, 'a> Place<'c, 'a> {
         self.write.as_ref().is_some_and(|write| write.is_reachable)
     }
 
-    /// The code that loads a variable; none where there can be none of this name.
+    /// Returns the code that loads a variable, or `None` if no variable can have this name here.
     ///
     /// # Errors
-    /// Says why it is not known.
+    /// The reason why the variable is unknown.
     fn find(&self, name: &str) -> Result<Option<Load>, String> {
         let index = name
             .strip_prefix("arg[")
@@ -409,7 +411,7 @@ impl<'c, 'a> Place<'c, 'a> {
         Load::new(base_of(found), |code| code.load_argument(index))
     }
 
-    /// The local variables that the class file names here (JVMS 4.7.13), by their slots.
+    /// Returns the local variables that the class file names here (JVMS 4.7.13), sorted by slot.
     fn in_scope(&self) -> Vec<LocalVariable<'a>> {
         let here = u32::from(self.bci.0);
         let mut found: Vec<_> = self.code.local_variables().collect();
@@ -443,7 +445,8 @@ impl<'c, 'a> Place<'c, 'a> {
         })
     }
 
-    /// The local variables in scope that are set, for as many as there is room behind `slots` other values.
+    /// Returns the local variables in scope that are set, up to the limit of captured values;
+    /// `slots` are already used.
     fn locals(&self, slots: usize) -> Vec<(String, Load)> {
         let room = usize::from(u8::MAX).saturating_sub(slots);
         let load = |found: LocalVariable<'_>| {
@@ -470,7 +473,7 @@ impl<'c, 'a> Place<'c, 'a> {
         all.take(room).collect()
     }
 
-    /// Says whether a value can be loaded here.
+    /// Checks whether a value can be loaded here.
     fn fits(&self, load: &Load) -> bool {
         let Ok(mut code) = load.alone() else {
             return false;
@@ -492,7 +495,8 @@ impl<'c, 'a> Place<'c, 'a> {
 }
 
 impl Write {
-    /// The code that loads a value of the write. The old value of a field of an object is read from the object.
+    /// Returns the code that loads a value of the write. The old value of an object's field is read
+    /// from the object.
     fn value(&self, name: &str) -> Result<Load, String> {
         if !self.is_reachable {
             return Err("the object is not initialized yet".to_owned());

@@ -1,4 +1,4 @@
-//! Plugins stand or fall alone: what one does wrong costs the others nothing.
+//! Plugins are independent: a failure of one does not affect the others.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -19,7 +19,7 @@ fn table() -> ProbeTable {
     table
 }
 
-/// A plugin of `tests/plugins` under a name of its own.
+/// A plugin of `tests/plugins` under the given name.
 fn plugin(name: &str, component: &str, config: serde_json::Value) -> PluginConfig {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(format!("../target/bundled/tests/{component}.wasm"));
@@ -71,7 +71,7 @@ fn transform_and_sum_up(
     (outcome, out, requested.plugins, pipeline.summary())
 }
 
-/// Plugin and code of each failure.
+/// Returns plugin and code of each failure.
 fn told(outcome: &Outcome) -> Vec<(&str, &str)> {
     let failures = outcome.failures().iter();
     failures.map(|it| (it.plugin.as_str(), it.code)).collect()
@@ -118,7 +118,7 @@ fn every_plugin_that_fails_is_told() {
     assert_eq!(told(&outcome), [("one", "H0317"), ("two", "H0317")]);
 }
 
-/// Each of them alone would do; together the one behind is left out.
+/// Each plugin alone succeeds; together the second one is left out.
 #[test]
 fn of_two_plugins_that_want_the_same_the_first_has_it() {
     let all = || {
@@ -149,7 +149,7 @@ fn code_of(bytes: &[u8], name: &str) -> Vec<u8> {
     code.bytes().to_vec()
 }
 
-/// The plugin gives `both` other code; what others want of that method has no place any more.
+/// The plugin replaces the code of `both`; edits of others in that method no longer fit.
 #[test]
 fn edits_of_others_are_made_in_the_methods_that_a_new_class_file_has_as_they_were() {
     let (alone, replaced, _) = transform(vec![asking("one", "replace")], &table());
@@ -192,7 +192,7 @@ fn a_class_has_one_new_class_file_and_no_new_members_with_it() {
     }
 }
 
-/// The class file that a plugin was shown is another than the JVM has.
+/// The JVM has another class file than the plugin saw.
 #[test]
 fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
     let (_, with_field, _) = transform(vec![asking("one", "structure")], &table());
@@ -224,7 +224,7 @@ fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
     );
 }
 
-/// Code stands around an instruction once.
+/// Only one plugin can put code around an instruction.
 #[test]
 fn an_event_of_an_instruction_that_another_plugin_changes_is_left_out_and_told() {
     let both = vec![asking("one", "remove"), asking("two", "events")];

@@ -1,4 +1,4 @@
-//! `classhook.toml` and agent options: what they mean, and what is said about mistakes.
+//! `classhook.toml` and agent options: their meaning, and the messages for errors in them.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -20,7 +20,7 @@ fn load(text: &str) -> Result<Config, HostError> {
     Config::load(&path)
 }
 
-/// The error with the folder of the file taken out.
+/// Returns the error without the folder of the file.
 fn mistake(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("classhook.toml");
@@ -409,7 +409,7 @@ fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
     assert_eq!(grant(&options("plugin=a.wasm,grant=probes")), "probes");
 }
 
-/// The lines of all keys are known after one look at the text.
+/// One pass over the text finds the lines of all keys.
 #[test]
 fn many_keys_are_read_in_little_time() {
     let mut text = "[[plugin]]\nuse = \"coverage\"\n[plugin.config]\n".to_owned();

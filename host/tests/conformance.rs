@@ -1,5 +1,5 @@
-//! Components compiled at earlier releases load, and ask for the edits that they asked for then; what is in their
-//! folders says `tests/conformance/README.md`.
+//! Components compiled at earlier releases load, and request the same edits as then.
+//! `tests/conformance/README.md` describes their folders.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -14,7 +14,7 @@ use probes::ProbeTable;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What is in a folder, in order.
+/// Returns the entries of a folder, sorted.
 fn within(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut paths: Vec<_> = entries
@@ -24,7 +24,7 @@ fn within(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The folders of all releases.
+/// Returns the folders of all releases.
 fn releases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance");
     let mut paths = within(&folder);
@@ -32,7 +32,7 @@ fn releases() -> Vec<PathBuf> {
     paths
 }
 
-/// What the plugin asks for in each class, in the whole of them.
+/// Returns the plugin's requests for each class as text.
 fn plans(plugin: PluginConfig, classes: &[PathBuf]) -> String {
     let mut config = Config {
         plugins: vec![plugin],

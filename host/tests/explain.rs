@@ -1,4 +1,4 @@
-//! What is explained is what is done.
+//! The explanation of a class agrees with its transformation.
 
 #[path = "support/compiler.rs"]
 mod compiler;

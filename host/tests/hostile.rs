@@ -1,4 +1,5 @@
-//! Plugins made to harm: each is refused or stopped with its cause, the host goes on, and memory and time have bounds.
+//! Malicious plugins: each is rejected or stopped with its cause, the host continues, and memory
+//! and time are bounded.
 
 #[path = "hostile/assembly.rs"]
 mod assembly;
@@ -54,13 +55,13 @@ impl Folder {
         self.0.path().join("cache")
     }
 
-    /// Loads a component, granted everything.
+    /// Loads a component with all grants.
     fn load(&self, wasm: &[u8]) -> Result<Pipeline, HostError> {
         std::fs::write(self.plugin(), wasm).unwrap();
         self.load_again(|_| ())
     }
 
-    /// Loads what is there.
+    /// Loads the component in the folder.
     fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, HostError> {
         let mut plugin = PluginConfig {
             grant: CAPABILITIES.map(str::to_owned).to_vec(),
@@ -88,7 +89,7 @@ fn transform_class(pipeline: &Pipeline, bytes: &[u8]) -> Outcome {
     outcome
 }
 
-/// Most memory that this process has had, in MiB.
+/// Returns the peak memory of this process in MiB.
 fn peak() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -99,7 +100,7 @@ fn peak() -> usize {
         >> 10
 }
 
-/// What comes of a plugin that is shown two classes; empty if nothing was wrong.
+/// Shows a plugin two classes, and returns its failure; empty without one.
 fn found_in_classes(folder: &Folder, case: &Case) -> String {
     match folder.load(&case.assembly.component()) {
         Err(error) => format!("not loaded: {error}"),
@@ -112,10 +113,10 @@ fn found_in_classes(folder: &Folder, case: &Case) -> String {
     }
 }
 
-/// How a case is tried.
+/// Runs a case, and returns its failure.
 type Trial = fn(&Folder, &Case) -> String;
 
-/// What is wrong with what came of a case; none if it is as expected.
+/// Runs a case, and returns the difference from its expectation, if any.
 fn differs(case: &Case, folder: &Folder, trial: Trial) -> Option<String> {
     let Case { name, expected, .. } = case;
     let begun = cpu_time();
@@ -136,7 +137,7 @@ fn differs(case: &Case, folder: &Folder, trial: Trial) -> Option<String> {
         }
     };
     let is_shown = found.len() < 8 << 10 && !found.contains('\u{1b}');
-    // Two classes of 250 ms each, and as much for loading it.
+    // Two classes of 250 ms each, and 1 s for loading.
     let is_quick = is_within(spent, Duration::from_millis(1_500));
     if is_expected && is_shown && is_quick {
         return None;
@@ -146,7 +147,8 @@ fn differs(case: &Case, folder: &Folder, trial: Trial) -> Option<String> {
     ))
 }
 
-/// What is wrong with each case, tried on as many threads as there are processors, each with its own folder.
+/// Returns the differences of all cases, run on as many threads as there are processors, each with
+/// its own folder.
 fn in_threads(
     cases: &[Case],
     differs: impl Fn(&Folder, &Case) -> Option<String> + Sync,
@@ -203,7 +205,7 @@ fn wrong_done_when_a_report_is_made_is_stopped_with_its_cause() {
     check(&cases, reporters::found, 50);
 }
 
-/// What loading came to, and the first class; never a panic, and never long.
+/// Loads a component and transforms one class; never panics, and takes at most 1 s.
 fn outcome(folder: &Folder, wasm: &[u8]) -> Result<Outcome, HostError> {
     let begun = cpu_time();
     let outcome = folder.load(wasm).map(|pipeline| transform(&pipeline));
@@ -244,7 +246,7 @@ fn component_with_changed_bits_is_refused_or_does_no_harm() {
     assert!(refused >= 30, "{refused}");
 }
 
-/// Replaces a name by one as long, everywhere.
+/// Replaces all occurrences of a name by another one of the same length.
 fn renamed(wasm: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len(), "{to}");
     let mut wasm = wasm.to_vec();
@@ -261,7 +263,7 @@ fn renamed(wasm: &[u8], from: &str, to: &str) -> Vec<u8> {
     wasm
 }
 
-/// A component around a module with so many functions, each with so many locals.
+/// A component around a module with this number of functions, each with this number of locals.
 fn with_functions(functions: usize, locals: usize) -> Vec<u8> {
     let body = [&[1][..], &leb(locals), &[0x7f, 0x0b]].concat();
     let body = [leb(body.len()), body].concat();
@@ -281,7 +283,7 @@ fn around(id: u8, content: &[u8]) -> Vec<u8> {
     component
 }
 
-/// The usual component and a section that says nothing.
+/// The usual component with a custom section of this length.
 fn with_custom(length: usize) -> Vec<u8> {
     let mut component = Assembly::new(&[]).component();
     let content = [&[4][..], b"note", &vec![0; length]].concat();
@@ -393,7 +395,7 @@ fn components_that_ask_for_too_much_are_refused_with_what_was_found() {
     assert_eq!(large, Ok(Outcome::Unchanged), "it says nothing");
 }
 
-/// Every file of the cache, cut and changed, is made anew.
+/// Cuts and changes every file of the cache; each is replaced.
 #[test]
 fn code_in_a_cache_is_believed_whole_or_not_at_all() {
     let folder = Folder::new();
@@ -423,7 +425,7 @@ fn code_in_a_cache_is_believed_whole_or_not_at_all() {
     assert!(std::fs::read(&file).unwrap() != whole, "sealed anew");
 }
 
-/// Set when the other thread is to end.
+/// Set when the other thread must end.
 type Stop = std::sync::atomic::AtomicBool;
 
 /// Sets it at the end of its scope.
@@ -445,7 +447,7 @@ fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
     let (file, beside) = (folder.plugin(), folder.plugin().with_extension("new"));
     let stop = Stop::default();
     std::thread::scope(|scope| {
-        let _stopped = Stopping(&stop); // whatever becomes of this thread
+        let _stopped = Stopping(&stop); // even if this thread panics
         scope.spawn(|| {
             for content in contents.iter().cycle() {
                 if stop.load(Relaxed) {
@@ -466,7 +468,7 @@ fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
     });
 }
 
-/// A page with each class.
+/// The plugin allocates one page per class.
 #[test]
 fn memory_that_grows_slowly_over_many_classes_is_given_back() {
     let folder = Folder::new();
@@ -573,7 +575,7 @@ fn selectors_that_are_bombs_take_bounded_time() {
     }
 }
 
-/// A plugin's configuration is handed over as it is, however long.
+/// A plugin receives its configuration unchanged, whatever its length.
 #[test]
 fn configuration_that_is_long_is_the_plugins_to_take() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What the host keeps for a plugin counts against the plugin's limit.
+//! The host's data for a plugin counts against the plugin's memory limit.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -10,7 +10,7 @@ use probes::ProbeTable;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
 
-/// `tests/plugins/editing`, which hoards this.
+/// `tests/plugins/editing`, configured to hoard these resources.
 fn hoarding(what: &str) -> Pipeline {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("../target/bundled/tests/editing.wasm");
@@ -43,7 +43,7 @@ fn transform(pipeline: &Pipeline) -> Outcome {
     pipeline.transform(&class, &table, &mut Vec::new())
 }
 
-/// Bytes of memory that this process has in use.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     let pages = text
@@ -53,7 +53,7 @@ fn resident() -> usize {
     pages.expect("the second number") * 4096
 }
 
-/// One test, so that no other takes memory meanwhile.
+/// One test, so that no other test allocates memory at the same time.
 #[test]
 fn what_is_hoarded_is_counted() {
     let begun = resident();

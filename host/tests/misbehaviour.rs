@@ -1,4 +1,4 @@
-//! What a plugin does wrong costs the class its edits, never the application anything else.
+//! A plugin that fails costs the class its edits, and has no other effect on the application.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -17,7 +17,7 @@ use probes::ProbeTable;
 
 const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
 
-/// The component made of `tests/plugins/misbehaving`.
+/// Reads the component made of `tests/plugins/misbehaving`.
 fn misbehaving() -> Vec<u8> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -27,7 +27,7 @@ fn misbehaving() -> Vec<u8> {
         .unwrap_or_else(|error| panic!("{path}: {error}; run `cargo xtask plugins` first"))
 }
 
-/// Shapes under a name that the plugin does wrong to.
+/// `SHAPES` under the name of the class on which the plugin fails.
 fn victim() -> Vec<u8> {
     let at = SHAPES
         .windows(9)
@@ -226,7 +226,7 @@ fn a_plugin_that_fails_on_most_classes_is_switched_off() {
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Changed);
 }
 
-/// A clock by which every call of a plugin takes 100 ms, on any machine.
+/// A clock on which every call of a plugin takes 100 ms, on any machine.
 #[derive(Debug, Default)]
 struct SteppingClock(AtomicU32);
 
@@ -364,7 +364,7 @@ error[H0203]: plugin `misbehaving` asks for more than it was granted
     );
 }
 
-/// Replaces a name by one as long, everywhere.
+/// Replaces all occurrences of a name by another one of the same length.
 fn renamed(wasm: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut wasm = wasm.to_vec();

@@ -1,4 +1,4 @@
-//! A class that nobody wants costs no allocation, and one that a plugin is asked about hardly any.
+//! A class that no plugin selects needs no allocation, and one that a plugin sees hardly any.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -12,7 +12,7 @@ use host::config::PluginConfig;
 use host::{CodeLocation, Config, Loader, Outcome, Pipeline};
 use shapes::{SHAPES, request, table};
 
-/// Allocations of a class once others have gone the same way.
+/// Checks the number of allocations for a class, after others of the same kind.
 #[track_caller]
 fn check(pipeline: &Pipeline, expected: u64) {
     let (class, table, mut out) = (request(SHAPES), table(), Vec::new());
@@ -28,7 +28,8 @@ fn check(pipeline: &Pipeline, expected: u64) {
     assert!(cost.count_total <= 10 * expected, "{cost:?}");
 }
 
-/// The class with what checks its plan, its code for the plugin, and the places that the plugin asks for.
+/// Allocations for the checker of its plan, its code for the plugin, and the plugin's insertion
+/// points.
 #[test]
 fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
     let mut config = Config {
@@ -45,7 +46,7 @@ fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
     assert!(plans.hits >= 12, "{plans:?}");
 }
 
-/// It is found by its bytes, and not even read.
+/// The plan cache finds the class by its bytes, without parsing it.
 #[test]
 fn a_class_in_which_a_plugin_is_known_to_ask_for_nothing_costs_no_allocation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Plugins that observe: what they subscribe to, and that what they do wrong costs only them.
+//! Observing plugins: their subscriptions, and the isolation of their failures.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -36,7 +36,7 @@ fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, HostError> 
     Pipeline::new(&config, &compiler()).map(Arc::new)
 }
 
-/// All that there is.
+/// Returns all grants for observers.
 fn grants() -> Vec<&'static str> {
     let names = host::config::CAPABILITIES.iter();
     names

@@ -45,7 +45,8 @@ fn the_bundled_plugin_sets_jacocos_probes() {
     assert_eq!(stores.count() as u32, pending[0].probe_count);
 }
 
-/// The slots that the probes in a class file write to, whether they store or call a method of the array's class.
+/// Returns the slots that the probes in a class file write to, by stores or by calls of the helper
+/// class.
 fn slots(class: &[u8]) -> Vec<i32> {
     let class = rewriter::ClassFile::read(class).unwrap();
     let called = |call: &rewriter::Instruction<'_>| {
@@ -116,7 +117,7 @@ fn retransformed_bytes_get_the_plan_and_the_slots_of_the_original() {
     let (pipeline, table) = (coverage(), table());
     let (mut loaded, mut again) = (Vec::new(), Vec::new());
     pipeline.transform(&request(SHAPES), &table, &mut loaded);
-    // What a JVM reconstitutes is another file: here, one that is newer by its version.
+    // The JVM reconstitutes another file: here, one of a newer version.
     let mut reconstituted = SHAPES.to_vec();
     reconstituted[7] += 1;
     let request = ClassRequest {
@@ -151,7 +152,7 @@ fn hits_that_call_have_the_slots_of_hits_that_store() {
     assert_eq!(table.class_count(), 1);
 }
 
-/// Another agent has changed it, or its file is of another version by now.
+/// Another agent has changed the class, or its file was replaced.
 #[test]
 fn class_that_differs_from_its_file_is_instrumented_as_the_jvm_has_it() {
     let (pipeline, table) = (coverage(), table());
@@ -166,7 +167,7 @@ fn class_that_differs_from_its_file_is_instrumented_as_the_jvm_has_it() {
         assert_eq!(outcome, Outcome::Changed);
         slots(&out).len()
     };
-    // loop's `sum += value` becomes `sum -= value`.
+    // The `sum += value` of `loop` becomes `sum -= value`.
     let mut handed_over = SHAPES.to_vec();
     let at = handed_over
         .windows(5)
@@ -338,7 +339,7 @@ fn two_plugins_share_a_class() {
     };
     let pipeline = Pipeline::new(&config, &compiler()).unwrap();
     let table = table();
-    // The first array is nearly full: both must move to the second, together.
+    // The first array is nearly full: both plugins' probes must move to the second one together.
     table
         .register("filler", 1, "app", "x", 32_768 - 15, b"")
         .unwrap();

@@ -1,4 +1,5 @@
-//! What a plugin asked for in a class is known to later runs, as it was asked; anything else is asked again.
+//! Later runs reuse a plugin's plan for a class unchanged; if anything differs, the plugin is
+//! called again.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -17,7 +18,7 @@ use shapes::{SHAPES, request, table};
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
 
-/// A cache of its own.
+/// A new cache.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -44,7 +45,7 @@ impl Folder {
         Pipeline::with_plan_cache(&config, &compiler()).unwrap()
     }
 
-    /// The files of plans.
+    /// Returns the files of plans.
     fn files(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -93,7 +94,7 @@ fn known(pipeline: &Pipeline) -> PlanCounts {
     pipeline.summary().plans.expect("a plan cache")
 }
 
-/// What was known, asked and damaged.
+/// Returns the counts of known, computed and damaged plans.
 fn found(pipeline: &Pipeline) -> (u64, u64, u64) {
     let counts = known(pipeline);
     (counts.hits, counts.misses, counts.damaged)
@@ -111,7 +112,7 @@ fn transform(pipeline: &Pipeline, class: &ClassRequest<'_>) -> Result {
     (outcome, explanation, out)
 }
 
-/// Asks, stores, and has the same from what is stored.
+/// Calls the plugin, stores its plans, and gets the same ones from the cache.
 #[track_caller]
 fn check(folder: &Folder, plugin: &PluginConfig, classes: &[ClassRequest<'_>]) {
     let first = folder.pipeline(plugin);
@@ -120,7 +121,8 @@ fn check(folder: &Folder, plugin: &PluginConfig, classes: &[ClassRequest<'_>]) {
     let later = folder.pipeline(plugin);
     let stored: Vec<Result> = classes.iter().map(|it| transform(&later, it)).collect();
     assert_eq!(stored, asked);
-    // What helper classes do not have is found when code is made of a plan, which is stored before.
+    // A missing member of a helper class is found when code is generated from a plan; the plan is
+    // stored before.
     let failed = asked.iter().filter(|(outcome, ..)| {
         let mut failures = outcome.failures().iter();
         failures.any(|failure| !failure.cause.starts_with("code that is inserted: "))
@@ -229,7 +231,7 @@ fn class_in_which_nothing_is_asked_for_counts_as_if_it_had_been_asked() {
     }
 }
 
-/// Whatever a plugin can see, and whatever it is.
+/// Changes everything that a plugin can see, and the plugin itself.
 #[test]
 fn anything_else_is_asked_anew() {
     let folder = Folder::new();
@@ -294,7 +296,7 @@ fn plugin_that_fails_or_logs_is_asked_each_time() {
     assert_eq!(folder.files(), Vec::<PathBuf>::new());
 }
 
-/// `SHAPES` under a name that the plugin does wrong to.
+/// `SHAPES` under the name of the class on which the plugin fails.
 fn victim() -> Vec<u8> {
     let is_name = |window: &[u8]| window == b"\x01\0\x06Shapes";
     let at = SHAPES.windows(9).position(is_name).unwrap();
@@ -398,7 +400,7 @@ fn many_that_write_at_once_leave_a_whole_file() {
     assert!(names.into_iter().all(|name| !name.ends_with(".tmp")));
 }
 
-/// Two runs at the same time, one after the other: both their classes are there.
+/// Two runs overlap; the cache has the classes of both.
 #[test]
 fn runs_that_overlap_add_to_one_another() {
     let folder = Folder::new();
@@ -439,7 +441,7 @@ fn in_loader(pipeline: &Pipeline, number: usize) {
     );
 }
 
-/// Adds plans until the largest of the three files is there; returns the number of classes.
+/// Adds plans until the largest of the three files exists; returns the number of classes.
 fn fill(folder: &Folder) -> usize {
     let pipeline = folder.pipeline(&coverage());
     let mut classes = 0;
@@ -455,7 +457,7 @@ fn fill(folder: &Folder) -> usize {
     classes
 }
 
-/// Neither what is known nor what is new depends on how much there is.
+/// The reads of a start and the writes of an end do not depend on the size of the cache.
 #[test]
 fn start_reads_and_writes_as_much_with_a_full_cache_as_with_an_empty_one() {
     let (empty, full) = (Folder::new(), Folder::new());
@@ -482,7 +484,7 @@ fn start_reads_and_writes_as_much_with_a_full_cache_as_with_an_empty_one() {
     };
     let before = large(&full);
     assert!(!before.is_empty());
-    // A header, and a block with those behind it that may be looked at.
+    // A header, and a home block with all blocks that may follow in a look-up.
     let a_block_of_each_file = 3 * (56 + 9 * 1_024);
     assert!(
         first.misses == 1 && first.read <= a_block_of_each_file,
@@ -509,7 +511,8 @@ fn plans_of_all_files_are_known() {
     assert!(known(&later).read > 0);
 }
 
-/// A flipped bit costs the plans of its block, or one plan, which are counted once and made anew once.
+/// A flipped bit costs the plans of its block, or one plan. They are counted once and computed
+/// again once.
 #[test]
 fn damaged_part_of_a_large_file_is_counted_once_and_made_anew() {
     let folder = Folder::new();

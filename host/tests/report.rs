@@ -1,4 +1,4 @@
-//! Tables that a plugin computes: within limits, and what it does wrong costs only them.
+//! Tables that a plugin computes: they keep to the limits, and a failure affects no other tables.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -12,10 +12,10 @@ use host::config::{CAPABILITIES, PluginConfig};
 use host::recorded::{PAGE, Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{DEADLINE, Reported, report};
 
-/// Rows of a table `calls`, of several pages.
+/// Number of rows of the table `calls`, which need several pages.
 const ROWS: usize = 2 * PAGE + 7;
 
-/// What was recorded.
+/// The recorded data.
 struct Calls;
 
 impl Recorded for Calls {
@@ -48,7 +48,7 @@ impl Recorded for Calls {
     }
 }
 
-/// What `NAME.wasm` below `target/bundled` makes of it within this time.
+/// Runs the report of `NAME.wasm` below `target/bundled` within this time.
 fn reported(name: &str, config: serde_json::Value, deadline: Duration) -> Reported {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bundled");
     let plugin = PluginConfig {

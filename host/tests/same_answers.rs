@@ -1,4 +1,4 @@
-//! A plugin is answered the same in a native test and in production.
+//! A plugin gets the same answers in a native test and in production.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -16,21 +16,22 @@ use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
-/// What requests about declarations are shown: a class with everything, a record and an anonymous class.
+/// Classes for requests about declarations: a class with all kinds of declarations, a record and an
+/// anonymous class.
 const DECLARED: [&[u8]; 3] = [
     include_bytes!("../../rewriter/tests/fixtures/release25/Declared.class"),
     include_bytes!("../../rewriter/tests/fixtures/release25/Declared$Point.class"),
     include_bytes!("../../rewriter/tests/fixtures/release25/Declared$1.class"),
 ];
 
-/// What a plugin is told, and what is planned of its edits.
+/// The rejection of a request, or the plan with its edits.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Refused { code: String, message: String },
     Planned(Vec<String>),
 }
 
-/// The component made of `tests/plugins/requests`.
+/// Returns the path of the component made of `tests/plugins/requests`.
 fn component() -> std::path::PathBuf {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("../target/bundled/tests/requests.wasm");
@@ -101,7 +102,8 @@ fn natively(request: &str, bytes: &[u8], retransforming: bool) -> Answer {
     }
 }
 
-/// What the code that is made uses of helper classes, and they do not have: a native test that makes it panics.
+/// Returns the members that the generated code uses and the helper classes lack. A native test that
+/// generates such code panics.
 fn missing_in_helpers(transformed: &Transformed) -> Option<String> {
     transformed.helpers().next()?;
     let made = std::panic::AssertUnwindSafe(|| transformed.splice());
@@ -166,7 +168,7 @@ fn every_request_is_answered_the_same_natively_and_in_production() {
     assert!(granted >= 27 && refused >= 66, "{granted}, {refused}");
 }
 
-/// An annotation interface has no code to note anything at.
+/// An annotation interface has no code for notes.
 #[test]
 fn defaults_of_annotations_are_those_of_the_source() {
     let part = include_bytes!("../../rewriter/tests/fixtures/release25/Declared$Part.class");
@@ -179,7 +181,7 @@ fn defaults_of_annotations_are_those_of_the_source() {
     }
 }
 
-/// What is said of a class: the same on both sides, and with each of these parts.
+/// Checks that both sides give the same answer about a class, with each of these parts.
 fn says(class: usize, request: &str, parts: &[&str]) {
     let answer = in_production(request, DECLARED[class], false);
     assert_eq!(natively(request, DECLARED[class], false), answer);

@@ -1,5 +1,5 @@
-//! A class goes through two hooks while it is loaded, one for what it keeps and one for everything, and its plugins are
-//! asked once.
+//! A class passes two hooks while it is loaded: one for structural edits and one for all edits. Its
+//! plugins are called once.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -70,7 +70,7 @@ fn loaded<'a>(name: &'a [u8], bytes: &'a [u8], original: Option<&'a [u8]>) -> Cl
     }
 }
 
-/// Shapes under a name that the plugin does wrong to.
+/// `SHAPES` under the name of the class on which the plugin fails.
 fn victim() -> Vec<u8> {
     let shapes = include_bytes!("fixtures/Shapes.class");
     let name = b"\x01\0\x06Shapes";
@@ -84,7 +84,7 @@ fn victim() -> Vec<u8> {
     .concat()
 }
 
-/// What the first hook makes of the class, and the second.
+/// Returns the class after the first hook and after the second.
 fn through_both(pipeline: &Pipeline, table: &ProbeTable) -> (Vec<u8>, Vec<u8>) {
     let first = loaded(b"Natives", NATIVES, None);
     let (edits, kept) = pipeline
@@ -98,7 +98,7 @@ fn through_both(pipeline: &Pipeline, table: &ProbeTable) -> (Vec<u8>, Vec<u8>) {
     (kept, out)
 }
 
-/// What the second hook makes of the class, if the plugins were exchanged since the first.
+/// Returns the class after the second hook, if other plugins were loaded since the first.
 fn through_the_second(pipeline: &Pipeline, table: &ProbeTable, kept: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let second = loaded(b"Natives", kept, Some(NATIVES));
@@ -114,7 +114,7 @@ fn members(bytes: &[u8]) -> Vec<String> {
     fields.chain(methods).collect()
 }
 
-/// A loader never gives a class back, so none is defined for edits that are refused.
+/// A loader never unloads a class, so none is defined for rejected edits.
 #[test]
 fn helper_classes_are_defined_once_the_edits_that_name_them_are_known_to_be_sound() {
     let table = table();

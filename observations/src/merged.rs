@@ -38,7 +38,7 @@ pub fn merged(recordings: &[Recorded]) -> Recorded {
         };
         rows.add(&mut all, one, &numbers);
         let collections = one.collections.iter().map(|collection| Collection {
-            used_after: None, // of one heap of many
+            used_after: None, // each heap has its own value
             heap_after: None,
             ..collection.clone()
         });

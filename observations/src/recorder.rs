@@ -669,7 +669,7 @@ mod tests {
                 ..Frame::default()
             })
         });
-        recorder.unseen(pool, 11); // before a thread of this name was seen
+        recorder.unseen(pool, 11); // before any sample of this thread
         for (thread, node, nanos) in [
             (main, long, 20),
             (main, short, 10),
@@ -706,7 +706,7 @@ mod tests {
             (idle, None, 0, 7, 0),
         ];
         assert_eq!(rows, wanted);
-        recorder.cpu(pool, short, 1); // rows are still found
+        recorder.cpu(pool, short, 1); // existing rows still grow
         assert_eq!(recorder.recorded(1, true).cpu.len(), wanted.len());
     }
 

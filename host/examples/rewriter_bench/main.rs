@@ -1,12 +1,12 @@
 //! Classhook's side of `cargo xtask bench rewriter`: `rewriter_bench PACK TASK [check]`.
 //!
-//! `PACK` holds classes, each as a length of four bytes, big-endian, and its bytes.
-//! Each line on standard input asks for something and is answered by one line of numbers:
+//! `PACK` holds classes, each as a length of four bytes, big-endian, and its bytes. Each line on
+//! standard input is a command, which is answered by one line of numbers:
 //!
 //! ```text
 //! pass N       the first N classes: CPU time of the thread in ns, bytes written, classes that failed, allocations
-//! threads T N  the first N classes on T threads: the longest CPU time of a thread in ns, time passed in ns
-//! load         engine and plugin of a task with a plugin are loaded once more: CPU time of the thread in ns
+//! threads T N  the first N classes on T threads: the longest CPU time of a thread in ns, elapsed time in ns
+//! load         loads engine and plugin of a task with a plugin again: CPU time of the thread in ns
 //! ```
 
 mod native;
@@ -18,15 +18,16 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Rewrites one class after the other.
+/// Rewrites classes one after the other.
 pub trait Worker {
-    /// Rewrites a class into a buffer of its own; the bytes written, or none if it failed.
+    /// Rewrites a class into its own buffer. Returns the number of bytes written, or `None` on
+    /// failure.
     fn class(&mut self, bytes: &[u8]) -> Option<usize>;
 }
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Classes that a thread takes at a time.
+/// Number of classes that a thread takes at a time.
 const BATCH: usize = 16;
 
 fn main() -> Result<(), Failure> {
@@ -78,7 +79,7 @@ fn unpack(mut pack: &[u8]) -> Vec<&[u8]> {
     classes
 }
 
-/// The first pass pays for what has to be made first.
+/// The first pass includes the time for initialization.
 fn pass<'w>(
     classes: &[&[u8]],
     worker: &mut Option<Box<dyn Worker + 'w>>,
@@ -103,14 +104,14 @@ fn pass<'w>(
     )
 }
 
-/// Once more, with a cache of compiled plugins that holds this one.
+/// Loads the plugin again; the cache of compiled plugins has it.
 fn load(plugin: &str) -> Result<String, Failure> {
     let began = thread_time();
     std::hint::black_box(&through_wasm::pipeline(plugin, true, &[])?);
     Ok((thread_time() - began).as_nanos().to_string())
 }
 
-/// Each thread has a worker of its own, which has seen some classes before the clock starts.
+/// Each thread has its own worker, which has processed some classes before the clock starts.
 fn on_threads<'w>(
     threads: usize,
     classes: &[&[u8]],
@@ -149,7 +150,7 @@ fn on_threads<'w>(
     format!("{} {}", longest(|times| times.0), longest(|times| times.1))
 }
 
-/// CPU time of this thread, user and system.
+/// Returns the CPU time of this thread, user and system.
 fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

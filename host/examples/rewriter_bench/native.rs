@@ -1,4 +1,4 @@
-//! Plans made without a plugin, as a program that links the rewriter makes them.
+//! Plans computed without a plugin, as in a program that links the rewriter.
 
 use coverage::flow::{Flow, FlowMethod, Placement};
 use rewriter::{
@@ -10,10 +10,10 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     owner: "java/lang/$Classhook",
     field: "hits",
 };
-/// Probe numbers start again here, so that the largest class has room in one array.
+/// Probe numbers restart here, so that the largest class fits into one array.
 const PROBES: u32 = 32_768;
 
-/// What is inserted where.
+/// The probes to insert.
 #[derive(Clone, Copy)]
 enum Task {
     Entry,
@@ -22,7 +22,7 @@ enum Task {
     Coverage,
 }
 
-/// All buffers that are lent from class to class.
+/// Buffers that are reused from class to class.
 #[derive(Default)]
 struct Buffers {
     plan: EditPlan,
@@ -37,7 +37,7 @@ struct Buffers {
     lines: Vec<[u8; 4]>,
 }
 
-/// Reads, plans, splices and, if asked to, checks.
+/// Reads, plans and splices classes, and checks them if requested.
 pub struct Worker {
     task: Task,
     check: bool,
@@ -75,7 +75,7 @@ impl Buffers {
     fn rewrite(&mut self, class: &ClassFile<'_>, task: Task, check: bool) -> Option<usize> {
         self.plan.clear();
         if matches!(task, Task::Coverage) {
-            // JaCoCo takes the id of every class, and so does a snapshot.
+            // Every class needs its JaCoCo id, in JaCoCo and in a snapshot.
             std::hint::black_box(fingerprint(class.bytes()));
         }
         for method in class.methods() {
@@ -142,7 +142,7 @@ impl Buffers {
         Some(())
     }
 
-    /// JaCoCo's probes; a method with subroutines gets none.
+    /// Inserts JaCoCo's probes; a method with subroutines gets none.
     fn coverage(&mut self, method: MethodIndex, code: &Code<'_, '_>) -> Option<()> {
         self.lines.clear();
         for rows in code.line_rows() {

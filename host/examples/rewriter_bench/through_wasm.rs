@@ -1,5 +1,6 @@
-//! Plugins as the agent runs them: `plugin=coverage`, `plugin=trace`, or `plugin=nothing`, which asks for nothing; with
-//! `,known` in a later run, when the plan cache knows every class; with `,unselected` where no class is selected.
+//! Plugins as the agent runs them: `plugin=coverage`, `plugin=trace`, or `plugin=nothing`, which
+//! requests nothing. With `,known`, the plan cache has every class, as in a later run. With
+//! `,unselected`, no class is selected.
 
 use host::cache::Cache;
 use host::compiler::{COMPILER, CompilerProcess};
@@ -11,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 use crate::Failure;
 
-/// What all threads share.
+/// The state that all threads share.
 pub struct Shared {
     pipeline: Pipeline,
     table: ProbeTable,
     selected: bool,
 }
 
-/// The pipeline of a task; `classes` are those that it knows if it is to know any.
+/// Creates the pipeline of a task. With `,known`, the plan cache gets the plans of `classes`.
 pub fn pipeline(task: &str, check: bool, classes: &[&[u8]]) -> Result<Shared, Failure> {
     let (plugin, kind) = task.split_once(',').unwrap_or((task, ""));
     let mut plugin = match plugin {
@@ -53,7 +54,7 @@ pub fn pipeline(task: &str, check: bool, classes: &[&[u8]]) -> Result<Shared, Fa
     Ok(Shared::of(loaded, kind != "unselected"))
 }
 
-/// The folder of what cargo has built.
+/// Returns the folder of cargo's output.
 fn built() -> PathBuf {
     let this = std::env::current_exe().unwrap_or_default();
     this.ancestors().nth(2).unwrap_or(Path::new("")).to_owned()
@@ -72,7 +73,7 @@ fn asking_for_nothing() -> PluginConfig {
     }
 }
 
-/// A cache of this process alone.
+/// Creates a cache for this process.
 fn private_folder() -> Result<PathBuf, Failure> {
     let folder = std::env::temp_dir().join(format!("classhook-bench-{}", std::process::id()));
     std::fs::create_dir(&folder)?;

@@ -141,7 +141,7 @@ fn read_until(output: &mut ChildStdout, deadline: Instant) -> io::Result<Option<
 fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
     while let Ok(None) = child.try_wait() {
         if Instant::now() >= deadline {
-            let _ = child.kill(); // it may just have ended
+            let _ = child.kill(); // it may have ended meanwhile
             let _ = child.wait();
             return Some(LATE);
         }

@@ -90,7 +90,7 @@ impl Lock {
                 plugin.digest,
                 plugin.size,
                 capabilities.join(", "),
-            ); // a string takes everything
+            ); // a String never fails
         }
         text
     }

@@ -91,7 +91,8 @@ fn plans_of_other_files_are_copied_and_the_first_of_a_class_counts() {
     assert_eq!(plan(&file, 1), Some((9, Vec::new())));
 }
 
-/// Any byte changed, and any end cut off: what is found is as it was written, everything else is noticed.
+/// Changes each byte and cuts the file at each length. Intact plans are found unchanged, and all
+/// damage is detected.
 #[test]
 fn damage_is_noticed_where_it_is_used() {
     let whole = three();
@@ -156,7 +157,7 @@ fn plans_that_were_not_used_for_longest_make_room() {
     assert_eq!(left(1 << 20).len(), 10);
 }
 
-/// More plans have one home than a block holds.
+/// More plans share a home than a block holds.
 #[test]
 fn plans_without_room_in_their_home_are_in_the_blocks_behind_it() {
     let near = (0_u32..).map(|number| (number, key(number)));

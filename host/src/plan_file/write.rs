@@ -1,16 +1,17 @@
-//! Writes a file of plans, from plans in memory and those of other files.
+//! Writes a file of plans, with plans from memory and from other files.
 
 use std::io::{self, Write};
 
 use super::{BLOCK, HEAD, MAC, Macs, OVERFLOW, PlanFile, RECORD, Record};
 use crate::class_key::{ClassKey, Seed};
 
-/// Records of a block that is full.
+/// Maximum number of records in a block.
 const FULL: usize = (BLOCK - MAC) / RECORD;
-/// Records for each block that a file has. The others are room, so that few blocks are full.
+/// Average number of records per block when a file is created. The rest is reserve, so that few
+/// blocks are full.
 const USUAL: usize = FULL / 2;
 
-/// A plan that is written.
+/// A plan to write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'p> {
     pub(crate) key: ClassKey,
@@ -19,17 +20,18 @@ pub(crate) struct Entry<'p> {
     pub(crate) source: Source<'p>,
 }
 
-/// The bytes of a plan that is written.
+/// The bytes of a plan to write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source<'p> {
-    /// Bytes in memory, empty if the plan asks for nothing.
+    /// Bytes in memory; empty if the plan requests nothing.
     Memory(&'p [u8]),
-    /// A plan of another file of this name in this cache. It is copied with its MAC, so damage stays noticeable.
+    /// A plan of another file with this name in this cache. It is copied with its MAC, so damage
+    /// stays detectable.
     File(&'p PlanFile, Record),
 }
 
 impl Entry<'_> {
-    /// Bytes of the plan and its MAC.
+    /// The size of the plan and its MAC in bytes.
     fn sealed_length(&self) -> usize {
         let plan = match self.source {
             Source::Memory(plan) => plan.len(),
@@ -47,7 +49,7 @@ impl Entry<'_> {
     }
 }
 
-/// Number of blocks for so many records.
+/// The number of blocks for this number of records.
 fn blocks(records: usize) -> usize {
     records.div_ceil(USUAL).max(1)
 }
@@ -56,18 +58,18 @@ fn size(records: usize, plans: usize) -> usize {
     HEAD + blocks(records) * BLOCK + plans
 }
 
-/// Length of a file with these plans, whose number and lengths are given, in bytes.
+/// The size in bytes of a file with this number of plans, which take `plans` bytes together.
 pub(crate) fn size_of_added(records: usize, plans: usize) -> u64 {
     size(records, plans + records * MAC) as u64
 }
 
 /// Writes a file of at most `most` bytes.
 ///
-/// Of entries with one key, the first is written, with the latest day. If there are too many plans, those that were not
-/// used for longest are left out.
+/// Of entries with the same key, the first is written, with the latest day. If the plans exceed the
+/// limit, the least recently used ones are left out.
 ///
 /// # Errors
-/// Those of the system.
+/// I/O errors of `out` and of the source files.
 pub(crate) fn write(
     out: &mut impl Write,
     seed: &Seed,
@@ -101,7 +103,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Makes the blocks, and returns the entries that have a record, in the order of their plans.
+/// Builds the blocks, and returns the entries that have a record, in the order of their plans.
 fn index<'e, 'p>(macs: Macs, entries: &'e [Entry<'p>]) -> (Vec<u8>, Vec<&'e Entry<'p>>) {
     let count = blocks(entries.len()) as u32;
     let mut index = vec![0; count as usize * BLOCK];
@@ -113,7 +115,8 @@ fn index<'e, 'p>(macs: Macs, entries: &'e [Entry<'p>]) -> (Vec<u8>, Vec<&'e Entr
         let home = entry.key.home(count);
         let near =
             (0..=OVERFLOW.min(count - 1)).map(|distance| ((home + distance) % count) as usize);
-        // A plan without a place is asked again; keys are digests, so this does not happen by chance.
+        // A plan without a record is computed again. Keys are digests, so this does not happen by
+        // chance.
         let Some(number) = near.into_iter().find(|number| used[*number] < FULL) else {
             continue;
         };
@@ -135,7 +138,7 @@ fn index<'e, 'p>(macs: Macs, entries: &'e [Entry<'p>]) -> (Vec<u8>, Vec<&'e Entr
     (index, written)
 }
 
-/// Takes out what was not used for longest until the rest has room.
+/// Removes the least recently used entries until the rest fits.
 fn make_room(entries: &mut Vec<Entry<'_>>, most: usize) {
     let mut plans = entries.iter().map(Entry::sealed_length).sum::<usize>();
     let mut count = entries.len();

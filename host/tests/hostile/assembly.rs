@@ -1,13 +1,12 @@
-//! Hostile components: what surrounds the code of a real one stays, with every import and its types, and other code takes
-//! its place.
+//! Malicious components: a real component with all imports and types, whose code is replaced.
 //!
-//! Code is a text of instructions as WebAssembly names them, with numbers behind those that take one. `call` takes the
-//! name of an import without its interface (`log`, `class-view.name`, `new-snippet`, `drop-plan`) or of a place. Each
-//! function has four `i32` of its own behind its parameters.
+//! Code is a text of WebAssembly instructions; an operand follows its instruction. `call` takes the
+//! name of an import without its interface (`log`, `class-view.name`, `new-snippet`, `drop-plan`)
+//! or the name of a function. Each function has four `i32` variables behind its parameters.
 
 use std::path::Path;
 
-/// A function whose code a case gives.
+/// A function whose code a case can replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     Configure,
@@ -25,7 +24,7 @@ pub enum Place {
     AfterOnResults,
     AfterReport,
     Start,
-    /// Called by others: no parameter, no result.
+    /// Called by other functions: no parameter, no result.
     Helper,
 }
 
@@ -52,10 +51,11 @@ const PLACES: [Place; 15] = [
     Helper,
 ];
 
-/// Gives up both borrowed handles, and says that all is well: what is said of that is zero.
+/// Drops both borrowed handles and returns a pointer to zeros, which mean success.
 pub const DONE: &str = "local.get 0 call drop-class-view local.get 1 call drop-plan i32.const 16";
 
-/// Texts at 1024 (64 letters), at 2048 (bytes that are no UTF-8), and at 3072 (what a terminal would obey).
+/// Texts at 1024 (64 letters), at 2048 (bytes that are not UTF-8), and at 3072 (control characters
+/// of terminals).
 const DATA: [(usize, &[u8]); 3] = [
     (
         1024,
@@ -99,7 +99,7 @@ impl Place {
         }
     }
 
-    /// What it does unless a case says otherwise: memory is the same 2 MiB each time.
+    /// The default code; all of it works within the same 2 MiB of memory.
     pub fn usual(self) -> &'static str {
         match self {
             Configure | Subscribe | OnEvents | OnResults | Report => "i32.const 16",
@@ -110,7 +110,7 @@ impl Place {
         }
     }
 
-    /// Its export, where the component that surrounds it has that.
+    /// The name of the export, if the base component has it.
     fn export(self) -> Option<&'static str> {
         Some(match self {
             Configure => "classhook:plugin/transformer@0.1.0#configure",
@@ -131,28 +131,28 @@ impl Place {
     }
 }
 
-/// The component that imports all that changes classes.
+/// A component that imports all functions that change classes.
 pub const CHANGES_CLASSES: &str = "tests/requests.wasm";
 
-/// What a component is assembled of.
+/// The parts of a component.
 #[derive(Debug, Clone)]
 pub struct Assembly {
     /// The component around the code, below `target/bundled`.
     pub base: &'static str,
-    /// The code.
+    /// The replaced functions and their code.
     pub parts: Vec<(Place, String)>,
-    /// Pages of memory, and elements of the table, to begin with.
+    /// Initial pages of memory, and initial elements of the table.
     pub pages: usize,
     pub elements: usize,
 }
 
 impl Assembly {
-    /// With these instead of the usual code, in [`CHANGES_CLASSES`].
+    /// Replaces the code of these functions in [`CHANGES_CLASSES`].
     pub fn new(parts: &[(Place, &str)]) -> Self {
         Self::of(CHANGES_CLASSES, parts)
     }
 
-    /// The same with another component around it.
+    /// Replaces the code of these functions in another component.
     pub fn of(base: &'static str, parts: &[(Place, &str)]) -> Self {
         let parts = parts
             .iter()
@@ -165,14 +165,14 @@ impl Assembly {
         }
     }
 
-    /// The component.
+    /// Builds the component.
     pub fn component(&self) -> Vec<u8> {
         let base = component(self.base);
         let mut component = base[..8].to_vec();
         let mut module = Some(());
         for (id, content) in sections(&base[8..]) {
             match id {
-                0 => {} // names are of what was there before
+                0 => {} // names belong to the replaced code
                 1 if module.take().is_some() => section(1, &self.module(content), &mut component),
                 _ => section(id, content, &mut component),
             }
@@ -214,7 +214,7 @@ impl Assembly {
             &mut module,
         );
         section(5, &[&[1, 0][..], &leb(self.pages)].concat(), &mut module);
-        // Two globals that code may set.
+        // Two globals for the use of the code.
         section(
             6,
             &vector([
@@ -255,7 +255,7 @@ impl Assembly {
     }
 }
 
-/// A component that `cargo xtask plugins` has built.
+/// Reads a component that `cargo xtask plugins` has built.
 pub fn component(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../target/bundled")
@@ -268,7 +268,8 @@ pub fn component(name: &str) -> Vec<u8> {
     })
 }
 
-/// The names of imported functions, without their interfaces; in front of those that ask the JVM stands `ask-`.
+/// Returns the names of imported functions without their interfaces. Requests to the JVM get the
+/// prefix `ask-`.
 fn imported(mut section: &[u8]) -> Vec<String> {
     let names = (0..take(&mut section)).map(|_| {
         let interface = text(&mut section);

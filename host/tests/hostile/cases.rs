@@ -1,4 +1,4 @@
-//! Hostile code, and what is told of it.
+//! Malicious code, with the expected messages.
 
 use super::assembly::Place::{
     self, AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform,
@@ -6,22 +6,22 @@ use super::assembly::Place::{
 use super::assembly::{Assembly, CHANGES_CLASSES, DONE};
 use super::class_files::{CLASS_FILES, HELPERS};
 
-/// What is to come of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone, Copy)]
 pub enum Expected {
-    /// It is granted or without effect.
+    /// Permitted or without effect.
     Fine,
     /// The plugin is not loaded, with this code and part of the text.
     NotLoaded(&'static str, &'static str),
     /// The plugin is loaded and fails on a class.
     Fails(&'static str, &'static str),
-    /// It is without effect, or stopped by a limit, whichever comes first on this machine.
+    /// Without effect, or stopped by a limit, depending on the speed of the machine.
     Bounded,
 }
 
 use Expected::{Bounded, Fails, Fine, NotLoaded};
 
-/// A plugin that does wrong.
+/// A malicious plugin.
 #[derive(Clone)]
 pub struct Case {
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A plugin made of `base`, with code of its own in these places.
+    /// A plugin made of `base` with the code of these functions replaced.
     pub fn of(
         base: &'static str,
         name: impl Into<String>,
@@ -45,12 +45,13 @@ impl Case {
     }
 }
 
-/// A plugin that may ask for all that changes classes, with code of its own in these places.
+/// A plugin that may request all class edits, with the code of these functions replaced.
 fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
     Case::of(CHANGES_CLASSES, name, parts, expected)
 }
 
-/// A wrong that can be done anywhere: its name, code, code of the helper, and what is told of it.
+/// A violation that is possible in every function: its name, code, code of the helper, and the
+/// expected result.
 pub type Wrong = (
     &'static str,
     &'static str,
@@ -99,7 +100,7 @@ pub const WRONGS: [Wrong; 7] = [
     ),
 ];
 
-/// Every wrong in every place.
+/// Every violation in every function.
 pub fn anywhere() -> Vec<Case> {
     WRONGS.iter().flat_map(wrong_anywhere).collect()
 }
@@ -147,7 +148,7 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
     early.into_iter().chain(late).chain([while_asked]).collect()
 }
 
-/// The name, the code of `transform`, what is to come of it.
+/// The name, the code of `transform`, and the expected result.
 pub type Row = (&'static str, &'static str, Expected);
 
 fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
@@ -160,14 +161,14 @@ fn transforming(rows: &[Row]) -> impl Iterator<Item = Case> {
     })
 }
 
-/// Leaves the site of the first method's entry at 3600: the place of this number lies at 8192.
+/// Leaves the site of the first method's entry at 3600; its place number is at 8192.
 const SITE: &str = "local.get 0 i32.const 8192 i32.const 1 i32.const 256 call class-view.sites \
                     i32.const 3600 i32.const 260 i32.load i64.load i64.store";
 
-/// Borrowed handles are given up; what follows is the result's address.
+/// Drops the borrowed handles; the address of the result follows.
 const GIVEN_UP: &str = "local.get 0 call drop-class-view local.get 1 call drop-plan";
 
-/// What an export returns is no result.
+/// Invalid results of exports.
 pub const RESULTS: [Row; 8] = [
     (
         "result outside of memory",
@@ -212,7 +213,7 @@ pub const RESULTS: [Row; 8] = [
     ),
 ];
 
-/// What imports are handed.
+/// Invalid arguments of imports.
 const ARGUMENTS: [Row; 27] = [
     (
         "text outside of memory",
@@ -351,7 +352,7 @@ const ARGUMENTS: [Row; 27] = [
     ),
 ];
 
-/// Handles that are none, or none of this kind, or none any more.
+/// Handles that are invalid, of another kind, or already dropped.
 const HANDLES: [Row; 15] = [
     (
         "handle zero",
@@ -434,7 +435,7 @@ const HANDLES: [Row; 15] = [
     ),
 ];
 
-/// More than anybody needs: a million times `AGAIN`.
+/// Excessive numbers of calls: a million times `AGAIN`.
 const FLOODS: [Row; 37] = [
     (
         "hits at a site",
@@ -629,7 +630,7 @@ const FLOODS: [Row; 37] = [
     ),
 ];
 
-/// What a plugin says that it selects; code of `configure`.
+/// Selectors that a plugin returns; code of `configure`.
 const SELECTIONS: [Row; 9] = [
     (
         "list of selectors outside of memory",
@@ -678,7 +679,7 @@ const SELECTIONS: [Row; 9] = [
     ),
 ];
 
-/// Calls where none are allowed, or none are expected.
+/// Calls at forbidden or unexpected times.
 const CALLS: [(&str, Place, &str, Expected); 10] = [
     (
         "import called by realloc",
@@ -742,7 +743,7 @@ const CALLS: [(&str, Place, &str, Expected); 10] = [
     ),
 ];
 
-/// Where answers are put.
+/// Addresses for results.
 const ADDRESSES: [(&str, &str, Expected); 5] = [
     ("no address", "i32.const 0", Fine),
     (
@@ -767,7 +768,7 @@ const ADDRESSES: [(&str, &str, Expected); 5] = [
     ),
 ];
 
-/// All cases but those that can be anywhere.
+/// All cases except those that are possible in every function.
 pub fn elsewhere() -> Vec<Case> {
     let results = RESULTS.map(|(name, code, expected)| {
         case(
@@ -823,7 +824,7 @@ pub fn elsewhere() -> Vec<Case> {
     all.chain(calls).chain(addresses).chain(memory()).collect()
 }
 
-/// Memory and tables that are large from the beginning, or become so.
+/// Memory and tables that are large initially or grow.
 fn memory() -> Vec<Case> {
     let begins = |name: &str, pages, elements, expected| Case {
         name: name.to_owned(),

@@ -1,9 +1,9 @@
-//! Class files that plugins give: in the place of a class, and beside it.
+//! Class files from plugins: replacements and helper classes.
 
 use super::cases::Expected::{Fails, Fine};
 use super::cases::Row;
 
-/// Whole class files; what is refused is an answer.
+/// Replacement class files; a rejected one is reported to the plugin.
 pub const CLASS_FILES: [Row; 12] = [
     (
         "class file that is text",
@@ -74,7 +74,7 @@ pub const CLASS_FILES: [Row; 12] = [
     ),
 ];
 
-/// Classes of the plugin's own: a list of one, of 64 bytes at 1024, unless a case says otherwise.
+/// Helper classes: by default, a list of one class of 64 bytes at 1024.
 pub const HELPERS: [Row; 12] = [
     (
         "helper class that is text",
@@ -121,7 +121,7 @@ pub const HELPERS: [Row; 12] = [
         Fails("H0311", "not aligned"),
     ),
     (
-        // A thousand times the same mebibyte.
+        // The same mebibyte a thousand times.
         "helper classes that are one another",
         "loop i32.const 8196 local.get 2 i32.const 8 i32.mul i32.add i32.const 1048576 i32.store \
          local.get 2 i32.const 1 i32.add local.tee 2 i32.const 1000 i32.lt_u br_if 0 end \

@@ -1,4 +1,4 @@
-//! Hostile code of observers: when they subscribe, when they are handed events, and when they make tables.
+//! Malicious code of observers: while they subscribe, receive events, and compute tables.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::cases::Expected::{Bounded, Fails, Fine, NotLoaded};
 use super::cases::{Case, Expected, RESULTS, WRONGS, Wrong};
 use super::monitor_event::entered;
 
-/// Subscribes, asks, and makes tables.
+/// A component that subscribes, makes requests, and computes tables.
 const BASE: &str = "tests/observing.wasm";
 
 fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
     Case::of(BASE, name, parts, expected)
 }
 
-/// Every wrong in every export of an observer, and in the allocation of what it is handed.
+/// Every violation in every export of an observer, and in the allocation of its arguments.
 pub fn anywhere() -> Vec<Case> {
     WRONGS.iter().flat_map(wrong_anywhere).collect()
 }
@@ -58,20 +58,21 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
     in_places.into_iter().chain([allocation]).collect()
 }
 
-/// The name, where, the code, what is to come of it. `FILTER` is a filter without patterns, of all events, `ROWS` a table
-/// `abcd` with a column of texts, and `AGAIN` what is done a million times.
+/// The name, the function, the code, and the expected result. `FILTER` is a filter without
+/// patterns, which accepts all events. `ROWS` is a table `abcd` with a text column. `AGAIN` repeats
+/// the code a million times.
 type Row = (&'static str, Place, &'static str, Expected);
 
-/// No patterns of classes and threads, no bound, no frames; the answer lies at 256.
+/// No patterns of classes and threads, no limits, no frames; the result is at 256.
 const FILTER: &str = "i32.const 0 i32.const 0 i32.const 0 i32.const 0 i64.const 0 i32.const 0 i64.const 0 i32.const 0 \
                       i32.const 256";
-/// At 3584 a column `a` of `text`; at 3648 a row, whose one cell is at 3656.
+/// A text column `a` at 3584; a row at 3648, whose only cell is at 3656.
 const COLUMN: &str = "i32.const 3584 i32.const 1024 i32.store i32.const 3588 i32.const 1 i32.store \
                       i32.const 3592 i32.const 3616 i32.store i32.const 3596 i32.const 4 i32.store \
                       i32.const 3616 i32.const 1954047348 i32.store \
                       i32.const 3648 i32.const 3656 i32.store i32.const 3652 i32.const 1 i32.store \
                       i32.const 3656 i32.const 1024 i32.store i32.const 3660 i32.const 64 i32.store";
-/// The table `abcd`, that column and row; the answer lies at 256.
+/// The table `abcd` with that column and row; the result is at 256.
 const ROWS: &str = "i32.const 1024 i32.const 4 i32.const 3584 i32.const 1 i32.const 3648 i32.const 1 i32.const 256 call add-rows";
 
 const SUBSCRIPTIONS: [Row; 13] = [
@@ -165,7 +166,7 @@ const SUBSCRIPTIONS: [Row; 13] = [
     ),
 ];
 
-/// Numbers of events, and what they lead to.
+/// Numbers of events, and look-ups of them.
 const IDS: [Row; 13] = [
     (
         "names that nobody gave",
@@ -247,7 +248,7 @@ const IDS: [Row; 13] = [
     ),
 ];
 
-/// What it asks the JVM.
+/// Requests to the JVM.
 const REQUESTS: [Row; 10] = [
     (
         "asks when it subscribes",
@@ -377,7 +378,7 @@ const TABLES: [Row; 12] = [
         Fine,
     ),
     (
-        // 20,000 rows, of which each has the same 20,000 cells.
+        // 20,000 rows that share the same 20,000 cells.
         "rows that share their cells",
         OnResults,
         "COLUMN loop i32.const 131072 local.get 2 i32.const 8 i32.mul i32.add local.tee 3 i32.const 524288 i32.store \
@@ -388,12 +389,12 @@ const TABLES: [Row; 12] = [
     ),
 ];
 
-/// What is not done in every place.
+/// Cases that are not repeated in every function.
 pub fn elsewhere() -> Vec<Case> {
     let rows = SUBSCRIPTIONS.iter().chain(&IDS);
     let rows = rows.chain(&REQUESTS).chain(&TABLES);
     let row = |(name, place, code, expected): &Row| {
-        // A function's own variables lie behind its parameters.
+        // A function's variables follow its parameters.
         let count = match place {
             OnEvents => 4,
             _ => 2,
@@ -419,7 +420,8 @@ pub fn elsewhere() -> Vec<Case> {
     rows.map(row).chain(results).chain([late]).collect()
 }
 
-/// What comes of a plugin that is loaded, handed two batches, and asked for its tables; empty if nothing was wrong.
+/// Loads a plugin, passes it two batches, and requests its tables. Returns its failure; empty
+/// without one.
 pub fn found(folder: &Folder, case: &Case) -> String {
     let pipeline = match folder.load(&case.assembly.component()) {
         Err(error) => return format!("not loaded: {error}"),

@@ -1,4 +1,4 @@
-//! Hostile code of `report`, which runs when a report is made, outside of any JVM.
+//! Malicious code of `report`, which runs when a report is made, outside of any JVM.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use super::cases::Expected::{Bounded, Fails, Fine};
 use super::cases::{Case, Expected, RESULTS, WRONGS, Wrong};
 use super::compiler::compiler;
 
-/// Asks for what was recorded, and makes tables.
+/// A component that queries recorded data, and computes tables.
 const BASE: &str = "tests/misbehaving.wasm";
-/// CPU time of a report: its own limit is 5 s.
+/// CPU time of a report, in place of the usual limit of 5 s.
 const DEADLINE: Duration = Duration::from_millis(250);
 
 fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
     Case::of(BASE, name, parts, expected)
 }
 
-/// Every wrong in `report`, behind it, and in the allocation of an answer.
+/// Every violation in `report`, in its post-return function, and in the allocation of a result.
 pub fn anywhere() -> Vec<Case> {
     WRONGS.iter().flat_map(wrong_anywhere).collect()
 }
@@ -46,7 +46,7 @@ fn wrong_anywhere(wrong: &Wrong) -> [Case; 3] {
     ]
 }
 
-/// The name, the code of `report`, what is to come of it.
+/// The name, the code of `report`, and the expected result.
 type Row = (&'static str, &'static str, Expected);
 
 const ROWS: [Row; 22] = [
@@ -159,7 +159,7 @@ const ROWS: [Row; 22] = [
     ),
 ];
 
-/// What is done in `report` alone, and in what comes before it.
+/// Cases in `report` alone, and in the functions that run before it.
 pub fn elsewhere() -> Vec<Case> {
     let again =
         "local.get 0 i32.const 1 i32.add local.tee 0 i32.const 1000000 i32.lt_u br_if 0 end";
@@ -179,7 +179,8 @@ pub fn elsewhere() -> Vec<Case> {
     rows.into_iter().chain(results).chain([early]).collect()
 }
 
-/// What comes of a report of some rows; empty if nothing was wrong. A failure has no code there: that of the case is taken.
+/// Runs a report on some rows. Returns its failure; empty without one. Since a report's failure has
+/// no code, the code of the case is used.
 pub fn found(folder: &Folder, case: &Case) -> String {
     std::fs::write(folder.plugin(), case.assembly.component()).unwrap();
     let plugin = PluginConfig {

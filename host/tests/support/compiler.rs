@@ -1,8 +1,8 @@
-//! The compiler of plugins as it was built.
+//! The compiler of plugins that cargo built.
 
 use host::compiler::{COMPILER, CompilerProcess};
 
-/// By the program in the folder above the one of the tests.
+/// Returns a compiler that runs the program in the folder above the test's.
 pub fn compiler() -> CompilerProcess {
     let test = std::env::current_exe().expect("the path of this test");
     let built = test.ancestors().nth(2).map(|folder| folder.join(COMPILER));

@@ -1,8 +1,8 @@
-//! What plugins asked for, as lines of text.
+//! The plugins' requests as lines of text.
 
 use host::{Explained, Explanation};
 
-/// Edits of the class, then edits and notes by their places; without what the host has to say itself.
+/// Formats class edits, then edits and notes by place, without the host's own remarks.
 pub fn explained(explanation: &Explanation) -> Vec<String> {
     let class_edits = explanation.class_edits.iter();
     let remarks = explanation.remarks.iter();

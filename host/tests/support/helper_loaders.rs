@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use host::HelperLoader;
 use rewriter::HelperClass;
 
-/// A loader that notes the names of the classes that it is to define.
+/// A loader that records the names of the classes to define.
 #[derive(Default)]
 pub struct Noting(pub RefCell<Vec<String>>);
 
@@ -17,7 +17,7 @@ impl HelperLoader for Noting {
     }
 }
 
-/// A loader that has every class, or answers with this cause.
+/// A loader that has every class, or fails with this cause.
 pub struct Answering(pub Result<(), &'static str>);
 
 impl HelperLoader for Answering {

@@ -1,4 +1,4 @@
-//! What an observer of monitors is handed.
+//! An event for an observer of monitors.
 
 use observations::batch::{Event, Kind, Names};
 use observations::stacks::Frame;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time of [`reference_work`] on the machine for which the limits are written.
+/// CPU time of [`reference_work`] on the machine for which the limits were chosen.
 const REFERENCE: Duration = Duration::from_millis(20);
 
 /// Returns the CPU time that this thread has used.
@@ -14,7 +14,8 @@ pub fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Whether CPU time is within a limit, or within as much more as this machine is slower now than the reference.
+/// Checks whether CPU time is within a limit. The limit grows with the ratio of this machine's time
+/// for the reference work to [`REFERENCE`].
 pub fn is_within(spent: Duration, limit: Duration) -> bool {
     if spent < limit {
         return true;
@@ -25,7 +26,7 @@ pub fn is_within(spent: Duration, limit: Duration) -> bool {
     spent < limit.mul_f64(slowness.max(1.0))
 }
 
-/// Walks through memory in an order that each step has to compute.
+/// Walks through memory in an order that depends on the content.
 fn reference_work() {
     let mut words = vec![1_u32; 1 << 20];
     let mut at = 1_u32;

@@ -1,4 +1,4 @@
-//! A class to transform, as the application's loader hands it over.
+//! A class to transform, as if from the application's loader.
 
 use host::{ClassRequest, CodeLocation, Loader};
 use probes::ProbeTable;
@@ -16,7 +16,7 @@ pub fn request(bytes: &[u8]) -> ClassRequest<'_> {
     }
 }
 
-/// A table with room for the probes of two arrays.
+/// A table with space for the probes of two arrays.
 pub fn table() -> ProbeTable {
     let table = ProbeTable::new();
     table.set_arrays(2);

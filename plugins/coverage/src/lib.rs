@@ -68,7 +68,7 @@ impl Transformer for Coverage {
                     places.extend(flow.line_starts().map(|bci| code.place(At::Before(bci))));
                 }
                 Ok(placements) => places.extend(placements.iter().map(|at| code.place(place(*at)))),
-                Err(Unplaced::Subroutine(_)) if self.lines => {} // the other plugin says so
+                Err(Unplaced::Subroutine(_)) if self.lines => {} // the other plugin reports it
                 Err(Unplaced::Subroutine(subroutine)) => {
                     let entry = class.sites(&[code.place(At::Entry)])?;
                     let text = format!("not measured: {subroutine}");

@@ -76,7 +76,7 @@ pub fn check(class: &str, has_message: bool) -> Result<(), String> {
         .iter()
         .any(|end| class.ends_with(end));
     match near.as_slice() {
-        [] if like_one => Ok(()), // of a module, or of a newer JDK, that is not known here
+        [] if like_one => Ok(()), // from a module or a newer JDK that this plugin does not know
         [] => Err(format!("`{class}` is no exception of the JDK's")),
         near => Err(format!(
             "the JDK has no exception `{class}`; nearest: {}",

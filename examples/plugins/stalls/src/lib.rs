@@ -87,7 +87,7 @@ impl Observer for Watch {
                     self.monitors.entry(place(&event)).or_default().add(nanos);
                 }
                 What::Collection { nanos, .. } => self.pauses.add(nanos),
-                _ => {} // Object.wait is meant to stand still
+                _ => {} // a thread in Object.wait makes no progress by intent
             }
         }
         Ok(())
