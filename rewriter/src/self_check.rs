@@ -1,8 +1,7 @@
-//! Un-splicing: is the output what the plan says, and nothing else?
+//! The self-check: un-splices the output and compares it with the original.
 //!
-//! The output is read again, the inserted code is taken out of it instruction
-//! by instruction, and what is left has to be the original: every instruction,
-//! target, handler, frame and table entry at the place found on the way.
+//! The check parses the output, and removes the planned code instruction by instruction. The rest must be the original:
+//! every instruction, target, handler, frame and table entry at its computed position.
 
 mod class;
 mod error;

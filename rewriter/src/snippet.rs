@@ -1,8 +1,7 @@
-//! Code to be inserted, as a value that knows no class yet.
+//! Code to insert, as a value that is independent of a class.
 //!
-//! Names are symbols: pool entries, local variable slots, the parameters'
-//! slots and stack map frames are found when the snippet is spliced into a
-//! method, and that is when its types are checked.
+//! Names are symbols. Splicing assigns pool entries, local variable slots, parameter slots and stack map frames, and
+//! checks the types.
 
 mod assembler;
 mod display;

@@ -1,6 +1,6 @@
-//! Spans as values: which methods are timed from entry to end, and what is kept of each call.
+//! Spans as values: the methods timed from entry to exit, and the values kept of each call.
 //!
-//! What code a span becomes is decided where it is known how events are recorded.
+//! The recorder of events chooses the code of a span.
 
 use jvms::access_flags::ACC_NATIVE;
 use jvms::descriptor::Parameters;
@@ -11,17 +11,17 @@ use crate::class::ClassFile;
 use crate::impl_stored;
 use crate::index::MethodIndex;
 
-/// Longest text kept of one value, in bytes of UTF-8, unless a plugin says otherwise.
+/// Default limit for the text of one value, in bytes of UTF-8.
 pub const DEFAULT_LIMIT: u32 = 80;
-/// Longest text that can be asked for.
+/// Highest limit that a plugin can request.
 pub const MAX_LIMIT: u32 = 1_024;
 
-/// Which arguments are kept, by position; `this` is not counted.
+/// The arguments to keep, by index without `this`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Arguments {
-    /// These, ascending, each once.
+    /// These indices, ascending, each once.
     Some(Vec<u8>),
-    /// Every argument the method has.
+    /// Every argument of the method.
     All,
 }
 
@@ -30,18 +30,18 @@ impl_stored!(enum Arguments {
     1 All,
 });
 
-/// What a span records besides thread and times.
+/// The values that a span records in addition to thread and times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Capture {
-    /// Kept at the entry.
+    /// The arguments, read at the entry.
     pub arguments: Arguments,
-    /// Whether the value returned is kept.
+    /// True if the return value is kept.
     pub returned: bool,
-    /// Whether the class of the exception that leaves the method is kept.
+    /// True if the class of an exception that leaves the method is kept.
     pub thrown: bool,
-    /// Longest text kept of one value, in bytes of UTF-8, at most [`MAX_LIMIT`].
+    /// Limit for the text of one value, in bytes of UTF-8, at most [`MAX_LIMIT`].
     pub limit: u32,
-    /// Whether calls are only summed up: no events and no values.
+    /// True if calls are only aggregated: no events and no values.
     pub sum_up: bool,
 }
 
@@ -69,7 +69,7 @@ impl Capture {
         }
     }
 
-    /// The positions to keep of a method with `count` parameters.
+    /// Returns the indices to keep of a method with `count` parameters.
     #[must_use]
     pub fn positions(&self, count: u8) -> Vec<u8> {
         match &self.arguments {
@@ -79,35 +79,35 @@ impl Capture {
     }
 }
 
-/// How many parameters a method descriptor (JVMS 4.3.3) has; those after a malformed one are not counted.
+/// Returns the number of parameters in a method descriptor (JVMS 4.3.3), up to the first malformed one.
 #[must_use]
 pub fn parameter_count(descriptor: &[u8]) -> u8 {
     u8::try_from(Parameters::of(descriptor).count()).unwrap_or(u8::MAX)
 }
 
-/// The time from the entry of one method to its end.
+/// The time from the entry of one method to its exit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Number among the spans of the class, from 0 in the order of the requests.
     pub number: u32,
     /// The method.
     pub method: MethodIndex,
-    /// What is kept.
+    /// The recorded values.
     pub capture: Capture,
 }
 
 impl_stored!(struct Span { number, method, capture });
 
-/// Why a span was refused.
+/// The reason why a span was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpanError {
     /// The class has fewer methods.
     #[error("method {method} does not exist: the class has {count}")]
     NoSuchMethod {
-        /// The index asked for.
+        /// The requested index.
         method: MethodIndex,
-        /// How many methods there are.
+        /// Number of methods.
         count: usize,
     },
     /// An abstract method.
@@ -116,7 +116,7 @@ pub enum SpanError {
         /// The method.
         method: MethodIndex,
     },
-    /// One method, two spans.
+    /// The method already has a span.
     #[error("method {method} has a span already: ask once, with all that is to be kept")]
     Twice {
         /// The method.
@@ -127,9 +127,9 @@ pub enum SpanError {
     NoArgument {
         /// The method.
         method: MethodIndex,
-        /// The position asked for.
+        /// The requested index.
         index: u8,
-        /// How many parameters there are.
+        /// Number of parameters.
         count: u8,
     },
 }
@@ -143,16 +143,16 @@ pub struct Spans {
 impl_stored!(struct Spans { all });
 
 impl Spans {
-    /// The spans in order.
+    /// Returns the spans in order.
     #[must_use]
     pub fn as_slice(&self) -> &[Span] {
         &self.all
     }
 
-    /// Asks for the span over a method of `class`, always the same; gives its number.
+    /// Adds a span over a method of `class` and returns its number.
     ///
     /// # Errors
-    /// When there is no such method, code or argument, or a span already; nothing is then added.
+    /// The method, its code or an argument does not exist, or it already has a span. Nothing is added.
     pub fn add(
         &mut self,
         class: &ClassFile<'_>,
@@ -191,7 +191,7 @@ impl Spans {
     }
 }
 
-/// `span 0 arguments 0 2 returned thrown limit 80`, `span 0 summed up`.
+/// Formats as `span 0 arguments 0 2 returned thrown limit 80`, `span 0 summed up`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "span {}", self.number)?;

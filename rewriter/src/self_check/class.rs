@@ -1,4 +1,4 @@
-//! One class before and after.
+//! Checks one class.
 
 use crate::class::ClassFile;
 use crate::plan::{Action, EditPlan, Location};
@@ -9,13 +9,12 @@ use crate::self_check::structure::checked;
 use crate::splice::{Added, ProbeWriter, by_method, head, order_by_method, tail};
 use crate::storage::ProbeStorage;
 
-/// Reads the output of a splice again and takes the edits out: what remains
-/// must be the original class, byte by byte outside of the methods that the
-/// plan edits, and instruction by instruction within them. A method that is
-/// unchanged although the plan edits it passes, as it may have been skipped.
+/// Parses the output of a splice and removes the edits. The rest must be the original class: byte by byte outside the
+/// edited methods, instruction by instruction within them. A method may be unchanged although the plan edits it,
+/// because splicing may have skipped it.
 ///
 /// # Errors
-/// Says what differs first.
+/// The first difference.
 pub fn check_splice(
     original: &ClassFile<'_>,
     plan: &EditPlan,
@@ -71,7 +70,7 @@ pub fn check_splice(
     Ok(())
 }
 
-/// Everything that is no method: header, pool, fields, class attributes.
+/// Compares the parts outside methods: header, pool, fields, class attributes.
 fn outside(
     original: &ClassFile<'_>,
     output: &ClassFile<'_>,

@@ -1,5 +1,5 @@
-//! What the plan says of one method, found from plan and original code alone:
-//! nothing here is shared with the splice.
+//! The expected edits of one method, derived only from plan and original code. This module shares no code with the
+//! splice.
 
 use crate::arithmetic::Exact;
 use crate::class::{CodeMarks, JumpForm, begins, decode, switch_layout};
@@ -11,49 +11,49 @@ use crate::self_check::mismatch::Mismatch;
 use crate::splice::{Changes, edit_index};
 use jvms::opcode;
 
-/// What follows on one another in front of an instruction.
+/// Ranks of edits before one instruction, in order.
 const IN_FRONT_OF_LABEL: u64 = 0;
 const IN_FRONT: u64 = 1;
 const ON_GOTO: u64 = 2;
 
-/// What leads elsewhere in the original code, or has something else in its place.
+/// The difference between a special instruction and its original.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     /// A branch, `goto` or `jsr` to this bci.
     Jump(u32),
     Switch,
-    /// So many bytes have something else in their place.
+    /// Other code replaces this many bytes.
     Replaced(u32),
 }
 
-/// An instruction that is not just copied.
+/// An instruction that is not copied unchanged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Special {
     pub(super) bci: u32,
     pub(super) kind: Kind,
 }
 
-/// What the plan says of one method; all tables are reused for the next.
+/// The expected edits of one method; all tables are reused for the next method.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
-    /// By bci, see [`begins`].
+    /// Instruction starts by bci, see [`begins`].
     starts: Vec<u8>,
-    /// In order.
+    /// In bci order.
     pub(super) specials: Vec<Special>,
     /// Edits in the main line: `bci << 32 | rank << 24 | index`.
     main: Vec<u64>,
-    /// Edits of edges with code of their own: `source << 40 | target << 24 | index`.
+    /// Edits of edges with separate code: `source << 40 | target << 24 | index`.
     edges: Vec<u64>,
     /// Edits at the handler of `Unwind`.
     pub(super) unwind: Vec<u64>,
-    /// Everything stands in front of the code, which is the same behind it: jumps
-    /// go as far as before, so no instruction has to be looked at.
+    /// All edits precede the code, and the code itself is unchanged. Branch offsets stay as they are, so no instruction
+    /// needs a check.
     pub(super) moves_as_a_whole: bool,
 }
 
 impl Expected {
-    /// Sorts the edits of a method, which `order` lists; its code before and after, and
-    /// what `found` knows of the instructions before.
+    /// Sorts the edits of a method, which `order` lists. Takes its code before and after, and its instruction starts
+    /// and jumps before.
     pub(super) fn read<'i>(
         &mut self,
         (code, new): (&[u8], &[u8]),
@@ -100,7 +100,7 @@ impl Expected {
         Ok(())
     }
 
-    /// Takes where instructions of the original begin, and those that jump.
+    /// Records instruction starts and jumps of the original.
     fn decode(&mut self, found: &CodeMarks<'_>) {
         self.starts.clear();
         self.starts.extend_from_slice(found.marks);
@@ -117,8 +117,7 @@ impl Expected {
         begins(&self.starts, bci).then_some(())
     }
 
-    /// Puts an edit where its code has to be; none where the method has no such
-    /// place.
+    /// Files an edit by the position of its code; `None` if the method has no such location.
     fn sort(&mut self, code: &[u8], location: Location, index: u64) -> Option<()> {
         let (bci, rank) = match location {
             Location::Entry => (0, IN_FRONT_OF_LABEL),
@@ -157,13 +156,12 @@ impl Expected {
         Some(())
     }
 
-    /// The edits in the main line, instruction by instruction.
+    /// Returns the edits in the main line, in bci order.
     pub(super) fn main(&self) -> &[u64] {
         &self.main
     }
 
-    /// The edits on the edge from `source` to `target`, where that has code of
-    /// its own.
+    /// Returns the edits on the edge from `source` to `target`, if that has separate code.
     pub(super) fn edge_edits(&self, source: u32, target: u32) -> &[u64] {
         if self.edges.is_empty() {
             return &[];
@@ -176,17 +174,17 @@ impl Expected {
     }
 }
 
-/// The bci that an edit in the main line stands in front of.
+/// Returns the bci that an edit in the main line precedes.
 pub(super) fn bci_of(key: u64) -> usize {
     (key >> 32) as usize
 }
 
-/// Whether it stands in front of the label, too.
+/// Checks whether the edit also precedes the label.
 pub(super) fn is_in_front_of_label(key: u64) -> bool {
     key >> 24 & 0xFF == IN_FRONT_OF_LABEL
 }
 
-/// Where the branch, `goto` or `jsr` at `at` goes; none for anything else.
+/// Returns the target of the branch, `goto` or `jsr` at `at`; `None` for other instructions.
 fn target(code: &[u8], at: usize) -> Option<u32> {
     let distance = match opcode::form(*code.get(at)?) {
         opcode::Form::Branch => i32::from(i16_at(code, at.plus(1))?),
@@ -212,7 +210,7 @@ fn switch_layout_at(code: &[u8], at: usize) -> Option<crate::class::SwitchLayout
     }
 }
 
-/// The instruction that the one at `at` falls into.
+/// Returns the instruction into which the one at `at` falls through.
 fn behind(code: &[u8], at: usize) -> Option<usize> {
     let opcode = *code.get(at)?;
     let next = at.plus(decode(code, at)?);

@@ -1,4 +1,4 @@
-//! Frames one after another, all written out as types by slot.
+//! Iterates over stack map frames, expanded to types by slot.
 
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
@@ -8,8 +8,7 @@ use crate::stack_map::{
 };
 use crate::typing::{Class, Origin, Type};
 
-/// The frames of one method. It stands on the first frame; before that, it has
-/// what holds when the method is entered.
+/// The frames of one method. The cursor starts with the types at method entry, then advances to each frame.
 pub(super) struct Followed<'f, 't> {
     class: &'f ClassFile<'t>,
     descriptor: &'t [u8],
@@ -21,8 +20,7 @@ pub(super) struct Followed<'f, 't> {
 }
 
 impl<'f, 't> Followed<'f, 't> {
-    /// Begins with what holds when the method is entered; none for frames that
-    /// cannot be read, here and below.
+    /// Starts with the types at method entry. This and the other functions return `None` for malformed frames.
     pub(super) fn of(
         class: &'f ClassFile<'t>,
         method: MethodIndex,
@@ -53,12 +51,12 @@ impl<'f, 't> Followed<'f, 't> {
         Some((followed, entry))
     }
 
-    /// Where the frame is that it stands on; none behind the last.
+    /// Returns the bci of the current frame; `None` after the last one.
     pub(super) fn at(&self) -> Option<u32> {
         self.at
     }
 
-    /// Goes on to the next frame.
+    /// Advances to the next frame.
     pub(super) fn advance(&mut self) -> Option<()> {
         let Some(reader) = &mut self.reader else {
             return Some(());
@@ -70,7 +68,7 @@ impl<'f, 't> Followed<'f, 't> {
         }
     }
 
-    /// What holds there.
+    /// Writes the types of the current frame.
     pub(super) fn write(&self, machine: &mut Machine<'t>) -> Option<()> {
         let parts = [
             (&self.state.locals, &mut machine.locals),
@@ -113,16 +111,16 @@ impl<'f, 't> Followed<'f, 't> {
 pub(super) struct AddedFrame<'t> {
     pub(super) position: u32,
     pub(super) types: Machine<'t>,
-    /// Something says that it has to be there.
+    /// True when the check has found a reason for the frame.
     pub(super) wanted: bool,
 }
 
 /// The frames of the output.
 #[derive(Default)]
 pub(super) struct NewFrames<'t> {
-    /// By position.
+    /// Frames added by the splice, by position.
     pub(super) added: Vec<AddedFrame<'t>>,
-    /// Where those of the original are now.
+    /// The new positions of the original frames.
     pub(super) moved: Vec<u32>,
 }
 

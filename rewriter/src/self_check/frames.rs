@@ -1,4 +1,4 @@
-//! Frames of the output against those of the original, all written out.
+//! Compares the frames of the output with those of the original, fully expanded.
 
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
@@ -18,7 +18,7 @@ pub(crate) struct FramePair<'p, 'a> {
     pub(crate) tables: (&'p Attribute<'a>, &'p Attribute<'p>),
 }
 
-/// A kept frame: bci, and where its locals and stack stand.
+/// The frame of a trampoline target: bci, and the ranges of its locals and stack.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     bci: u32,
@@ -32,13 +32,13 @@ struct Kept {
 pub(crate) struct FrameCheck {
     old: FrameState,
     new: FrameState,
-    /// Bcis that trampolines lead to.
+    /// Targets of trampolines, as bcis.
     targets: Vec<u32>,
     kept: Vec<Kept>,
     types: Vec<FollowedType>,
 }
 
-/// Applies the next frame to `state`; its bci, or none at the end.
+/// Applies the next frame to `state` and returns its bci; `None` at the end.
 fn next(
     reader: &mut StackMapReader<'_>,
     state: &mut FrameState,
@@ -112,8 +112,8 @@ impl FrameCheck {
         }
     }
 
-    /// Where all trampolines stand behind the code, the frames of the original come
-    /// first, and each behind them is a full frame of its own.
+    /// Compares the tables if all trampolines follow the code. The original frames come first, then one full frame for
+    /// each trampoline.
     fn one_by_one_and_behind(
         &mut self,
         pair: &FramePair<'_, '_>,
@@ -131,7 +131,7 @@ impl FrameCheck {
         finished(&new)
     }
 
-    /// Expects the frame of `target` in full at a trampoline.
+    /// Checks for the frame of `target` in full at a trampoline.
     fn full(
         &self,
         new: &mut StackMapReader<'_>,
@@ -154,7 +154,7 @@ impl FrameCheck {
         Some(())
     }
 
-    /// Expects the frame of a trampoline, which is its target's.
+    /// Checks that the frame of a trampoline is that of its target.
     fn trampoline(
         &mut self,
         new: &mut StackMapReader<'_>,
@@ -181,7 +181,7 @@ impl FrameCheck {
         }
     }
 
-    /// Follows the original table and keeps the frames of trampoline targets.
+    /// Expands the original table and keeps the frames of trampoline targets.
     fn keep_targets(&mut self, pair: &FramePair<'_, '_>) -> Result<(), Mismatch> {
         self.kept.clear();
         self.types.clear();
@@ -215,7 +215,7 @@ impl FrameCheck {
     }
 }
 
-/// Whether a type of the output's frames is the original's.
+/// Checks whether a type in the output's frames is that of the original.
 #[inline]
 fn same_type(pair: &FramePair<'_, '_>, walk: &Walk, old: FollowedType, new: FollowedType) -> bool {
     use FollowedType::{Parameter, Written};
@@ -251,8 +251,8 @@ fn start(
         .map_err(|_| wrong())
 }
 
-/// Without trampolines among them the frames of the output begin with those of the
-/// original, each of the same kind, so nothing has to be written out.
+/// Compares the tables without trampolines between the frames. The output begins with the original frames in their
+/// original form, so no frame needs expansion.
 fn one_by_one<'p>(pair: &FramePair<'p, '_>, walk: &Walk) -> Result<StackMapReader<'p>, Mismatch> {
     let (before, after) = pair.tables;
     let (mut old, mut new) = (table(before)?, table(after)?);
@@ -266,7 +266,7 @@ fn one_by_one<'p>(pair: &FramePair<'p, '_>, walk: &Walk) -> Result<StackMapReade
     }
 }
 
-/// Expects that no frame follows.
+/// Checks that no frame follows.
 fn finished(new: &StackMapReader<'_>) -> Result<(), Mismatch> {
     match new.left() == 0 && new.finish().is_ok() {
         true => Ok(()),
@@ -279,7 +279,7 @@ fn unlike(last: Option<u32>, new_last: Option<u32>) -> Mismatch {
     Mismatch::new("the same stack map frame behind that", last, new_last)
 }
 
-/// Reads a frame of each table; none when they differ.
+/// Reads a frame of each table; `None` if they differ.
 fn same_frame(
     old: &mut StackMapReader<'_>,
     new: &mut StackMapReader<'_>,

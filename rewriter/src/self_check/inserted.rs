@@ -1,4 +1,4 @@
-//! Inserted code, followed by the frames of the output.
+//! Type-checks inserted code against the frames of the output.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::self_check::mismatch::Mismatch;
 use crate::typing::{Class, Hierarchy, Type};
 use jvms::opcode;
 
-/// What inserted code is followed with.
+/// The context for following inserted code.
 pub(super) struct Inserted<'i, 't> {
     pub(super) source: Source<'i, 't>,
     pub(super) known: &'i Hierarchy<'t>,
     /// `max_locals` of the original and `max_stack` of the output.
     pub(super) limits: (u16, u16),
-    /// Where inserted code begins, in order.
+    /// The start positions of inserted code, in order.
     pub(super) starts: &'i [u32],
     pub(super) frames: &'i mut NewFrames<'t>,
 }
@@ -29,30 +29,28 @@ fn wrong(expected: &'static str, position: u32) -> Mismatch {
 const FRAME: &str = "the stack map frame that inserted code needs";
 const CODE: &str = "inserted code whose types fit";
 
-/// What is known on the ways through one piece of code.
+/// The types along the paths through one piece of code.
 struct Ways<'t> {
     range: Range<u32>,
-    /// What holds where it begins, the values that it finds seen as declared; as they
-    /// are where a frame says so.
+    /// The types at its start. Values on the stack have their declared types, unless a frame there has the actual ones.
     start: Machine<'t>,
     as_they_are: bool,
-    /// How many slots of that it does not touch.
+    /// Number of stack slots below its values, which it must not touch.
     below: usize,
-    /// What has to hold where it ends.
+    /// The types required at its end.
     end: Machine<'t>,
-    /// The types of the values that it finds, and what the original's instruction
-    /// takes them for, which its verification has shown them to be.
+    /// Pairs of actual and declared types of its values. Verification of the original has shown that they are
+    /// compatible.
     seen_as: Vec<(Type<'t>, Type<'t>)>,
-    /// Something jumps to its end.
+    /// True if a jump leads to its end.
     leads_to_end: bool,
-    /// By the position of an added frame, what holds on the ways there.
+    /// The joined types at each added frame, by position.
     joined: BTreeMap<u32, Machine<'t>>,
 }
 
 impl<'t> Inserted<'_, 't> {
-    /// Follows the code in `range`. In front of it holds `types`, where the values on
-    /// top are seen as `declared`; behind it the same, or what the instruction leaves
-    /// that it stands around.
+    /// Follows the code in `range`. Before it, the types are `types`, with the top values seen as `declared`. After it
+    /// they are the same, or include the result of the instruction that the code surrounds.
     pub(super) fn check(
         &mut self,
         types: &Machine<'t>,
@@ -106,7 +104,7 @@ impl<'t> Inserted<'_, 't> {
         Ok(())
     }
 
-    /// Once over the code; whether control falls out of it.
+    /// Follows the code once; returns whether control falls out of it.
     fn follow(&mut self, ways: &mut Ways<'t>) -> Result<bool, Mismatch> {
         let code = Instructions::from(self.source.code, ways.range.start as usize, 0);
         let (mut machine, mut live) = (ways.start.clone(), true);
@@ -150,7 +148,7 @@ impl<'t> Inserted<'_, 't> {
         if let Some(frame) = self.frames.added(target) {
             return ways.meet(frame, machine);
         }
-        // The original has its frame there.
+        // The original has a frame at this position.
         let slots = usize::from(self.limits.0);
         let back = target == ways.range.start
             && self.frames.moved.binary_search(&target).is_ok()
@@ -159,7 +157,7 @@ impl<'t> Inserted<'_, 't> {
         back.then_some(()).ok_or(wrong(FRAME, target))
     }
 
-    /// Expects at the end what the code behind it wants.
+    /// Checks the types at the end against those that the next code requires.
     fn arrive(&self, ways: &Ways<'t>, machine: &Machine<'t>) -> Result<(), Mismatch> {
         let (found, wanted) = (&machine.stack, &ways.end.stack);
         let mut values = found.iter().zip(wanted);
@@ -171,7 +169,7 @@ impl<'t> Inserted<'_, 't> {
         fits.then_some(()).ok_or(wrong(CODE, ways.range.end))
     }
 
-    /// Expects a frame at the end where something jumps to it or nothing falls into it.
+    /// Checks for a frame at the end, required after a jump to it or if no code falls into it.
     fn end(&mut self, ways: &Ways<'t>, falls_through: bool) -> Result<(), Mismatch> {
         let end = ways.range.end;
         let moved = self.frames.moved.binary_search(&end).is_ok();
@@ -185,11 +183,11 @@ impl<'t> Inserted<'_, 't> {
         match self.frames.added(end) {
             None if !moved && (ways.leads_to_end || !falls_through) => Err(wrong(FRAME, end)),
             Some(frame) => {
-                // What is empty may have the frame of what stands in front of it.
+                // An empty piece may have the frame of the code before it.
                 let empty = ways.range.is_empty() && frame.types.is(&ways.start);
                 let same = empty || frame.types.is(&ways.end);
                 frame.wanted |= same;
-                // What begins there may have a frame of its own there.
+                // Other code that begins there may have a frame of its own.
                 (same || others).then_some(()).ok_or(wrong(FRAME, end))
             }
             None => Ok(()),
@@ -198,7 +196,7 @@ impl<'t> Inserted<'_, 't> {
 }
 
 impl<'t> Ways<'t> {
-    /// One more way to an added frame.
+    /// Joins one more path to an added frame.
     fn meet(&mut self, frame: &AddedFrame<'t>, machine: &Machine<'t>) -> Result<(), Mismatch> {
         let mut machine = machine.clone();
         let locals = machine.locals.iter_mut().zip(&frame.types.locals);
@@ -217,9 +215,8 @@ impl<'t> Ways<'t> {
         }
     }
 
-    /// Whether a frame is what holds on all ways to it; `slots` local variables are
-    /// the original's. Where a value has been as it is, what was made of it may be seen as
-    /// any object.
+    /// Checks whether a frame equals the join of all paths to it; the first `slots` local variables are the original's.
+    /// If a value kept its actual type, values derived from it may have type `Object` in the frame.
     fn is(&self, frame: &Machine<'t>, joined: &Machine<'t>, slots: usize) -> bool {
         let object = Type::Object(Class::OBJECT);
         let itself = |found| {

@@ -1,9 +1,7 @@
-//! Local variables and operand stack while code goes on (JVMS 4.10.1.9), for
-//! frames that were added.
+//! Abstract machine for the check of added frames: local variables and operand stack (JVMS 4.10.1.9).
 //!
-//! Other code than that which typed the snippets, on purpose: both are kept by
-//! slot, a `long` or `double` with `Top` behind it, and what an instruction does
-//! is read off its number.
+//! It is separate from the machine that types snippets, on purpose. This one keeps both by slot, with `Top` after a
+//! `long` or `double`, and derives the effect of an instruction from its opcode.
 
 use crate::arithmetic::Exact;
 use crate::class::{Instruction, Instructions};
@@ -13,24 +11,24 @@ use jvms::descriptor::{FieldType, Parameters};
 use jvms::opcode::*;
 use jvms::opcode::{Form, form, general_form};
 
-/// The code that is followed, and what its operands mean.
+/// The code to follow, and the context of its operands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'s, 't> {
     pub(super) pool: &'s ConstantPool<'t>,
     pub(super) code: &'t [u8],
     pub(super) this: Class<'t>,
-    /// How the `new` at a place is named.
+    /// Names the origin of an object created by the `new` at an offset.
     pub(super) origin: fn(u32) -> Origin,
 }
 
-/// Both by slot; local variables that are not there are `Top`.
+/// Types by slot; unset local variables are `Top`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine<'t> {
     pub(super) locals: Vec<Type<'t>>,
     pub(super) stack: Vec<Type<'t>>,
 }
 
-/// `int`, `long`, `float`, `double`, as families of instructions order them.
+/// Returns `int`, `long`, `float` or `double`, in the order of instruction families.
 fn kind(family: u8) -> Type<'static> {
     match family {
         0 => Type::Int,
@@ -54,7 +52,7 @@ impl<'t> Machine<'t> {
         Some(())
     }
 
-    /// Takes a value of any type.
+    /// Pops a value of any type.
     pub(super) fn pop(&mut self) -> Option<Type<'t>> {
         match self.stack.pop()? {
             Type::Top => self.stack.pop(),
@@ -74,7 +72,7 @@ impl<'t> Machine<'t> {
         self.locals.get(slot).copied().unwrap_or(Type::Top)
     }
 
-    /// Writes a local variable; a `long` or `double` that it cuts is gone.
+    /// Writes a local variable; invalidates a `long` or `double` that it overlaps.
     pub(super) fn set(&mut self, slot: usize, value: Type<'t>) {
         let end = slot.plus(value.slots() as usize);
         if self.locals.len() < end {
@@ -91,8 +89,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// What the instruction does; none where it cannot be done, and for `jsr` and
-    /// `ret`.
+    /// Applies an instruction; `None` if its types do not fit, and for `jsr` and `ret`.
     pub(super) fn step(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
         let code = found.opcode;
         match code {
@@ -158,7 +155,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// `iadd` … `lxor`, conversions and comparisons: the type is in the number.
+    /// Applies `iadd` … `lxor`, conversions and comparisons; the opcode determines the types.
     fn calculate(&mut self, code: u8) -> Option<()> {
         let (left, right, result) = match code {
             INEG..=DNEG => (None, kind(code.minus(INEG)), kind(code.minus(INEG))),
@@ -186,7 +183,7 @@ impl<'t> Machine<'t> {
         self.push(result)
     }
 
-    /// `pop` … `swap`: whole slots.
+    /// Applies `pop` … `swap`, slot by slot.
     fn shuffle(&mut self, code: u8) -> Option<()> {
         let (copied, over) = match code {
             POP | POP2 => {
@@ -227,7 +224,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Takes a value of this type, or any reference where this is one.
+    /// Pops a value of this type, or any reference if this is one.
     fn pop_like(&mut self, wanted: Type<'_>) -> Option<()> {
         match wanted.is_reference() {
             true => self.pop_reference().map(drop),
@@ -260,7 +257,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// The object on top has been initialized, and so have its copies.
+    /// Initializes the object on top of the stack and all its copies.
     fn initialize(&mut self, source: &Source<'_, 't>) -> Option<()> {
         let object = self.pop()?;
         let made = match object {
@@ -281,7 +278,7 @@ impl<'t> Machine<'t> {
             .for_each(|found| *found = new);
     }
 
-    /// What makes, casts and measures objects.
+    /// Applies instructions that create, cast and measure objects.
     fn object(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
         let made = match found.opcode {
             NEW => {
@@ -316,8 +313,8 @@ impl<'t> Machine<'t> {
         self.push(made)
     }
 
-    /// What the instruction at which this holds takes, bottom first, as its
-    /// operands say it; none for one that code cannot stand around.
+    /// Returns the operands of an instruction, bottom first, with the types in its descriptor. `None` if code cannot
+    /// surround it.
     pub(super) fn operands(
         &self,
         source: &Source<'_, 't>,
@@ -353,7 +350,7 @@ impl<'t> Machine<'t> {
             MULTIANEWARRAY => vec![Type::Int; usize::try_from(found.immediate()?).ok()?],
             _ => return None,
         };
-        // A receiver that is of the class itself stays so (JVMS 4.10.1.8).
+        // A receiver of the current class keeps its type (JVMS 4.10.1.8).
         let slots = operands.iter().map(|value| value.slots() as usize).sum();
         let first = self.stack.len().checked_sub(slots)?;
         let own = Type::Object(source.this);
@@ -366,19 +363,19 @@ impl<'t> Machine<'t> {
         Some(operands)
     }
 
-    /// The same local variables and stack.
+    /// Checks for equal local variables and stack.
     pub(super) fn is(&self, other: &Self) -> bool {
         let slots = self.locals.len().max(other.locals.len());
         self.stack == other.stack && self.same_locals(other, slots)
     }
 
-    /// The same in the first `slots` local variables.
+    /// Checks for equality of the first `slots` local variables.
     pub(super) fn same_locals(&self, other: &Self, slots: usize) -> bool {
         (0..slots).all(|slot| self.local(slot) == other.local(slot))
     }
 
-    /// Becomes what holds on both ways; none where the stacks cannot meet. Nothing
-    /// is known of classes, so two of them are an object.
+    /// Joins the types of two paths; `None` if the stacks cannot be joined. Two different classes become `Object`,
+    /// because no class hierarchy is known.
     pub(super) fn join(&mut self, other: &Self) -> Option<()> {
         self.locals.truncate(other.locals.len());
         for (local, there) in self.locals.iter_mut().zip(&other.locals) {
@@ -424,7 +421,7 @@ fn constant<'t>(source: &Source<'_, 't>, found: &Instruction<'_>) -> Option<Type
     })
 }
 
-/// The array that `newarray` makes (JVMS table 6.5.newarray-A).
+/// Returns the array type of `newarray` (JVMS table 6.5.newarray-A).
 fn primitive_array(kind: i32) -> Class<'static> {
     Class::named(match kind {
         4 => b"[Z",
@@ -438,7 +435,7 @@ fn primitive_array(kind: i32) -> Class<'static> {
     })
 }
 
-/// The local variable that an instruction writes, and how many slots that takes.
+/// Returns the local variable that an instruction writes, and its number of slots.
 pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
     let family = match found.opcode {
         IINC => 0,
@@ -449,7 +446,7 @@ pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
     Some((usize::from(found.local()?), slots))
 }
 
-/// True where control may go elsewhere than to the next instruction.
+/// Checks whether control may continue elsewhere than at the next instruction.
 pub(super) fn branches(found: &Instruction<'_>) -> bool {
     !falls_through(found.opcode) || matches!(form(found.opcode), Form::Branch | Form::BranchWide)
 }

@@ -1,4 +1,4 @@
-//! One method before and after.
+//! Checks one method.
 
 use crate::arithmetic::Exact;
 use crate::class::{Attributes, ClassFile, Code, CodeTable, CodeTables, MethodRecord, Tables};
@@ -17,8 +17,7 @@ use crate::self_check::walk::{Walk, Work};
 use crate::snippet::Snippet;
 use crate::splice::{Changes, ProbeWriter, edit_index};
 
-/// Buffers that one check lends to the next, as [`Scratch`](crate::Scratch) is
-/// lent by splices.
+/// Buffers that one check passes to the next, like [`Scratch`](crate::Scratch) for splices.
 #[derive(Debug, Default)]
 pub struct CheckScratch {
     /// The edits by method: `method << 32 | index`.
@@ -27,18 +26,17 @@ pub struct CheckScratch {
     pub(super) pool: PoolWriter,
     planned: Expected,
     walk: Walk,
-    /// Every method goes the general way.
+    /// True if no method may use the fast path.
     general: bool,
     frames: FrameCheck,
     pub(super) code_tables: CodeTables,
     pub(super) expected: Vec<u8>,
-    /// Resolved, but not turned into code: that is compared with what they say.
+    /// Resolved changes. They are not lowered: the check compares the code with their operations.
     changes: Changes,
 }
 
 impl CheckScratch {
-    /// Buffers of a check that takes no short way: slower, and of the same mind.
-    /// Tests compare it with the other.
+    /// Creates buffers for a check without the fast path: slower, with the same result. Tests compare the two.
     #[must_use]
     pub fn general() -> Self {
         CheckScratch {
@@ -48,19 +46,19 @@ impl CheckScratch {
     }
 }
 
-/// One method before and after.
+/// One method of the original and of the output.
 pub(super) struct Pair<'p, 'a> {
     pub(super) original: &'p ClassFile<'a>,
     pub(super) output: &'p ClassFile<'p>,
     pub(super) method: MethodIndex,
     pub(super) probes: ProbeWriter,
     pub(super) plan: &'p EditPlan,
-    /// The plan has edits other than hits in front of instructions that are there.
+    /// True if the plan has edits other than hits before existing instructions.
     pub(super) special: bool,
     pub(super) edits: &'p [u64],
 }
 
-/// What stands around a method's code: before its length, and behind it.
+/// Returns the parts around a method's code: before its length, and after it.
 fn header<'b>(class: &ClassFile<'b>, record: &MethodRecord) -> Option<(&'b [u8], &'b [u8])> {
     let head = record.start as usize..(record.code as usize).checked_sub(4)?;
     let tail = (record.code as usize).plus(record.code_length as usize);
@@ -114,7 +112,7 @@ impl Pair<'_, '_> {
         self.code(&before, &after, scratch).map_err(differs)
     }
 
-    /// The local variables that the method should have now.
+    /// Returns the local variables that the new method should have.
     fn locals(&self, before: &Code<'_, '_>, changes: &Changes) -> u32 {
         if !self.plan.names_anything() {
             return u32::from(before.max_locals());
@@ -216,7 +214,7 @@ impl Pair<'_, '_> {
         let mut framed = false;
         let mut attributes = before.attributes();
         while let Some(attribute) = attributes.next_nameless() {
-            // The output's pool begins with the original's.
+            // The output's pool begins with that of the original.
             let name = attribute.name_index(self.original.bytes());
             let other = others.next_nameless();
             let other = other.filter(|other| other.name_index(self.output.bytes()) == name);

@@ -1,6 +1,6 @@
-//! What one step of the check found wrong.
+//! The failure of one step of the check.
 
-/// What one step of the check found wrong: what was expected, and where.
+/// The failure of one step of the check: expectation and positions.
 #[derive(Debug)]
 pub(crate) struct Mismatch {
     pub(crate) expected: &'static str,

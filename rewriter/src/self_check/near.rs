@@ -1,8 +1,7 @@
-//! The short way through a method that got hits alone and in which no instruction
-//! changed its size: both codes side by side.
+//! Fast path of the self-check, for methods with only hits in which no instruction changed its size. It compares both
+//! code arrays side by side.
 //!
-//! It says *right* or *look closer*: what is wrong, and whether it is, says the
-//! general way.
+//! `None` means undecided: the general walk decides.
 
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use crate::splice::edit_index;
 use jvms::opcode;
 
 impl Walk {
-    /// Where the main line ends; none to look closer.
+    /// Returns the end of the main line; `None` if undecided.
     pub(super) fn near_line(&mut self, work: &Work<'_>) -> Option<usize> {
         if work.new.len() > i16::MAX as usize {
             return None;
@@ -53,8 +52,7 @@ impl Walk {
         specials.is_empty().then_some(end.plus(shift))
     }
 
-    /// Expects the original's bytes, moved by `shift`, with other distances in their
-    /// jumps; the jumps behind them.
+    /// Compares bytes with the original, moved by `shift`, except for branch offsets. Returns the jumps after the run.
     fn copied<'w>(
         &mut self,
         work: &Work<'_>,
@@ -84,7 +82,7 @@ impl Walk {
     }
 }
 
-/// Expects the original's bytes, moved by `shift`.
+/// Compares bytes with the original, moved by `shift`.
 #[inline]
 fn same(work: &Work<'_>, run: Range<usize>, shift: usize) -> Option<()> {
     let new = work.new.get(run.start.plus(shift)..run.end.plus(shift))?;

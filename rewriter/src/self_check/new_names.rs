@@ -1,4 +1,4 @@
-//! Names and descriptors that a class has got, as a JVM that verifies takes them (JVMS 4.2, 4.3).
+//! Checks the names and descriptors added to a class, as a JVM that verifies does (JVMS 4.2, 4.3).
 
 use std::collections::HashSet;
 
@@ -20,12 +20,12 @@ fn bad(what: &'static str, found: Utf8<'_>) -> SelfCheckError {
     SelfCheckError::BadName { what, found }
 }
 
-/// Longest name shown in an error.
+/// Maximum bytes of a name shown in an error.
 const SHOWN: usize = 80;
 
-/// Expects the entries behind the old pool to name classes and members as they can be called.
+/// Checks that the appended pool entries have valid names of classes and members.
 pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
-    // A frame that was added names what is on the stack.
+    // An added frame may name any class on the stack.
     let known = Known {
         class: &|name| is_typed_with(before, name),
         member: &|name| names_member(before, name),
@@ -33,7 +33,7 @@ pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), 
     from(before.pool().count(), after, &known)
 }
 
-/// The same of all entries, and of the members' names.
+/// Checks all entries, and the members' names.
 pub(super) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     let known = Known {
         class: &|_| false,
@@ -51,13 +51,13 @@ pub(super) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     })
 }
 
-/// Asked about names that no class or member can have: whether they were there before.
+/// Decides whether an invalid name was already in the original.
 struct Known<'k> {
     class: &'k dyn Fn(Utf8<'_>) -> bool,
     member: &'k dyn Fn(Utf8<'_>) -> bool,
 }
 
-/// The entries from this index on.
+/// Checks the entries from this index on.
 fn from(first: u16, after: &ClassFile<'_>, known: &Known<'_>) -> Result<(), SelfCheckError> {
     let (pool, major) = (after.pool(), after.major_version());
     for index in (first..pool.count()).map(PoolIndex) {
@@ -83,8 +83,7 @@ fn from(first: u16, after: &ClassFile<'_>, known: &Known<'_>) -> Result<(), Self
     Ok(())
 }
 
-/// Whether a class or member of `before` is of this type: a JVM that takes that takes
-/// the name.
+/// Checks whether a class or member of `before` has this type. A JVM that accepts it accepts the name.
 fn is_typed_with(before: &ClassFile<'_>, name: Utf8<'_>) -> bool {
     let descriptor = match name.as_bytes() {
         array @ [b'[', ..] => array.to_vec(),
@@ -103,8 +102,8 @@ fn is_typed_with(before: &ClassFile<'_>, name: Utf8<'_>) -> bool {
     named.any(holds) || members.any(|((_, found), _)| holds(found))
 }
 
-/// Expects the members that `before` has not to be called and typed as members can be.
-/// Types that were renamed give members other descriptors, and leave them their names.
+/// Checks names and types of the members that `before` does not have. Renamed types change descriptors of members, but
+/// not their names.
 pub(super) fn members(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     let old: HashSet<Member<'_>> = declared(before).map(|(found, _)| found).collect();
     let known = |name: Utf8<'_>| names_member(before, name);
@@ -112,7 +111,7 @@ pub(super) fn members(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(
     new.try_for_each(|(found, receiver)| member(after.major_version(), found, receiver, &known))
 }
 
-/// Whether the class has, or names, a member that is called so.
+/// Checks whether the class declares or references a member of this name.
 fn names_member(class: &ClassFile<'_>, name: Utf8<'_>) -> bool {
     let pool = class.pool();
     let mut named = (1..pool.count()).map(PoolIndex);
@@ -122,7 +121,7 @@ fn names_member(class: &ClassFile<'_>, name: Utf8<'_>) -> bool {
     }) || declared(class).any(|(found, _)| found.0 == name)
 }
 
-/// The fields and methods of a class, and whether each is called on an object.
+/// Returns the fields and methods of a class; true for instance members.
 fn declared<'c>(class: &'c ClassFile<'_>) -> impl Iterator<Item = (Member<'c>, bool)> {
     let fields = class.fields();
     let fields = fields.map(|field| ((field.name(), field.descriptor()), false));
@@ -161,7 +160,7 @@ fn method_descriptor(found: Utf8<'_>, receiver: bool) -> Result<(), SelfCheckErr
         .ok_or_else(|| bad("method descriptor", found))
 }
 
-/// Whether class files of this version may name anything so: before 49, names are made of identifiers.
+/// Checks whether class files of this version allow the name. Before 49, names consist of identifiers.
 fn suits(major: u16, name: Utf8<'_>) -> bool {
     major >= ODD_NAMES_SINCE
         || name.as_bytes().starts_with(b"[")
@@ -220,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Found by damaging classes: a parameter's type came into a frame.
+    /// A parameter type moved into a frame; found by mutating classes.
     #[test]
     fn an_odd_name_that_the_class_is_typed_with_passes() {
         let sound = ClassFile::read(SHAPES).expect("a class");

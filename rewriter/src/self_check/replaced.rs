@@ -1,4 +1,4 @@
-//! A whole class file in the place of another: sound in itself, and of the shape that the JVM has of the class.
+//! Checks a class file that replaces a whole class: valid in itself, and with the shape of the original.
 
 use crate::class::{ClassFile, Method, RecordComponent};
 use crate::self_check::unsound::{ReplacementError, heading, shown};
@@ -8,13 +8,16 @@ use jvms::modified_utf8::Utf8;
 /// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
 const OLDEST: u16 = 45;
 
-/// Expects a class file that can take the place of `original` at any time, also when the JVM has loaded the class (JVM TI,
-/// Retransform Classes): the same name, supertypes, flags and members in the same order, nest, record and permitted
-/// subclasses, of no newer version; and sound, as far as can be said without other classes: constants, tables,
-/// instructions with their operands, and the types on all ways through code that has stack map frames.
+/// Checks that a class file can replace `original`, even in a JVM that has loaded the class (JVM TI, Retransform
+/// Classes).
+///
+/// - The shape is the same: name, supertypes, flags, members in order, nest, record and permitted subclasses.
+/// - The version is not newer.
+/// - The class file is valid, as far as it shows without other classes. The check covers constants, tables,
+///   instructions with operands, and types along all paths of code with stack map frames.
 ///
 /// # Errors
-/// Says what is wrong first.
+/// The first fault.
 pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), ReplacementError> {
     if original.bytes() == bytes {
         return Ok(());
@@ -38,18 +41,18 @@ pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), R
     whole::check(&class)
 }
 
-/// Expects a class file that is sound by itself, as [`check_replacement`] does, whatever its shape.
+/// Checks that a class file is valid in itself, as [`check_replacement`] does, without comparing shapes.
 ///
 /// # Errors
-/// Says what is wrong first.
+/// The first fault.
 pub fn check_soundness(bytes: &[u8]) -> Result<(), ReplacementError> {
     whole::check(&ClassFile::read(bytes)?)
 }
 
-/// Expects the shape that a retransformation may not change.
+/// Checks the parts that a retransformation may not change.
 ///
 /// # Errors
-/// Says what differs first.
+/// The first difference.
 pub fn check_shape(
     original: &ClassFile<'_>,
     class: &ClassFile<'_>,
@@ -99,7 +102,7 @@ fn same(what: &'static str, expected: &str, found: &str) -> Result<(), Replaceme
     })
 }
 
-/// The same values in the same order; shows the first that differs.
+/// Compares two lists in order and reports the first difference.
 fn list(
     what: &'static str,
     expected: Vec<String>,
@@ -130,7 +133,7 @@ fn fields(class: &ClassFile<'_>) -> Vec<String> {
     class.fields().map(shape).collect()
 }
 
-/// Sorted: HotSpot has them in an order of its own when it hands a loaded class over.
+/// Returns the methods, sorted: HotSpot reorders them when it reconstitutes a loaded class.
 fn methods(class: &ClassFile<'_>) -> Vec<String> {
     let shape = |method: Method<'_, '_>| {
         let code = if method.has_code() {
@@ -148,7 +151,7 @@ fn methods(class: &ClassFile<'_>) -> Vec<String> {
 
 fn components(class: &ClassFile<'_>) -> Vec<String> {
     let shape = |found: &RecordComponent<'_, '_>| format!("{}:{}", found.name, found.descriptor);
-    // A record without components is one all the same.
+    // A record without components is still a record.
     let record = class.record_components().map(|found| {
         let all = found.iter().map(shape);
         std::iter::once("a record".to_owned()).chain(all).collect()

@@ -1,9 +1,8 @@
-//! Frames of a method that got new ones: those of the original are where it says,
-//! and what was added is what the code there does to the types in front of it.
+//! Checks the frames of a method with added frames. The original frames must be at their new positions, and each added
+//! frame must follow from the code.
 //!
-//! The code of the original is followed from its own frames to where something
-//! was inserted. From there on the code of the output is followed by the frames
-//! of the output, and each of them has to be what holds on the ways to it.
+//! The check follows the original code by its own frames up to each insertion. From there it follows the output by the
+//! output's frames. Each frame must equal the types along the paths to it.
 
 use std::ops::Range;
 
@@ -23,19 +22,19 @@ use crate::splice::{Positions, edit_index};
 use crate::typing::{Class, Hierarchy, Origin, Type};
 use jvms::opcode;
 
-/// Most types in the added frames of one method.
+/// Maximum number of types in the added frames of one method.
 const MOST_TYPES: usize = 1 << 22;
 
-/// A point of the original code: bci, and whether its instruction has been passed.
+/// A point of the original code: bci, and the stage of its instruction.
 type Point = (u32, u8);
-/// When an exception leaves the method.
+/// An exception leaves the method.
 const UNWIND: Point = (0, 0);
-/// Before everything.
+/// Method entry.
 const ENTRY: Point = (0, 1);
 const AT: u8 = 2;
 const BEHIND: u8 = 3;
 
-/// A method that has edits other than hits.
+/// A method with edits other than hits.
 pub(super) struct Retyped<'r, 't> {
     pub(super) original: &'r ClassFile<'t>,
     pub(super) output: &'r ClassFile<'t>,
@@ -43,7 +42,7 @@ pub(super) struct Retyped<'r, 't> {
     pub(super) before: &'r Code<'r, 't>,
     pub(super) after: &'r Code<'r, 't>,
     pub(super) plan: &'r EditPlan,
-    /// As [`order_by_method`](crate::splice::order_by_method) lists them.
+    /// In the order of [`order_by_method`](crate::splice::order_by_method).
     pub(super) edits: &'r [u64],
 }
 
@@ -62,7 +61,7 @@ impl<'t> Retyped<'_, 't> {
             .any(|edit| edit.point.location == Location::Unwind)
     }
 
-    /// Whether some code that was inserted goes more than one way.
+    /// Checks for inserted code with branches.
     fn branching(&self) -> bool {
         self.edits().any(|edit| {
             let code = match edit.action {
@@ -78,7 +77,7 @@ impl<'t> Retyped<'_, 't> {
         attributes.find(|found| found.name == "StackMapTable")
     }
 
-    /// Whether the verifier reads frames of this method.
+    /// Checks whether the verifier reads frames of this method.
     pub(super) fn framed(&self) -> bool {
         let version = self.original.major_version();
         let there = || version >= FRAMES_SINCE && Self::table(self.before).is_some();
@@ -116,7 +115,7 @@ impl<'t> Retyped<'_, 't> {
         )
     }
 
-    /// Follows the original and shows what holds at each point that is reached.
+    /// Follows the original and passes the types at each reachable point to `visit`.
     fn follow(
         &self,
         mut visit: impl FnMut(Point, &Machine<'t>) -> Result<(), Mismatch>,
@@ -145,7 +144,7 @@ impl<'t> Retyped<'_, 't> {
         Ok(())
     }
 
-    /// What a handler of everything has to cover: from, to.
+    /// Returns the ranges (start, end) that the handler of `Unwind` must cover.
     pub(super) fn covered(&self) -> Result<Vec<(u32, u32)>, Mismatch> {
         let end = self.before.bytes().len() as u32;
         if !self.unwinds() {
@@ -175,7 +174,7 @@ impl<'t> Retyped<'_, 't> {
         Ok(ready)
     }
 
-    /// Where `this` has been initialized, before any branch and before all handlers.
+    /// Returns the position at which `this` becomes initialized, if no branch precedes it and all handlers follow it.
     fn made_straight(&self) -> Option<u32> {
         let (_, mut machine) = self.old_frames()?;
         for found in self.before.instructions() {
@@ -190,8 +189,7 @@ impl<'t> Retyped<'_, 't> {
         None
     }
 
-    /// Compares the frames of the output with those of the original and with what
-    /// the inserted code needs.
+    /// Compares the frames of the output with those of the original and with those that inserted code requires.
     pub(super) fn check(&self, found: Option<&Attribute<'t>>, walk: &Walk) -> Result<(), Mismatch> {
         let mut frames = self.new_frames(found, walk)?;
         self.trampolines(walk, &mut frames)?;
@@ -208,7 +206,7 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    /// Reads the frames of the output, among which those of the original are.
+    /// Reads the frames of the output and separates original from added ones.
     fn new_frames(
         &self,
         found: Option<&Attribute<'t>>,
@@ -253,7 +251,7 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    /// The frame of a trampoline is that of its target.
+    /// Checks that the frame of a trampoline is that of its target.
     fn trampolines(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
         let trampolines = walk.trampolines().iter();
         let mut left: Vec<(u32, u32)> = trampolines
@@ -283,7 +281,7 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    /// What holds at the handler of `Unwind`: no more than what is so everywhere.
+    /// Checks the frame at the handler of `Unwind`: it may hold only types that hold everywhere.
     fn handler(
         &self,
         walk: &Walk,
@@ -301,7 +299,7 @@ impl<'t> Retyped<'_, 't> {
             old.write(&mut there).ok_or(unknown(bci))?;
             for slot in 0..lasting.locals.len() {
                 let found = there.local(slot);
-                // No frame is covered where `this` is not initialized.
+                // No frame is covered while `this` is uninitialized.
                 if found != lasting.local(slot) && found != Type::UninitializedThis {
                     lasting.set(slot, Type::Top);
                 }
@@ -329,7 +327,7 @@ impl<'t> Retyped<'_, 't> {
         Ok(Some(frame.types.clone()))
     }
 
-    /// Expects the types behind an inverted branch that the branch leaves when it does not jump.
+    /// Checks the frame after an inverted branch: the types when the branch does not jump.
     fn inverted(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
         let mut left = walk.inverted().iter().copied().peekable();
         if left.peek().is_none() {
@@ -340,7 +338,7 @@ impl<'t> Retyped<'_, 't> {
             let Some((bci, position)) = left.next_if(|(bci, _)| (*bci, BEHIND) == point) else {
                 return Ok(());
             };
-            // The original's frame there has been compared, and that of a snippet followed.
+            // Frames of the original and of snippets were checked before.
             let known = frames.moved.binary_search(&position).is_ok();
             if known || frames.added(position).is_some_and(|frame| frame.wanted) {
                 return Ok(());
@@ -361,7 +359,7 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    /// Follows the code that was inserted, from what holds where it stands.
+    /// Follows the inserted code from the types at its location.
     fn inserted(
         &self,
         walk: &Walk,
@@ -380,7 +378,7 @@ impl<'t> Retyped<'_, 't> {
             let edit = self.plan.edits().get(found.index);
             let edit = edit.ok_or(unknown(0))?;
             let location = edit.point.location;
-            // What else becomes of an instruction has no frames.
+            // Other replacements of an instruction have no frames.
             if matches!(edit.action, Action::Insert(_))
                 || self.plan.around(edit).is_some_and(Snippet::is_branching)
             {
@@ -427,7 +425,7 @@ impl<'t> Retyped<'_, 't> {
         })
     }
 
-    /// What inserted code finds on the stack there, as the verifier has to see it.
+    /// Returns the types of the values on the stack at a location, as the verifier must see them.
     fn found(&self, location: Location) -> Vec<Type<'t>> {
         let Location::Before(bci) = location else {
             return Vec::new();
@@ -446,7 +444,7 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    /// When code at this place runs.
+    /// Returns the point at which code at this location runs.
     fn point(&self, location: Location) -> Point {
         match location {
             Location::Entry => ENTRY,
@@ -463,13 +461,13 @@ impl<'t> Retyped<'_, 't> {
     }
 }
 
-/// Where it begins and ends.
+/// Returns start and end of a snippet.
 fn range(found: &FoundSnippet, walk: &Walk) -> Range<u32> {
     let length = walk.offsets(found).last().copied().unwrap_or(0);
     found.start..found.start.plus(length)
 }
 
-/// Names objects that are not initialized by where their `new` is now.
+/// Replaces the origins of uninitialized objects by the new positions of their `new`.
 fn moved(machine: &mut Machine<'_>, walk: &Walk) -> Option<()> {
     for found in machine.locals.iter_mut().chain(&mut machine.stack) {
         if let Type::Uninitialized(Origin::Method(bci)) = found {

@@ -1,5 +1,4 @@
-//! Is this code what a snippet says? Pool entries are compared by what they
-//! hold, so where they stand does not matter.
+//! Compares code with the operations of a snippet. Pool entries are compared by content, not by index.
 
 use crate::arithmetic::Exact;
 use crate::class::{Instruction, Instructions};
@@ -11,19 +10,19 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 use jvms::opcode::Form;
 
-/// The method that snippets are looked for in.
+/// The method that contains snippets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Host<'h> {
     /// The constant pool of the output.
     pub(crate) pool: &'h ConstantPool<'h>,
     pub(crate) is_static: bool,
     pub(crate) descriptor: &'h [u8],
-    /// First slot of the snippets' own.
+    /// First slot of the snippets' own variables.
     pub(crate) locals: u16,
 }
 
-/// The end of the code of `snippet` that begins at `at`, if it is there. Where
-/// each operation begins, and the end, is added to `offsets`, counted from `at`.
+/// Returns the end of the code of `snippet` at `at`; `None` if the code differs. Appends to `offsets` the offset of
+/// each operation from `at`, and that of the end.
 pub(super) fn end_of(
     snippet: &Snippet,
     host: &Host<'_>,
@@ -102,14 +101,14 @@ impl Host<'_> {
                     && found.immediate() == Some(i32::from(*by))
             }
             Operation::Variable(wanted, slot) => self.is_local(found, *wanted, Some(*slot)),
-            // Where it goes is looked at when all places are known.
+            // The target is checked after all offsets are known.
             Operation::Jump(wanted, _) => code == *wanted,
             Operation::Original(bytes) => found.bytes() == bytes,
             Operation::Operand(_) | Operation::Proceed => false,
         }
     }
 
-    /// A parameter's type and slot.
+    /// Returns type and slot of a parameter.
     fn parameter(&self, index: u8) -> Option<(FieldType<'_>, u16)> {
         let mut slot = u32::from(!self.is_static);
         let mut kinds = Parameters::of(self.descriptor);
@@ -119,7 +118,7 @@ impl Host<'_> {
         Some((kinds.next()?, u16::try_from(slot).ok()?))
     }
 
-    /// `xload` or `xstore` of this slot in any form.
+    /// Checks for `xload` or `xstore` of this slot in any form.
     fn is_local(&self, found: &Instruction<'_>, wanted: u8, slot: Option<u16>) -> bool {
         let code = match opcode::form(found.opcode) {
             Form::Slot(_) => opcode::general_form(found.opcode),
@@ -169,7 +168,7 @@ impl Host<'_> {
     }
 }
 
-/// For a field it does not matter whether its owner is an interface (JVMS 4.4.2).
+/// Compares members; for a field, `interface` is ignored (JVMS 4.4.2).
 fn is_member(found: &MemberRef<'_>, wanted: &Member) -> bool {
     found.owner.as_bytes() == wanted.owner
         && found.name.as_bytes() == wanted.name

@@ -1,4 +1,4 @@
-//! Class edits taken back: what is left has to be the class before them.
+//! Undoes class edits; the rest must be the original class.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::{Attribute, Attributes, ClassFile};
@@ -20,7 +20,7 @@ fn expect(holds: bool, expected: &'static str) -> Result<(), SelfCheckError> {
     Err(SelfCheckError::ClassEdits { expected })
 }
 
-/// Expects `after` to be `before` with what `edits` add to it.
+/// Checks that `after` is `before` with the additions of `edits`.
 pub(super) fn members(
     before: &ClassFile<'_>,
     after: &ClassFile<'_>,
@@ -141,7 +141,7 @@ fn methods(
     expect(found.next().is_none(), "no other method")
 }
 
-/// The prefix that a native method gets.
+/// Returns the prefix of a native method.
 fn prefix(edits: &[ClassEdit], method: MethodIndex) -> Option<&str> {
     edits.iter().find_map(|edit| match edit {
         ClassEdit::PrefixNative(wrapper) if wrapper.method == method => {
@@ -151,10 +151,10 @@ fn prefix(edits: &[ClassEdit], method: MethodIndex) -> Option<&str> {
     })
 }
 
-/// What one attribute table gains.
+/// The additions to one attribute table.
 #[derive(Default)]
 struct Gained<'e> {
-    /// Annotations: visible, invisible.
+    /// Number of annotations: visible, invisible.
     annotations: [u16; 2],
     attributes: Vec<(&'e str, &'e [u8])>,
     code: bool,
@@ -230,7 +230,7 @@ impl<'e> Gained<'e> {
     }
 }
 
-/// True when `found` is `wanted` with more annotations behind it.
+/// Checks whether `found` is `wanted` with further annotations after it.
 fn longer(wanted: &Attribute<'_>, found: &Attribute<'_>, more: u16) -> bool {
     let counts = u16_at(wanted.bytes, 0).zip(u16_at(found.bytes, 0));
     let old = wanted.bytes.get(2..).unwrap_or_default();
@@ -238,8 +238,7 @@ fn longer(wanted: &Attribute<'_>, found: &Attribute<'_>, more: u16) -> bool {
         && found.bytes.get(2..).is_some_and(|new| new.starts_with(old))
 }
 
-/// Expects `after` to be `before` with new names, at these offsets of `before`
-/// and nowhere else.
+/// Checks that `after` is `before` with new names at exactly these offsets of `before`.
 pub(super) fn names(
     before: &ClassFile<'_>,
     after: &ClassFile<'_>,
@@ -281,7 +280,7 @@ pub(super) fn names(
     Ok(())
 }
 
-/// Whether one pool entry says in new names what the other said in old ones.
+/// Checks whether one pool entry is the renamed form of the other.
 fn renamed(
     before: &ClassFile<'_>,
     after: &ClassFile<'_>,
@@ -306,7 +305,7 @@ fn renamed(
     descriptor == new.1.as_bytes() && names.gives(old.0.as_bytes(), new.0.as_bytes())
 }
 
-/// The same, with every step taken back and compared with what was before.
+/// Does the same, and checks each step by undoing it.
 pub(crate) fn checked(
     class: &ClassFile<'_>,
     plan: &EditPlan,

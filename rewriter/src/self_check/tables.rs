@@ -1,5 +1,4 @@
-//! Tables that name bcis, those of the output beside the original's
-//! (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
+//! Compares tables with bcis between output and original (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
 
 use crate::arithmetic::{Exact, u2};
 use crate::class::{
@@ -11,9 +10,8 @@ use crate::self_check::walk::{FoundTrampoline, Walk};
 use crate::splice::Positions;
 use jvms::opcode;
 
-/// Whether the exception table of the output is the original's, each bci where it
-/// was found, and behind it what covers trampolines, and the ranges of `covered` for
-/// `Unwind`. `code` is the original's.
+/// Compares exception tables. The output must have the original rows with moved bcis, then rows for trampolines, then
+/// the ranges of `covered` for `Unwind`. `code` is the original code.
 pub(super) fn same_handlers(
     (old, new): (&[[u8; 8]], &[[u8; 8]]),
     code: &[u8],
@@ -51,8 +49,8 @@ pub(super) fn same_handlers(
         && covered.iter().zip(added).all(covers)
 }
 
-/// Where the range of this row has to begin: in front of what the code before it falls
-/// through, if the same handler covers that code, or if it takes a monitor.
+/// Returns the required start of this row's range. It starts before the code inserted on fall-through if the same
+/// handler covers the preceding code, or if the row covers a `monitorenter`.
 fn begin_of_range((rows, code): (&[[u8; 8]], &[u8]), row: &[u8; 8], walk: &Walk) -> Option<u32> {
     let [s0, s1, ..] = *row;
     let bci = number([s0, s1]);
@@ -67,15 +65,15 @@ fn begin_of_range((rows, code): (&[[u8; 8]], &[u8]), row: &[u8; 8], walk: &Walk)
     }
 }
 
-/// Whether a `monitorenter` stands at `bci`, where an instruction may not begin.
+/// Checks for a `monitorenter` at `bci`, which need not be the start of an instruction.
 fn takes_a_monitor(code: &[u8], bci: u32) -> bool {
     let found = || Instructions::new(code, 0).map_while(Result::ok);
     code.get(bci as usize) == Some(&opcode::MONITORENTER)
         && found().any(|found| u32::from(found.bci.0) == bci)
 }
 
-/// Whether `around` has, for each row in turn, the trampolines of the jumps that begin
-/// and end where its handler leads from, side by side in one row.
+/// Checks that `around` has the rows for trampolines. For each original row, these are the trampolines of jumps that
+/// begin and end in its range; adjacent trampolines share one row.
 fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], walk: &Walk) -> bool {
     let mut left = around.iter();
     let rows = if rows.len() > MAX_EXTENDED_RANGES {
@@ -118,8 +116,7 @@ fn number(bytes: [u8; 2]) -> u32 {
     u32::from(u16::from_be_bytes(bytes))
 }
 
-/// Whether an attribute of the output's code is the original's, each bci where
-/// it was found. Not for `StackMapTable`.
+/// Compares an attribute of the output's code with the original, with moved bcis. Not for `StackMapTable`.
 pub(super) fn same_table(kind: CodeTable, old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
     let mut tables = Tables {
         old: old.bytes,
@@ -143,8 +140,7 @@ pub(super) fn same_table(kind: CodeTable, old: &Attribute<'_>, new: &[u8], walk:
         .is_some()
 }
 
-/// Where a line or range at `bci` has to begin: at bci 0 it covers what is
-/// inserted at entry.
+/// Returns the required start of a line or range at `bci`. At bci 0 it includes the code inserted at entry.
 #[inline]
 fn begin(bci: u32, walk: &Walk) -> Option<u32> {
     match bci {
@@ -153,8 +149,8 @@ fn begin(bci: u32, walk: &Walk) -> Option<u32> {
     }
 }
 
-/// Bci and what it is of. What lies outside of the code stays as it is, here and
-/// below.
+/// Compares a line entry: bci, and line number. In this and the following functions, bcis outside the code stay
+/// unchanged.
 #[inline]
 fn same_line(old: &[u8; 4], new: &[u8; 4], walk: &Walk) -> bool {
     let old = u32::from_be_bytes(*old);
@@ -162,14 +158,14 @@ fn same_line(old: &[u8; 4], new: &[u8; 4], walk: &Walk) -> bool {
     u32::from_be_bytes(*new) == begin(bci, walk).unwrap_or(bci) << 16 | of
 }
 
-/// Start and length, and what it is of.
+/// Compares a variable: start and length, and the rest.
 #[inline]
 fn same_variable(old: &[u8; 10], new: &[u8; 10], walk: &Walk) -> bool {
     let ([s0, s1, l0, l1, of @ ..], [t0, t1, m0, m1, new_of @ ..]) = (*old, *new);
     same_range([s0, s1, l0, l1], [t0, t1, m0, m1], walk) && of == new_of
 }
 
-/// Start and length.
+/// Compares start and length.
 #[inline]
 fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
     let range = u32::from_be_bytes(old);
@@ -181,7 +177,7 @@ fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
     u32::from_be_bytes(new) == expected
 }
 
-/// First and last bci, and what they are of (`javac -Xjcov`).
+/// Compares first and last bci, and the rest (`javac -Xjcov`).
 fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) -> bool {
     let ([f0, f1, l0, l1, of @ ..], [g0, g1, m0, m1, new_of @ ..]) = (&old[..], &new[..]) else {
         return false;
@@ -194,17 +190,17 @@ fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) ->
     (number([*g0, *g1]), number([*m0, *m1])) == expected && of == new_of
 }
 
-/// Both tables of one attribute, which are equally long.
+/// Both tables of one attribute, which have equal length.
 struct Tables<'t> {
     old: &'t [u8],
     new: &'t [u8],
     walk: &'t Walk,
-    /// How much of them was compared.
+    /// Number of bytes compared so far.
     compared: usize,
 }
 
 impl Tables<'_> {
-    /// Expects the same bytes from where the comparison stopped.
+    /// Compares the bytes from the end of the last comparison up to `at`.
     fn same_up_to(&mut self, at: usize) -> Option<()> {
         let range = self.compared..at;
         let same = self.old.get(range.clone())? == self.new.get(range)?;
@@ -212,7 +208,7 @@ impl Tables<'_> {
         same.then_some(())
     }
 
-    /// Expects this number in the new table, which was at `at` in the old one.
+    /// Checks for this number in the new table at `at`.
     fn is(&mut self, at: usize, expected: u32) -> Option<()> {
         self.same_up_to(at)?;
         self.compared = at.plus(2);
@@ -223,7 +219,7 @@ impl Tables<'_> {
         u16_at(self.old, at).map(u32::from)
     }
 
-    /// Each of the rows that the old table counts and has.
+    /// Compares each of the rows that the old table counts and has.
     fn rows<const N: usize>(&mut self, same: impl Fn(&[u8; N], &[u8; N]) -> bool) -> Option<()> {
         let count = self.old_at(0)? as usize;
         let count = count.min(self.old.get(2..)?.as_chunks::<N>().0.len());
@@ -236,7 +232,7 @@ impl Tables<'_> {
         pairs.all(|(old, new)| same(old, new)).then_some(())
     }
 
-    /// Start and length.
+    /// Compares start and length.
     fn range(&mut self, at: usize) -> Option<()> {
         self.same_up_to(at)?;
         let row = |table: &[u8]| table.get(at..)?.first_chunk::<4>().copied();
@@ -252,7 +248,7 @@ impl Tables<'_> {
         }
     }
 
-    /// The frames of CLDC (its specification, appendix 1).
+    /// Compares the frames of CLDC (its specification, appendix 1).
     fn cldc_frames(&mut self) -> Option<()> {
         let mut cursor = Cursor::new(self.old, 0);
         for _ in 0..cursor.u2("StackMap").ok()? {
@@ -296,7 +292,7 @@ impl Tables<'_> {
         Some(())
     }
 
-    /// What a type annotation is of (JVMS tables 4.7.20-A and B).
+    /// Compares the target of a type annotation (JVMS tables 4.7.20-A and B).
     fn annotated(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
         let target = "target_info";
         let kind = cursor.u1(target).ok()?;

@@ -1,4 +1,4 @@
-//! Why a class file cannot take the place of another.
+//! Errors of a class file that should replace another.
 
 use thiserror::Error;
 
@@ -6,10 +6,10 @@ use crate::class::Method;
 use crate::error::ReadError;
 use crate::self_check::error::SelfCheckError;
 
-/// A bci, and what was expected there.
+/// A bci, and the expectation at it.
 pub(super) type Wrong = (u32, &'static str);
 
-/// Why a class file cannot stand in for another.
+/// The reason why a class file cannot replace another.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReplacementError {
@@ -19,37 +19,37 @@ pub enum ReplacementError {
     /// It is another class, or has another shape.
     #[error("expected {what} of the class, {expected}, found {found}")]
     Differs {
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
-        /// What the class has.
+        /// The value in the original.
         expected: String,
-        /// What the other has.
+        /// The value in the replacement.
         found: String,
     },
-    /// A part of it is not as the JVM takes it.
+    /// The JVM would reject a part of it.
     #[error("expected {expected} in {part}")]
     Unsound {
-        /// Which part.
+        /// The part.
         part: String,
-        /// What was expected.
+        /// The expectation.
         expected: &'static str,
     },
-    /// The same, of a method's code.
+    /// The JVM would reject a method's code.
     #[error("expected {expected} in {method} at bci {bci}")]
     Code {
         /// The method.
         method: String,
-        /// Where.
+        /// The bci.
         bci: u32,
-        /// What was expected.
+        /// The expectation.
         expected: &'static str,
     },
-    /// A name or descriptor that no class file may hold.
+    /// An invalid name or descriptor.
     #[error(transparent)]
     Name(SelfCheckError),
 }
 
-/// Longest text shown in an error.
+/// Maximum bytes of a text shown in an error.
 const SHOWN: usize = 80;
 
 pub(super) fn shown(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Taking inserted code out of a code array.
+//! Removes inserted code from a code array.
 
 use crate::arithmetic::{Exact, Known, moved};
 use crate::class::{decode, switch_layout};
@@ -11,12 +11,12 @@ use crate::snippet::Snippet;
 use crate::splice::{Changes, INVERTED, Positions, ProbeWriter, TRAMPOLINE_MARK, edit_index};
 use jvms::opcode;
 
-/// A trampoline found in the new code.
+/// A trampoline in the new code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundTrampoline {
     pub(crate) position: u32,
     pub(crate) end: u32,
-    /// Bcis of the jump that leads here and of where it goes, once it has been found.
+    /// Source and target bcis of its jump, once the jump was checked.
     pub(crate) edge: Option<(u32, u32)>,
 }
 
@@ -29,22 +29,22 @@ impl FoundTrampoline {
         }
     }
 
-    /// Bci that it goes to.
+    /// Returns the target as a bci.
     pub(crate) fn target(&self) -> Option<u32> {
         self.edge.map(|(_, target)| target)
     }
 }
 
-/// A snippet found in the new code.
+/// A snippet in the new code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoundSnippet {
-    /// Of its edit in the plan.
+    /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) start: u32,
     offsets: (usize, usize),
 }
 
-/// Something was found in front of the instruction at this bci.
+/// Code inserted before the instruction at this bci.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     bci: u32,
@@ -53,30 +53,30 @@ struct Found {
     instruction: u32,
 }
 
-/// Set in a label where something was found in front of the instruction.
+/// Flag of a label that has inserted code before its instruction.
 pub(super) const INSERTED: u32 = 1 << 31;
 
-/// Where everything was found.
+/// Positions of original and inserted code in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    /// By bci, with [`INSERTED`]; inside an instruction positions go on counting,
-    /// as debug tables of careless compilers point there.
+    /// Labels by bci, with [`INSERTED`]. Positions inside an instruction are counted on, because debug tables of some
+    /// compilers refer to them.
     pub(super) labels: Vec<u32>,
     inserted: Vec<Found>,
-    /// Where the instructions were found that are not just copied.
+    /// The positions of instructions that are not copied unchanged.
     pub(super) specials: Vec<u32>,
     trampolines: Vec<FoundTrampoline>,
-    /// Where snippets were found.
+    /// The snippets.
     placed: Vec<FoundSnippet>,
-    /// Where their operations were found, from the start of each.
+    /// The offsets of their operations, from the start of each.
     offsets: Vec<u32>,
-    /// Where the handler of `Unwind` was found.
+    /// The position of the handler of `Unwind`.
     unwind: Option<u32>,
-    /// Branches that were found inverted: bci, and the position behind.
+    /// Inverted branches: bci, and the position after them.
     inverted: Vec<(u32, u32)>,
 }
 
-/// The two code arrays and what should lie between them.
+/// The two code arrays, and the edits between them.
 pub(crate) struct Work<'w> {
     pub(crate) old: &'w [u8],
     pub(crate) new: &'w [u8],
@@ -85,7 +85,7 @@ pub(crate) struct Work<'w> {
     pub(crate) probes: ProbeWriter,
     pub(crate) changes: &'w Changes,
     pub(crate) host: Host<'w>,
-    /// Where the exception table says that the handler of `Unwind` begins.
+    /// The start of the handler of `Unwind` according to the exception table.
     pub(crate) unwind: Option<u32>,
 }
 
@@ -117,7 +117,7 @@ impl Walk {
         &self.trampolines
     }
 
-    /// Whether there is none among the original's instructions.
+    /// Checks that no trampoline precedes the end of the original's instructions.
     pub(crate) fn trampolines_stand_behind(&self) -> bool {
         let end = self.labels.last().copied();
         let first = self.trampolines.first();
@@ -132,7 +132,7 @@ impl Walk {
         &self.placed
     }
 
-    /// Where the snippet's operations begin and the last one ends.
+    /// Returns the offsets of the snippet's operations, and that of its end.
     pub(crate) fn offsets(&self, found: &FoundSnippet) -> &[u32] {
         let (from, to) = found.offsets;
         self.offsets.get(from..to).unwrap_or_default()
@@ -142,7 +142,7 @@ impl Walk {
         self.unwind
     }
 
-    /// The label, or what is known of the code in front of it.
+    /// Returns the label, or a position in the inserted code before it.
     #[inline]
     fn position(&self, bci: u32, of: impl Fn(&Found) -> u32) -> Option<u32> {
         let label = *self.labels.get(bci as usize)?;
@@ -163,7 +163,7 @@ impl Walk {
         self.inverted.clear();
     }
 
-    /// Expects the edits in front of the code.
+    /// Checks edits that all precede the code.
     fn as_a_whole(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
         let start = self.edits(work, work.expected.main(), 0, 0)?;
         if start.plus(work.old.len()) != work.new.len() {
@@ -175,8 +175,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Notes what stands in front of the instruction at `bci`: where the code before it
-    /// ends, and where what was inserted for it begins.
+    /// Records code before the instruction at `bci`: the end of the preceding code, and the start of the code inserted
+    /// for this instruction.
     pub(super) fn found(&mut self, bci: usize, (end, start): (usize, usize), instruction: usize) {
         self.inserted.push(Found {
             bci: bci as u32,
@@ -186,13 +186,13 @@ impl Walk {
         });
     }
 
-    /// The labels of `count` bcis, the first at `position`.
+    /// Appends the labels of `count` bcis, the first at `position`.
     fn count_on(&mut self, position: usize, count: usize) {
         let positions = position as u32..position.plus(count) as u32;
         self.labels.extend(positions);
     }
 
-    /// Walks both arrays and compares jumps; afterwards positions are known.
+    /// Walks both arrays and compares jumps; afterwards all positions are known.
     pub(crate) fn run(&mut self, work: &Work<'_>, general: bool) -> Result<(), Mismatch> {
         self.clear();
         self.unwind = work.unwind;
@@ -227,7 +227,7 @@ impl Walk {
     fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
         let (mut edits, mut specials) = (work.expected.main(), work.expected.specials.iter());
         let mut special = specials.next();
-        // Trampolines stand inside the code only where a branch cannot reach its end.
+        // Trampolines are inside the code only if a branch cannot reach its end.
         let far = work.new.len() > i16::MAX as usize;
         self.labels.reserve(work.old.len().plus(1));
         let (mut old, mut new, mut open) = (0_usize, 0_usize, true);
@@ -292,7 +292,7 @@ impl Walk {
         }
     }
 
-    /// Expects what takes the place of a changed instruction; both lengths.
+    /// Checks the replacement of an instruction; returns both lengths.
     fn replaced(
         &mut self,
         work: &Work<'_>,
@@ -308,7 +308,7 @@ impl Walk {
         Ok((old_length as usize, length))
     }
 
-    /// Expects these edits at `new`; returns where they end.
+    /// Checks these edits at `new` and returns their end.
     fn edits(
         &mut self,
         work: &Work<'_>,
@@ -323,7 +323,7 @@ impl Walk {
         Ok(at)
     }
 
-    /// Expects the code of one edit at `at`; where it ends.
+    /// Checks the code of one edit at `at` and returns its end.
     fn edit(
         &mut self,
         work: &Work<'_>,
@@ -343,7 +343,7 @@ impl Walk {
         end.ok_or_else(|| Mismatch::new("the plan's edits", old as u32, at as u32))
     }
 
-    /// Expects the code of a snippet, of the edit with this index; where it ends.
+    /// Checks the code of a snippet, for the edit with this index, and returns its end.
     fn snippet(
         &mut self,
         work: &Work<'_>,
@@ -361,7 +361,7 @@ impl Walk {
         Some(end)
     }
 
-    /// Expects the handler of `Unwind` at the end.
+    /// Checks the handler of `Unwind` at the end.
     fn handler(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
         let Some(start) = work.unwind else {
             return Ok(());
@@ -375,7 +375,7 @@ impl Walk {
         Err(Mismatch::new(expected, bci, end as u32))
     }
 
-    /// Steps over trampolines inside the code, which begin with a mark.
+    /// Skips trampolines inside the code, which begin with a mark.
     fn inner_trampolines(
         &mut self,
         work: &Work<'_>,
@@ -398,7 +398,7 @@ impl Walk {
         Ok(new)
     }
 
-    /// The trampolines behind the code.
+    /// Reads the trampolines after the code.
     fn tail(&mut self, work: &Work<'_>, mut new: usize) -> Result<(), Mismatch> {
         let bci = work.old.len() as u32;
         let (main_end, end) = (new, work.unwind.map_or(work.new.len(), |at| at as usize));
@@ -449,8 +449,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Expects an edge to lead to the label of its target, or to a trampoline there
-    /// with the edge's edits.
+    /// Checks that an edge leads to the label of its target, or to a trampoline to it with the edge's edits.
     fn edge(
         &mut self,
         work: &Work<'_>,
@@ -488,7 +487,7 @@ impl Walk {
     }
 }
 
-/// Expects a hit at `at`; where it ends.
+/// Checks for a hit at `at` and returns its end.
 #[inline]
 pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
     let (mut end, mut same) = (at, true);
@@ -499,8 +498,7 @@ pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
     same.then_some(end)
 }
 
-/// How far nothing but the original code follows: up to the next edit or jump;
-/// one instruction where trampolines may stand behind it.
+/// Returns the length of the run without edits and jumps. It is one instruction if trampolines may follow it.
 fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usize, Mismatch> {
     let length = next.min(work.old.len()).checked_sub(old);
     let length = length.filter(|length| *length > 0);
@@ -527,8 +525,7 @@ fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<
     }
 }
 
-/// Compares the jump at `old` with that at `new`, jump distances aside;
-/// returns both lengths.
+/// Compares the jump at `old` with that at `new`, except for branch offsets; returns both lengths.
 pub(super) fn instruction(
     work: &Work<'_>,
     old: usize,
@@ -562,7 +559,7 @@ pub(super) fn instruction(
     }
 }
 
-/// Checks that the conditional branch at `old` is its inverse around a `goto_w` now.
+/// Checks whether the conditional branch at `old` became its inverse around a `goto_w`.
 fn is_inverted(work: &Work<'_>, old: usize, new: usize) -> bool {
     let opcode = work.old.get(old).copied();
     let opcode = opcode.filter(|opcode| opcode::is_conditional(*opcode));
@@ -576,7 +573,7 @@ fn is_short_branch(opcode: u8) -> bool {
     matches!(opcode::form(opcode), opcode::Form::Branch)
 }
 
-/// Same keys in the same order, and padding of zeros.
+/// Compares switches: the same keys in the same order, and zero padding.
 fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
     let (Some(before), Some(after)) = (switch_layout(work.old, old), switch_layout(work.new, new))
     else {
@@ -594,7 +591,7 @@ fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
     padding.iter().all(|byte| *byte == 0) && fixed && keys && count
 }
 
-/// The distance in the branch at `at`.
+/// Returns the branch offset at `at`.
 fn distance(code: &[u8], at: usize) -> Option<i32> {
     let operand = at.plus(1);
     match opcode::form(*code.get(at)?) {
@@ -604,8 +601,8 @@ fn distance(code: &[u8], at: usize) -> Option<i32> {
     }
 }
 
-/// Steps over instructions up to and with the next `goto` to before `end`:
-/// those to behind it are of a snippet.
+/// Skips instructions through the next `goto` to a target before `end`. A `goto` to a later target belongs to a
+/// snippet.
 fn skip_trampoline(code: &[u8], mut at: usize, end: usize) -> Option<usize> {
     let end = i64::try_from(end).unwrap_or(i64::MAX);
     loop {

@@ -1,4 +1,5 @@
-//! A class file as the JVM takes it, as far as one class file says (JVMS 4.8, 4.9): constants, attributes and code.
+//! Checks a class file as the JVM does, as far as one class file allows (JVMS 4.8, 4.9): constants, attributes and
+//! code.
 
 use std::collections::HashSet;
 
@@ -27,7 +28,7 @@ const DEBUG_TABLES: [&str; 2] = ["LocalVariableTable", "LocalVariableTypeTable"]
 
 type Checked = Result<(), ReplacementError>;
 
-/// What is wrong in one place.
+/// Fails with the part and the expectation unless `holds`.
 fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) -> Checked {
     match holds {
         true => Ok(()),
@@ -38,7 +39,7 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
     }
 }
 
-/// Expects a sound class.
+/// Checks that a class is valid.
 pub(crate) fn check(class: &ClassFile<'_>) -> Checked {
     let interfaces = class.fields_start().minus(class.pool().end().plus(8)) / 2;
     let named = class.interfaces().count() == interfaces && class.super_class().is_some()
@@ -68,7 +69,7 @@ pub(crate) fn check(class: &ClassFile<'_>) -> Checked {
         .try_for_each(|method| self::method(class, &method))
 }
 
-/// The number of bootstrap methods, each a method handle with constants.
+/// Returns the number of bootstrap methods; each must be a method handle with loadable constants.
 fn bootstraps(class: &ClassFile<'_>) -> Result<usize, ReplacementError> {
     let Some(table) = class.bootstrap_table() else {
         return Ok(0);
@@ -95,7 +96,7 @@ fn bootstraps(class: &ClassFile<'_>) -> Result<usize, ReplacementError> {
     Ok(count)
 }
 
-/// Expects an entry of the pool to name entries of the right kinds.
+/// Checks that an entry of the pool refers to entries of the right kinds.
 fn constant(class: &ClassFile<'_>, index: PoolIndex, bootstraps: usize) -> Checked {
     let (pool, major) = (class.pool(), class.major_version());
     let Some(tag) = pool.tag(index) else {
@@ -144,7 +145,7 @@ fn constant(class: &ClassFile<'_>, index: PoolIndex, bootstraps: usize) -> Check
     )
 }
 
-/// JVMS 4.4.8.
+/// Checks a `CONSTANT_MethodHandle` (JVMS 4.4.8).
 fn is_handle(pool: &ConstantPool<'_>, index: PoolIndex, major: u16) -> bool {
     pool.method_handle(index).is_some_and(|found| {
         let constructor = found.member.name == "<init>";
@@ -162,7 +163,7 @@ fn is_handle(pool: &ConstantPool<'_>, index: PoolIndex, major: u16) -> bool {
     })
 }
 
-/// Expects attributes that the JVM reads to be as long as they say and to name what they should.
+/// Checks length and references of the attributes that the JVM reads.
 fn attributes(class: &ClassFile<'_>, all: Attributes<'_, '_>, of: &dyn Fn() -> String) -> Checked {
     let pool = class.pool();
     let is_class = |index| pool.class_name(PoolIndex(index)).is_some();
@@ -225,7 +226,7 @@ fn attributes(class: &ClassFile<'_>, all: Attributes<'_, '_>, of: &dyn Fn() -> S
     Ok(())
 }
 
-/// JVMS 4.7.2.
+/// Checks a `ConstantValue` (JVMS 4.7.2).
 fn is_constant_of(pool: &ConstantPool<'_>, value: &Attribute<'_>, descriptor: &[u8]) -> bool {
     let tag = u16_at(value.bytes, 0).and_then(|index| pool.tag(PoolIndex(index)));
     let wanted = match descriptor {
@@ -267,7 +268,7 @@ fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
         .map_err(|(bci, expected)| wrong(method, bci, expected))
 }
 
-/// Slots of the receiver and all parameters.
+/// Returns the slots of the receiver and all parameters.
 fn argument_slots(method: &Method<'_, '_>) -> u32 {
     let receiver = u32::from(method.access_flags() & ACC_STATIC == 0);
     jvms::descriptor::Parameters::of(method.descriptor().as_bytes())
@@ -290,7 +291,7 @@ struct CheckedCode<'m, 'c, 'a> {
 }
 
 impl CheckedCode<'_, '_, '_> {
-    /// Expects instructions with sound operands; where they begin.
+    /// Checks instructions and their operands; returns the instruction starts.
     fn instructions(&self) -> Result<Vec<bool>, Wrong> {
         let length = self.code.bytes().len();
         let mut starts = vec![false; length];
@@ -329,7 +330,7 @@ impl CheckedCode<'_, '_, '_> {
         Ok(starts)
     }
 
-    /// Constants and local variables of the right kinds.
+    /// Checks the kinds of constants and local variables in operands.
     fn operands(&self, found: &Instruction<'_>) -> Result<(), &'static str> {
         let expect = |holds: bool, expected| if holds { Ok(()) } else { Err(expected) };
         let (pool, major) = (self.class.pool(), self.class.major_version());
@@ -405,13 +406,13 @@ impl CheckedCode<'_, '_, '_> {
     }
 }
 
-/// A constant of two slots.
+/// Checks for a constant of two slots.
 fn is_wide(pool: &ConstantPool<'_>, index: PoolIndex) -> bool {
     let computed = pool.dynamic(index).map(|found| found.descriptor.as_bytes());
     matches!(computed, Some(b"J" | b"D"))
 }
 
-/// JVMS table 4.4-C.
+/// Checks whether a constant is loadable (JVMS table 4.4-C).
 fn is_loadable(tag: u8, major: u16) -> bool {
     match tag {
         INTEGER | FLOAT | STRING => true,
@@ -422,7 +423,7 @@ fn is_loadable(tag: u8, major: u16) -> bool {
     }
 }
 
-/// Lines and local variables within the code; no variable twice, and types only of variables that there are.
+/// Checks lines and local variables: within the code, no variable twice, and types only of existing variables.
 fn debug_tables(code: &Code<'_, '_>) -> Result<(), &'static str> {
     let length = code.bytes().len();
     let mut variables = HashSet::new();
@@ -466,7 +467,7 @@ fn code_rows<'a>(found: &Attribute<'a>, size: usize) -> impl Iterator<Item = &'a
     found.bytes.get(2..).unwrap_or_default().chunks_exact(size)
 }
 
-/// Start, length, name and slot: what tells variables apart.
+/// Returns start, length, name and slot, which identify a variable.
 fn key(row: &[u8]) -> [Option<u16>; 4] {
     [0, 2, 4, 8].map(|at| u16_at(row, at))
 }

@@ -1,5 +1,5 @@
-//! The types of a method's local variables and operand stack on all ways through it, by its own stack map frames
-//! (JVMS 4.10.1). What only other classes say, whether one is a subclass of another, is taken on trust.
+//! Checks the types of local variables and operand stack along all paths of a method, by its own stack map frames (JVMS
+//! 4.10.1). Subclass relations between other classes are trusted.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::typing::{Class, Origin, Type};
 use jvms::descriptor::FieldType;
 use jvms::opcode::*;
 
-/// Most types in the frames of one method, and most handlers that cover an instruction, over all of them.
+/// Maximum number of types in the frames of one method. The same limit holds for the handlers of all its instructions.
 const MOST_TYPES: usize = 1 << 22;
 const MOST_COVERED: usize = 1 << 22;
 
@@ -24,7 +24,7 @@ const CODE: &str = "code whose types fit";
 /// The frames of one method, by bci.
 type Frames<'t> = BTreeMap<u32, Machine<'t>>;
 
-/// Expects the types of code that has stack map frames to fit; `starts` says where instructions begin.
+/// Checks the types of code with stack map frames; `starts` marks instruction starts.
 pub(super) fn check(
     class: &ClassFile<'_>,
     method: &Method<'_, '_>,
@@ -87,13 +87,13 @@ struct Ways<'w, 'c, 't> {
     source: Source<'w, 't>,
     code: &'w Code<'c, 't>,
     frames: &'w Frames<'t>,
-    /// What the method returns.
+    /// The return type.
     result: Option<Type<'t>>,
     constructor: bool,
 }
 
 impl<'t> Ways<'_, '_, 't> {
-    /// Once over the code.
+    /// Follows the code once.
     fn follow(&self, mut machine: Machine<'t>) -> Result<(), Wrong> {
         let (mut live, mut end, mut covered) = (true, 0, 0_usize);
         for found in self.code.instructions().map_while(Result::ok) {
@@ -105,7 +105,7 @@ impl<'t> Ways<'_, '_, 't> {
                 machine.clone_from(frame);
                 live = true;
             }
-            // Nothing leads there: the verifier wants a frame.
+            // No path leads there, so the verifier requires a frame.
             if !live {
                 return Err((at, "a stack map frame behind what does not go on"));
             }
@@ -134,7 +134,7 @@ impl<'t> Ways<'_, '_, 't> {
         Ok(())
     }
 
-    /// What an instruction takes that its number does not say: what the method returns, and the variable of `iinc`.
+    /// Checks operands that the opcode does not determine: the return value, and the variable of `iinc`.
     fn returned(&self, found: &Instruction<'_>, machine: &Machine<'t>) -> Option<()> {
         let suits = match found.opcode {
             IINC => machine.local(usize::from(found.local()?)) == Type::Int,
@@ -151,7 +151,7 @@ impl<'t> Ways<'_, '_, 't> {
         suits.then_some(())
     }
 
-    /// Expects the frames of the handlers that cover an instruction to hold there.
+    /// Checks that the frames of the covering handlers hold at an instruction.
     fn handlers(&self, at: u32, machine: &Machine<'t>, covered: &mut usize) -> Result<(), Wrong> {
         for row in self.code.exception_table() {
             *covered = covered.plus(1);
@@ -172,7 +172,7 @@ impl<'t> Ways<'_, '_, 't> {
     }
 }
 
-/// Whether what holds is what a frame says, or more.
+/// Checks whether the current types are assignable to those of a frame.
 fn fits<'t>(found: &Machine<'t>, frame: &Machine<'t>) -> bool {
     let mut stack = found.stack.iter().zip(&frame.stack);
     found.stack.len() == frame.stack.len()

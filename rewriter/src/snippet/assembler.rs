@@ -1,8 +1,7 @@
-//! Code to be inserted, as a value that knows no class yet.
+//! Code to insert, as a value that is independent of a class.
 //!
-//! Names are symbols: pool entries, local variable slots, the parameters'
-//! slots and stack map frames are found when the snippet is spliced into a
-//! method, and that is when its types are checked.
+//! Names are symbols. Splicing assigns pool entries, local variable slots, parameter slots and stack map frames, and
+//! checks the types.
 
 use crate::arithmetic::Exact;
 use crate::impl_stored;
@@ -14,27 +13,22 @@ use jvms::modified_utf8;
 use jvms::opcode;
 use jvms::opcode::Form;
 
-/// Symbolic code with labels, branches, calls, constants and local variables
-/// of its own.
+/// Symbolic code with labels, branches, calls, constants and its own local variables.
 ///
-/// What it finds on the operand stack and has to leave there depends on the
-/// place it is inserted at:
-/// * `Before` an `xreturn` (`ireturn` … `areturn`): the value, typed as the
-///   method's return type;
-/// * `Before` an `athrow`, and at `Unwind`: the exception, typed as `Throwable`;
-/// * everywhere else nothing: what lies below is out of reach.
+/// The stack at its start, which it must leave in the same shape, depends on the location:
+/// * `Before` an `xreturn` (`ireturn` … `areturn`): the value, with the method's return type;
+/// * `Before` an `athrow`, and at `Unwind`: the exception, with type `Throwable`;
+/// * at all other locations it is empty; the values below are out of reach.
 ///
-/// It may also not fall through: it then returns a value of the method's type,
-/// or throws. Its local variables lie above the method's own and last as long
-/// as it runs.
+/// It may also end without falling through: it then returns a value of the method's type, or throws. Its local
+/// variables follow those of the method and exist only while it runs.
 ///
-/// Reference types are compared by name; which class extends which is known of
-/// the edited class and some of `java.lang` only. Where a type cannot be shown
-/// to fit, `checkcast` makes it so.
+/// Reference types are compared by name. Known subclass relations are those of the edited class and some of
+/// `java.lang`. Use `checkcast` for a type that cannot be shown to fit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Snippet {
     operations: Vec<Operation>,
-    /// Whether each label has been placed.
+    /// True for each label that has been placed.
     labels: Vec<bool>,
     /// Bytes of text so far.
     text: usize,
@@ -43,19 +37,19 @@ pub struct Snippet {
 impl_stored!(struct Snippet { operations, labels, text });
 
 impl Snippet {
-    /// No code.
+    /// Creates an empty snippet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// True without any operation.
+    /// Checks for a snippet without operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// A snippet of these operations, none of which needs a label.
+    /// Creates a snippet of these operations, none of which needs a label.
     pub(crate) fn of(operations: Vec<Operation>) -> Self {
         Snippet {
             operations,
@@ -63,7 +57,7 @@ impl Snippet {
         }
     }
 
-    /// The snippet with every operation replaced; labels stay what they are.
+    /// Returns the snippet with every operation mapped; labels stay unchanged.
     pub(crate) fn map(&self, operation: impl FnMut(&Operation) -> Operation) -> Snippet {
         Snippet {
             operations: self.operations.iter().map(operation).collect(),
@@ -71,8 +65,8 @@ impl Snippet {
         }
     }
 
-    /// The snippet with these operations first, and others in the place of each
-    /// of its own; labels stay what they are.
+    /// Returns the snippet with these operations first, and each of its own operations replaced by others. Labels stay
+    /// unchanged.
     pub(crate) fn expanded(
         &self,
         mut first: Vec<Operation>,
@@ -89,10 +83,10 @@ impl Snippet {
         &self.operations
     }
 
-    /// Adds the operations of other code, which has no labels.
+    /// Appends the operations of other code, which has no labels.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn append(&mut self, other: &Snippet) -> Result<(), SnippetError> {
         let Some((last, others)) = other.operations.split_last() else {
             return Ok(());
@@ -103,12 +97,12 @@ impl Snippet {
         self.add(last.clone(), other.text)
     }
 
-    /// Number of labels made.
+    /// Returns the number of labels created.
     pub(crate) fn label_count(&self) -> usize {
         self.labels.len()
     }
 
-    /// True when it may do something else than go on to its end.
+    /// Checks for operations that may not continue to the end.
     pub(crate) fn is_branching(&self) -> bool {
         self.operations.iter().any(|operation| match operation {
             Operation::Label(_) | Operation::Jump(..) => true,
@@ -117,13 +111,13 @@ impl Snippet {
         })
     }
 
-    /// True when it loads `this` or a parameter.
+    /// Checks for loads of `this` or a parameter.
     pub(crate) fn uses_parameters(&self) -> bool {
         let uses = |operation| matches!(operation, &Operation::This | &Operation::Argument(_));
         self.operations.iter().any(uses)
     }
 
-    /// True when it loads a local variable of the method's own.
+    /// Checks for loads of the method's own local variables.
     pub(crate) fn uses_variables(&self) -> bool {
         let uses = |operation| matches!(operation, &Operation::Variable(..));
         self.operations.iter().any(uses)
@@ -133,13 +127,13 @@ impl Snippet {
         self.operations.contains(&Operation::This)
     }
 
-    /// The first label that was made and not placed.
+    /// Returns the first label that was created but not placed.
     pub(crate) fn missing_label(&self) -> Option<Label> {
         let index = self.labels.iter().position(|placed| !placed)?;
         Some(Label(index as u32))
     }
 
-    /// One more than the highest of its own slots.
+    /// Returns one more than the highest of its own slots.
     pub(crate) fn own_slots(&self) -> u32 {
         let slots = self.operations.iter().map(|operation| match operation {
             Operation::Local(code, slot) => {
@@ -174,30 +168,29 @@ impl Snippet {
         Ok(())
     }
 
-    /// Pushes `this`; refused in a static method, before `super()` in a
-    /// constructor, and where the method stores to slot 0.
+    /// Pushes `this`. Refused in a static method, before `super()` in a constructor, and if the method stores to slot
+    /// 0.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn load_this(&mut self) -> Result<(), SnippetError> {
         self.add(Operation::This, 0)
     }
 
-    /// Pushes a parameter, counted from 0 without `this`. Away from the entry it
-    /// is refused where the method stores to the parameter's slot.
+    /// Pushes a parameter, counted from 0 without `this`. At locations other than the entry it is refused if the method
+    /// stores to the parameter's slot.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn load_argument(&mut self, index: u8) -> Result<(), SnippetError> {
         self.add(Operation::Argument(index), 0)
     }
 
-    /// Pushes a local variable of the method's own by its slot: `iload` to
-    /// `aload`. Refused where the method's stack map frames do not say that it
-    /// holds such a value.
+    /// Pushes a local variable of the method by its slot: `iload` to `aload`. Refused unless the method's stack map
+    /// frames show such a value there.
     ///
     /// # Errors
-    /// For another opcode, or when the snippet is full.
+    /// The opcode is another one, or the snippet is full.
     pub fn load_variable(&mut self, opcode: u8, slot: u16) -> Result<(), SnippetError> {
         if !(opcode::ILOAD..=opcode::ALOAD).contains(&opcode) {
             let expected = "iload, lload, fload, dload or aload";
@@ -206,21 +199,19 @@ impl Snippet {
         self.add(Operation::Variable(opcode, slot), 0)
     }
 
-    /// Pushes an operand of the instruction that the snippet stands around
-    /// ([`Change::Around`](crate::Change::Around)), as the instruction would take
-    /// it; counted from 0, a receiver or array first.
+    /// Pushes an operand of the instruction that the snippet surrounds ([`Change::Around`](crate::Change::Around)),
+    /// with the type that the instruction expects. Operands count from 0; a receiver or array comes first.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn load_operand(&mut self, index: u8) -> Result<(), SnippetError> {
         self.add(Operation::Operand(index), 0)
     }
 
-    /// The instruction that the snippet stands around, with the operands that it
-    /// would have taken: what it gives is left on the stack.
+    /// Runs the instruction that the snippet surrounds, with its original operands, and leaves its result on the stack.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn proceed(&mut self) -> Result<(), SnippetError> {
         self.add(Operation::Proceed, 0)
     }
@@ -228,7 +219,7 @@ impl Snippet {
     /// Pushes an `int`.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn push_int(&mut self, value: i32) -> Result<(), SnippetError> {
         self.add(Operation::Push(Value::Int(value)), 0)
     }
@@ -236,23 +227,23 @@ impl Snippet {
     /// Pushes a `long`.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn push_long(&mut self, value: i64) -> Result<(), SnippetError> {
         self.add(Operation::Push(Value::Long(value)), 0)
     }
 
-    /// Pushes a `float`, bit by bit as it is.
+    /// Pushes a `float` and preserves its bits.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn push_float(&mut self, value: f32) -> Result<(), SnippetError> {
         self.add(Operation::Push(Value::Float(value.to_bits())), 0)
     }
 
-    /// Pushes a `double`, bit by bit as it is.
+    /// Pushes a `double` and preserves its bits.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn push_double(&mut self, value: f64) -> Result<(), SnippetError> {
         self.add(Operation::Push(Value::Double(value.to_bits())), 0)
     }
@@ -260,7 +251,7 @@ impl Snippet {
     /// Pushes a string of at most 65,535 bytes in modified UTF-8.
     ///
     /// # Errors
-    /// When it is longer, or the snippet is full.
+    /// The string is longer, or the snippet is full.
     pub fn push_string(&mut self, text: &str) -> Result<(), SnippetError> {
         let bytes = modified_utf8::encode(text);
         let length = bytes.len();
@@ -274,7 +265,7 @@ impl Snippet {
     /// Pushes the `java.lang.Class` of an internal name or array descriptor.
     ///
     /// # Errors
-    /// When it is no such name, or the snippet is full.
+    /// The name is invalid, or the snippet is full.
     pub fn push_class(&mut self, internal_name: &str) -> Result<(), SnippetError> {
         let name = class(internal_name, self.at())?;
         let length = name.len();
@@ -284,17 +275,16 @@ impl Snippet {
     /// Pushes `null`.
     ///
     /// # Errors
-    /// When the snippet is full.
+    /// The snippet is full.
     pub fn push_null(&mut self) -> Result<(), SnippetError> {
         self.add(Operation::Plain(opcode::ACONST_NULL), 0)
     }
 
-    /// Calls a method: `invokestatic`, `invokevirtual`, `invokespecial` or
-    /// `invokeinterface`.
+    /// Calls a method: `invokestatic`, `invokevirtual`, `invokespecial` or `invokeinterface`.
     ///
     /// # Errors
-    /// For another opcode, names and descriptors that no class file may hold,
-    /// more than 255 argument slots, or a full snippet.
+    /// The opcode is another one, a name or descriptor is invalid, arguments take more than 255 slots, or the snippet
+    /// is full.
     pub fn invoke(&mut self, opcode: u8, target: MemberName) -> Result<(), SnippetError> {
         let member = method(opcode, &target, self.at())?;
         let length = member.text();
@@ -311,11 +301,11 @@ impl Snippet {
         self.add(Operation::Field(opcode, member), length)
     }
 
-    /// `new`, `checkcast`, `instanceof` or `anewarray` of an internal name or,
-    /// but for `new`, an array descriptor.
+    /// Adds `new`, `checkcast`, `instanceof` or `anewarray` of an internal name. All but `new` also accept an array
+    /// descriptor.
     ///
     /// # Errors
-    /// For another opcode, no such name, or a full snippet.
+    /// The opcode is another one, the name is invalid, or the snippet is full.
     pub fn with_type(&mut self, opcode: u8, internal_name: &str) -> Result<(), SnippetError> {
         let at = self.at();
         let known = [
@@ -336,15 +326,14 @@ impl Snippet {
         self.add(Operation::WithType(opcode, name), length)
     }
 
-    /// Any other instruction. The operand of `xload` and `xstore` is one of the
-    /// snippet's own slots from 0; that of `newarray` its element type (JVMS
-    /// table 6.5.newarray-A); that of `bipush` and `sipush` the number; others
-    /// have none, and it is not looked at.
+    /// Adds any other instruction. For `xload` and `xstore`, the operand is one of the snippet's own slots from 0. For
+    /// `newarray` it is the element type (JVMS table 6.5.newarray-A), for `bipush` and `sipush` the number. Other
+    /// instructions ignore it.
     ///
     /// # Errors
-    /// For instructions with a method of their own here, those that a snippet
-    /// cannot hold (`ldc`, switches, `jsr`, `ret`, `wide`, `invokedynamic`,
-    /// `multianewarray`), an operand that does not fit, or a full snippet.
+    /// The instruction has a method of its own here, or a snippet cannot hold it (`ldc`, switches, `jsr`, `ret`,
+    /// `wide`, `invokedynamic`, `multianewarray`).
+    /// The operand may also be out of range, or the snippet full.
     pub fn op(&mut self, opcode: u8, operand: i32) -> Result<(), SnippetError> {
         let at = self.at();
         let operation = match opcode::form(opcode) {
@@ -374,10 +363,10 @@ impl Snippet {
         self.add(operation, 0)
     }
 
-    /// `iinc` of one of the snippet's own slots.
+    /// Adds `iinc` of one of the snippet's own slots.
     ///
     /// # Errors
-    /// When there is no such slot or the snippet is full.
+    /// The slot is out of range, or the snippet is full.
     pub fn increment(&mut self, slot: u16, by: i16) -> Result<(), SnippetError> {
         let operand = i32::from(slot);
         let slot =
@@ -385,7 +374,7 @@ impl Snippet {
         self.add(Operation::Increment(slot, by), 0)
     }
 
-    /// Makes a label, to be placed once with [`Snippet::place`].
+    /// Creates a label; place it once with [`Snippet::place`].
     pub fn new_label(&mut self) -> Label {
         let label = Label(self.labels.len() as u32);
         if self.labels.len() < MAX_SNIPPET_OPERATIONS {
@@ -394,10 +383,10 @@ impl Snippet {
         label
     }
 
-    /// Puts a label in front of the next operation.
+    /// Places a label before the next operation.
     ///
     /// # Errors
-    /// When it is none of this snippet's, has been placed, or the snippet is full.
+    /// The label belongs to another snippet, was placed before, or the snippet is full.
     pub fn place(&mut self, label: Label) -> Result<(), SnippetError> {
         let at = self.at();
         match self.labels.get_mut(label.0 as usize) {
@@ -408,10 +397,10 @@ impl Snippet {
         self.add(Operation::Label(label), 0)
     }
 
-    /// `goto`, or a conditional branch (`if…`).
+    /// Adds `goto`, or a conditional branch (`if…`).
     ///
     /// # Errors
-    /// For another opcode, a label of another snippet, or a full snippet.
+    /// The opcode is another one, the label belongs to another snippet, or the snippet is full.
     pub fn jump(&mut self, opcode: u8, label: Label) -> Result<(), SnippetError> {
         let at = self.at();
         if opcode != opcode::GOTO && !opcode::is_conditional(opcode) {

@@ -1,18 +1,18 @@
-//! What can be wrong with a snippet.
+//! Errors of snippets.
 
 use thiserror::Error;
 
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_TEXT};
 use jvms::opcode;
 
-/// Why a snippet was refused. Operations are counted from 0, labels included.
+/// The reason why a snippet was refused. Operations are counted from 0, labels included.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SnippetError {
     /// It is full.
     #[error("a snippet holds at most {MAX_SNIPPET_OPERATIONS} operations; call a method instead")]
     TooLong,
-    /// Its names and strings are too long in all.
+    /// Its names and strings are too long together.
     #[error("a snippet holds at most {MAX_SNIPPET_TEXT} bytes of names and strings")]
     TooMuchText,
     /// One string is longer than the constant pool allows.
@@ -21,17 +21,17 @@ pub enum SnippetError {
         /// Its length in modified UTF-8.
         length: u64,
     },
-    /// A name or descriptor that no class file may hold (JVMS 4.2, 4.3).
+    /// An invalid name or descriptor (JVMS 4.2, 4.3).
     #[error("operation {at}: expected a {expected}, found `{found}`")]
     BadName {
         /// The operation.
         at: u32,
-        /// What it should be.
+        /// The expected syntax.
         expected: &'static str,
-        /// What it is, cut off where it is long.
+        /// The invalid text, truncated if long.
         found: String,
     },
-    /// An instruction that this method does not make.
+    /// An instruction that this method does not create.
     #[error("operation {at}: expected {expected}, found {found} ({opcode})")]
     BadOpcode {
         /// The operation.
@@ -40,7 +40,7 @@ pub enum SnippetError {
         opcode: u8,
         /// Its mnemonic.
         found: &'static str,
-        /// What would do.
+        /// The accepted instructions.
         expected: &'static str,
     },
     /// An operand out of range.
@@ -53,22 +53,22 @@ pub enum SnippetError {
         /// The operand.
         operand: i32,
     },
-    /// A label that this snippet did not make.
+    /// A label of another snippet.
     #[error("operation {at}: the label is none of this snippet's; make it with new_label")]
     UnknownLabel {
         /// The operation.
         at: u32,
     },
-    /// A label cannot stand at two places.
+    /// A label was placed twice.
     #[error("operation {at}: the label has been placed before")]
     LabelPlacedTwice {
         /// The operation.
         at: u32,
     },
-    /// A label stands nowhere.
+    /// A label was never placed.
     #[error("label {label} is never placed")]
     LabelNotPlaced {
-        /// Its number in the order of making, from 0.
+        /// Its number in the order of creation, from 0.
         label: u32,
     },
     /// Types do not fit (JVMS 4.10.1.9).
@@ -78,17 +78,17 @@ pub enum SnippetError {
         at: u32,
         /// The instruction.
         mnemonic: &'static str,
-        /// What it needs.
+        /// The required types.
         expected: String,
-        /// What is there.
+        /// The types found.
         found: String,
     },
-    /// Something cannot be used in this class, method or place.
+    /// The operation is not allowed in this class, method or location.
     #[error("operation {at}: {reason}")]
     NotHere {
         /// The operation.
         at: u32,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
 }

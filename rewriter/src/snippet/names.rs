@@ -1,4 +1,4 @@
-//! Names in operations, checked.
+//! Checks of names in operations.
 
 use crate::snippet::error::SnippetError;
 use crate::snippet::operation::{Member, MemberName};
@@ -7,7 +7,7 @@ use jvms::modified_utf8;
 use jvms::names::{is_called_by_name, is_internal, is_unqualified};
 use jvms::opcode;
 
-/// Longest name shown in an error.
+/// Maximum bytes of a name shown in an error.
 const SHOWN: usize = 80;
 
 #[cold]
@@ -23,7 +23,7 @@ pub(super) fn bad(expected: &'static str, found: &str, at: u32) -> SnippetError 
     }
 }
 
-/// The text in modified UTF-8, if the pool has room for it.
+/// Encodes the text in modified UTF-8, if it fits into the pool.
 fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
     let bytes = modified_utf8::encode(text);
     if bytes.len() > usize::from(u16::MAX) {
@@ -33,7 +33,7 @@ fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
     Ok(bytes)
 }
 
-/// An internal name or array descriptor.
+/// Checks an internal name or array descriptor.
 pub(super) fn class(name: &str, at: u32) -> Result<Vec<u8>, SnippetError> {
     let bytes = encode(name)?;
     if is_class_or_array(&bytes) {
@@ -105,12 +105,12 @@ fn member(target: &MemberName, at: u32) -> Result<Member, SnippetError> {
 }
 
 impl Member {
-    /// A method by its names, checked.
+    /// Checks the names of a method.
     pub(crate) fn method(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
         method(opcode, target, 0)
     }
 
-    /// A field by its names, checked.
+    /// Checks the names of a field.
     pub(crate) fn field(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
         field(opcode, target, 0)
     }

@@ -1,12 +1,11 @@
-//! The operations of a snippet and what they name.
+//! The operations of a snippet, and the names in them.
 
 use crate::impl_stored;
 
 /// A field or method by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemberName {
-    /// Internal name of the class (`java/lang/String`), or descriptor of an
-    /// array type for a call of its methods.
+    /// Internal name of the class (`java/lang/String`). For a method of an array type, its descriptor.
     pub owner: String,
     /// Name of the member.
     pub name: String,
@@ -18,7 +17,7 @@ pub struct MemberName {
 
 impl_stored!(struct MemberName { owner, name, descriptor, interface });
 
-/// A place in a snippet, made by [`Snippet::new_label`](crate::Snippet::new_label).
+/// A target of jumps in a snippet, created by [`Snippet::new_label`](crate::Snippet::new_label).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub(crate) u32);
 
@@ -85,11 +84,11 @@ pub(crate) enum Operation {
     Increment(u16, i16),
     Label(Label),
     Jump(u8, Label),
-    /// An operand of the instruction that the snippet stands around.
+    /// An operand of the instruction that the snippet surrounds.
     Operand(u8),
     /// That instruction with its operands.
     Proceed,
-    /// The bytes of that instruction, its operands being on the stack.
+    /// The bytes of that instruction; its operands are on the stack.
     Original(Vec<u8>),
     /// `xload` of one of the method's own slots.
     Variable(u8, u16),
@@ -115,7 +114,7 @@ impl_stored!(enum Operation {
 });
 
 impl Member {
-    /// Bytes of its names.
+    /// Returns the bytes of its names.
     pub(super) fn text(&self) -> usize {
         let lengths = [self.owner.len(), self.name.len(), self.descriptor.len()];
         lengths.iter().sum()
@@ -123,7 +122,7 @@ impl Member {
 }
 
 impl Member {
-    /// Owner, name and descriptor.
+    /// Returns owner, name and descriptor.
     pub(crate) fn names(&self) -> (&[u8], &[u8], &[u8]) {
         (&self.owner, &self.name, &self.descriptor)
     }

@@ -1,4 +1,4 @@
-//! The members and attributes that a class gets for an array of its own.
+//! The members and attributes that a class gets for its own probe array.
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::copy;
@@ -12,7 +12,7 @@ use crate::splice::hit_methods::HitMethods;
 /// The additions to one class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Added {
-    /// The way to its array.
+    /// The access to its array.
     pub(crate) array: Option<Access>,
     /// The methods that write to the array.
     pub(crate) hits: Option<HitMethods>,
@@ -26,7 +26,7 @@ impl Added {
         }
     }
 
-    /// The number of added methods.
+    /// Returns the number of added methods.
     fn methods(&self) -> u16 {
         let getter = matches!(self.array, Some(Access::Members { .. }));
         let hits = self.hits.map_or(0, |hits| hits.count());
@@ -34,7 +34,7 @@ impl Added {
     }
 }
 
-/// Writes what stands between the constant pool and the first method.
+/// Writes the bytes between the constant pool and the first method.
 pub(crate) fn head(class: &ClassFile<'_>, added: Added, out: &mut Vec<u8>) {
     let bytes = class.bytes();
     let (pool_end, fields) = (class.pool().end(), class.fields_start());
@@ -53,7 +53,7 @@ pub(crate) fn head(class: &ClassFile<'_>, added: Added, out: &mut Vec<u8>) {
     out.extend_from_slice(&increased(count, added.methods()));
 }
 
-/// Writes what follows the last method.
+/// Writes the bytes after the last method.
 pub(crate) fn tail(class: &ClassFile<'_>, added: Added, out: &mut Vec<u8>) {
     if let Some(Access::Members {
         code,
