@@ -1,4 +1,4 @@
-//! A change of the classes of a running JVM, followed while it is under way.
+//! Follows a change of the classes of a running JVM.
 
 use std::io::IsTerminal;
 use std::thread;
@@ -17,15 +17,15 @@ use crate::problem::{PARTIAL, Problem};
 use crate::show::say;
 use crate::until::Interrupt;
 
-/// From this many classes on users are told what changing them costs their program.
+/// From this many classes on, users learn the cost of the change for their program.
 const MANY: usize = 2_000;
-/// How often the agent is asked how far it is.
+/// Poll interval for the agent's progress.
 const TURN: Duration = Duration::from_millis(50);
-/// How often it is told where there is no terminal.
+/// Interval of progress lines without a terminal.
 const LINE: Duration = Duration::from_secs(3);
 
-/// Asks for a change, and shows how far it is until the answer comes. A signal stops it between two batches of classes;
-/// the answer then tells of those that were changed.
+/// Requests a change, and shows its progress until the answer comes. A signal stops the change
+/// between two batches of classes; the answer then names the changed classes.
 ///
 /// # Errors
 /// As [`Agent::ask`].
@@ -40,7 +40,7 @@ pub fn ask<T: DeserializeOwned + Send>(
         let mut change = Followed::new(request.can_be_cancelled());
         while !answer.is_finished() {
             thread::sleep(TURN);
-            // Once the agent is about to leave, the other connection alone hears of it.
+            // Once the agent is about to leave, only the other connection reports that.
             if change.turn(&mut second, interrupt).is_err() {
                 break;
             }
@@ -51,10 +51,10 @@ pub fn ask<T: DeserializeOwned + Send>(
     })
 }
 
-/// As [`ask`], and shows the answer, as JSON or as `text` puts it.
+/// As [`ask`], and shows the answer, as JSON or formatted by `text`.
 ///
 /// # Errors
-/// As [`Agent::connect`] and [`ask`]; or that a signal stopped it between two batches.
+/// As [`Agent::connect`] and [`ask`], or if a signal stopped the change between two batches.
 pub fn answer<T: DeserializeOwned>(
     target: &Target,
     request: &Request,
@@ -72,8 +72,8 @@ pub fn answer<T: DeserializeOwned>(
     Ok(if is_partial { PARTIAL } else { code })
 }
 
-/// Waits until the agent has instrumented the classes that were loaded before it came; a signal stops it between two
-/// batches of classes. Gives the agent's state then.
+/// Waits until the agent has instrumented the classes that were loaded before it. A signal stops it
+/// between two batches of classes. Returns the agent's state.
 ///
 /// # Errors
 /// As [`Agent::ask`].
@@ -88,7 +88,7 @@ pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Pr
     }
 }
 
-/// A change that is under way.
+/// A running change.
 struct Followed {
     bar: Bar,
     cancelled: bool,
@@ -102,7 +102,7 @@ impl Followed {
         }
     }
 
-    /// Shows how far it is, and stops it, once, if a signal has come.
+    /// Shows the progress, and cancels the change once after a signal.
     fn turn(&mut self, agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
         let status: Status = agent.ask_for(&Request::Status)?;
         self.bar.show(status.progress);
@@ -115,11 +115,12 @@ impl Followed {
     }
 }
 
-/// Classes done and left, as a bar on a terminal and as lines elsewhere; what many classes mean for the program.
+/// Progress display: a bar on a terminal, lines elsewhere, and a note about the cost of many
+/// classes.
 struct Bar {
     bar: Option<ProgressBar>,
     lines: Lines,
-    /// Whether it is still to be said what many classes mean; not if they are restored.
+    /// True until the note about many classes is printed; false for restored classes.
     warns: bool,
 }
 
@@ -165,7 +166,7 @@ impl Bar {
     }
 }
 
-/// Lines that tell every few seconds how far a change is.
+/// Progress lines, one every few seconds.
 struct Lines {
     what: &'static str,
     last: Instant,

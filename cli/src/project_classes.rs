@@ -1,5 +1,5 @@
-//! Which classes are a project's own, as `classhook coverage -- mvn test` found them: kept beside the snapshots, so that
-//! later reports of the folder are about the same classes.
+//! A project's own classes, found by `classhook coverage -- mvn test` and stored beside the
+//! snapshots, so that later reports of the folder cover the same classes.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use crate::show::{path, say};
 
 /// The file's name in the output folder.
 const FILE: &str = "classhook-project.json";
-/// The version of its form.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// What the file holds.
+/// Content of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Project {
     version: u32,
@@ -31,7 +31,7 @@ struct Project {
     sources: Vec<PathBuf>,
 }
 
-/// Keeps the classes and sources that a build was found to have; without any, forgets those of the build before.
+/// Stores the classes and sources of a build. Without classes it deletes those of an earlier build.
 ///
 /// # Errors
 /// If the file cannot be written (`H0620`).
@@ -60,10 +60,10 @@ pub fn keep(output: &Path, tool: &str, material: &Material) -> Result<(), Proble
     })
 }
 
-/// What is reported of what runs left, with the project's classes.
+/// Returns the inputs of a report, with the project's classes.
 ///
 /// # Errors
-/// If what was kept cannot be read (`H0611`, `H0612`); as [`Recorded::check`].
+/// If the stored file cannot be read (`H0611`, `H0612`), and as [`Recorded::check`].
 pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
     let recorded = Recorded {
         material: of_folders(&recorded.files, &recorded.material)?,
@@ -73,7 +73,7 @@ pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
     Ok(recorded)
 }
 
-/// Of a folder in which a build was recorded, the project's own classes, unless something else is named.
+/// Adds the project's own classes of a recorded build, unless the user names others.
 fn of_folders(paths: &[PathBuf], material: &Material) -> Result<Material, Problem> {
     let mut material = material.clone();
     if material.has_classes() {

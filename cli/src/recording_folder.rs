@@ -1,4 +1,5 @@
-//! The folder in which an agent records that comes into a running JVM, whose user and file system may be others.
+//! The folder for recordings of an agent in a running JVM, whose user and file system may be
+//! others.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -13,16 +14,17 @@ use crate::checked_options::{CheckedOptions, absolute};
 use crate::problem::Problem;
 use crate::show::{self, say};
 
-/// The folder if nobody names one, in that of the command.
+/// The default folder, relative to that of the command.
 pub const DEFAULT: &str = "classhook";
 
 /// The folder in another file system, and the start of its name in ours, if no option names one.
 const ELSEWHERE: &str = "/tmp/classhook";
 
-/// Access to a folder in which files are made.
+/// Access required for creating files in a folder.
 const MAKE_FILES: Access = Access::WRITE_OK.union(Access::EXEC_OK);
 
-/// Returns the folder, as the JVM sees it. A folder that root has to make for another user becomes that user's.
+/// Returns the folder, as the JVM sees it. A folder that root creates for another user becomes that
+/// user's.
 ///
 /// # Errors
 /// If the JVM's user cannot write to the folder that an option names (`H0620`).
@@ -35,18 +37,19 @@ pub fn of_jvm(
     in_jvm(process, library, (&checked.output, is_default))
 }
 
-/// Returns the folder for what outlasts a visit, as the JVM sees it: the one that is named, or else the default.
+/// Returns the folder for data that outlasts a visit, as the JVM sees it: the named one, or else
+/// the default.
 ///
 /// # Errors
-/// If the current folder is gone, or the JVM's user cannot write to the folder that is named (`H0620`).
+/// If the current folder was removed, or the JVM's user cannot write to the named folder (`H0620`).
 pub fn lasting(process: &Process, named: Option<&Path>) -> Result<PathBuf, Problem> {
     let folder = absolute(named.unwrap_or(Path::new(DEFAULT)))?;
     let around = folder.parent().unwrap_or(Path::new("/"));
     in_jvm(process, around, (&folder, named.is_none()))
 }
 
-/// Returns the folder that is asked for, or another one if that is the default and the JVM cannot have it. The JVM has
-/// our file system if it sees the path `here`.
+/// Returns the requested folder, or another one if that is the default and unusable for the JVM.
+/// The JVM has our file system if it sees the path `here`.
 fn in_jvm(
     process: &Process,
     here: &Path,
@@ -89,7 +92,8 @@ fn refused(process: &Process, folder: &Path, error: &io::Error) -> Problem {
         )
 }
 
-/// Makes sure that the user of the process can make files in the folder, which is made if it is not there.
+/// Creates the folder if it is missing, and checks that the user of the process can create files in
+/// it.
 fn make_for(process: &Process, folder: &Path) -> io::Result<()> {
     match process.check_access(folder, MAKE_FILES) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -109,7 +113,8 @@ fn make_for(process: &Process, folder: &Path) -> io::Result<()> {
     process.check_access(folder, MAKE_FILES)
 }
 
-/// Makes a folder of ours in one of ours, with those between them, and gives them to the user of the process.
+/// Creates a folder of ours below another folder of ours, with those between, and gives them to the
+/// user of the process.
 fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|missing| *missing != above);
     let missing: Vec<&Path> = missing.collect();
@@ -121,7 +126,8 @@ fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> 
     missing.try_for_each(|folder| chown(folder, Some(user), Some(group)))
 }
 
-/// As [`make_for`], for a folder in `/tmp`, to which every user may write. No other user can read recordings there.
+/// As [`make_for`], for a folder in `/tmp`, to which every user may write. No other user can read
+/// recordings there.
 fn make_own(process: &Process, folder: &Path) -> io::Result<()> {
     let mut private = DirBuilder::new();
     private.mode(0o700);

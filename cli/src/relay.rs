@@ -1,5 +1,5 @@
-//! Recordings to another machine, by the program beside this command: what it needs for encrypted connections would be a
-//! part of the command. It follows the files that agents write; the JVMs know nothing of it.
+//! Sends recordings to another machine, with the program beside this command, to limit the
+//! command's size. The program follows the files that agents write; the JVMs are not involved.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::companion;
 use crate::problem::Problem;
 use crate::show::{name, say};
 
-/// What to do if there was never a connection.
+/// Help if no connection was made.
 const NOBODY: &str = "start `classhook collect` there first, with a copy of its token file here; with --output DIR the recording stays here as well";
-/// What to do if nothing was recorded.
+/// Help if the recording is empty.
 const EMPTY: &str = "does the command start a JVM, and does what the agent said above explain it?";
-/// What to do if the connection came to an end.
+/// Help if the connection broke.
 const CUT_OFF: &str = "what came before is there, and stays; with --output DIR the whole recording stays here as well";
 
 /// File name of the program.
 pub const RELAY: &str = "classhook-relay";
 
-/// Where recordings are sent.
+/// Options for sending recordings.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RelayOptions {
     /// Send the recording to `classhook collect` while it grows: tcp://HOST:PORT (encrypted), unix:PATH
@@ -34,25 +34,26 @@ pub struct RelayOptions {
     pub token_file: Option<PathBuf>,
 }
 
-/// Whose files are sent.
+/// Selects the files to send.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'a> {
-    /// Those of the JVMs of a run.
+    /// Files of the JVMs of a run.
     Run(&'a str),
-    /// Those of the JVM whose files have this name before the extension.
+    /// Files of the JVM with this file name before the extension.
     Jvm(&'a str),
-    /// The event files of the agent in the JVM of this process that began at this time, in milliseconds since 1970.
+    /// Event files of the agent in the JVM of this process that began at this time, in milliseconds
+    /// since 1970.
     Process(u32, u64),
 }
 
-/// What is sent while it is recorded.
+/// A running transfer.
 #[derive(Debug)]
 pub struct Sending {
     child: Child,
     to: String,
 }
 
-/// What became of it, as the program says.
+/// The program's report of a transfer.
 #[derive(Debug, Default)]
 struct Report {
     files: Vec<Sent>,
@@ -86,10 +87,11 @@ impl Report {
 }
 
 impl RelayOptions {
-    /// Checks what is asked for, before anything is recorded.
+    /// Checks the options before any recording.
     ///
     /// # Errors
-    /// If nothing can be sent there, or the token is none (`H0669`), or the program is not there (`H0667`).
+    /// If nothing can be sent to the address, the token is invalid (`H0669`), or the program is
+    /// missing (`H0667`).
     pub fn check(&self) -> Result<(), Problem> {
         let Some(to) = &self.to else { return Ok(()) };
         self.check_words(to)?;
@@ -100,7 +102,7 @@ impl RelayOptions {
         answered(&answer.stdout, failed).map(drop)
     }
 
-    /// What can be said without the program.
+    /// Checks the options without the program.
     fn check_words(&self, to: &str) -> Result<(), Problem> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
@@ -119,10 +121,11 @@ impl RelayOptions {
         }
     }
 
-    /// Begins to send the files of `which` in a folder, which need not be there yet; none if it is not asked for.
+    /// Starts to send the files of `which` in a folder, which may not exist yet. Returns nothing
+    /// without `--to`.
     ///
     /// # Errors
-    /// If the program is not there (`H0667`).
+    /// If the program is missing (`H0667`).
     pub fn start(&self, folder: &Path, which: Which<'_>) -> Result<Option<Sending>, Problem> {
         let Some(to) = &self.to else { return Ok(None) };
         let which = match which {
@@ -142,15 +145,15 @@ impl RelayOptions {
 }
 
 impl Sending {
-    /// The recording is over: sends what is left, and says what was sent.
+    /// Ends the transfer: sends the rest, and prints the report.
     ///
     /// # Errors
-    /// If the receiver has not all of it (`H0666`), or the program failed (`H0667`).
+    /// If the receiver lacks data (`H0666`), or the program failed (`H0667`).
     pub fn finish(mut self) -> Result<(), Problem> {
         drop(self.child.stdin.take()); // tells it
         let mut answer = Vec::new();
         if let Some(mut out) = self.child.stdout.take() {
-            // What is not there is not read as an answer either.
+            // A missing answer is reported below.
             let _ = out.read_to_end(&mut answer);
         }
         let _ = self.child.wait();
@@ -162,12 +165,12 @@ impl Sending {
 
 impl Drop for Sending {
     fn drop(&mut self) {
-        // One that was not finished, as something else failed: it sends what there is by itself.
+        // After another failure, the program sends the existing data by itself.
         drop(self.child.stdin.take());
     }
 }
 
-/// What the program has answered; `failed` with its cause if it could do nothing.
+/// Decodes the program's answer. Returns `failed` with its cause if the program failed.
 fn answered(answer: &[u8], failed: Problem) -> Result<Value, Problem> {
     let answer: Value =
         serde_json::from_slice(answer).map_err(|_| unusable("it ended without an answer"))?;
@@ -236,7 +239,7 @@ pub fn check_version() -> Result<(), Problem> {
     companion::check(RELAY).map_err(|found| unusable(&found))
 }
 
-/// The program cannot be used.
+/// Returns the error for an unusable program.
 #[must_use]
 pub fn unusable(found: &str) -> Problem {
     Problem::partial(

@@ -1,4 +1,4 @@
-//! Plugins that compute tables of what was recorded.
+//! Plugins that compute tables from recordings.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::plugin_project::PluginSource;
 use crate::plugins;
 use crate::problem::Problem;
 
-/// Which plugins are to compute tables.
+/// Options that select plugins for tables.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ReportPlugins {
     /// Compute the tables of this plugin: a component file (.wasm) or a project's folder, which is built; repeatable
@@ -27,7 +27,7 @@ pub struct ReportPlugins {
 }
 
 impl ReportPlugins {
-    /// The plugins, which must be able to.
+    /// Loads the plugins, and checks that they compute tables.
     ///
     /// # Errors
     /// If one does not load (`H01xx`, `H068x`), or computes no tables (`H0697`).
@@ -55,13 +55,13 @@ impl ReportPlugins {
 pub struct Reporters(Vec<PluginConfig>);
 
 impl Reporters {
-    /// This plugin alone.
+    /// Returns this plugin alone.
     #[must_use]
     pub fn one(plugin: PluginConfig) -> Self {
         Self(vec![plugin])
     }
 
-    /// The tables with those that the plugins compute of them, and why some do not.
+    /// Adds the tables that the plugins compute. The second result holds their failures.
     #[must_use]
     pub fn add_to(&self, recorded: Vec<Table>) -> (Vec<Table>, Vec<Problem>) {
         let recorded = Arc::new(recorded);
@@ -82,7 +82,7 @@ impl Reporters {
     }
 }
 
-/// The tables of one plugin; else the cause, and the error for the user.
+/// Returns the tables of one plugin, or the cause and the error for the user.
 fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, (String, Problem)> {
     let name = &plugin.name;
     let is_own = |number: &usize| recorded.get(*number).is_some_and(|it| it.plugin() == name);
@@ -145,12 +145,12 @@ fn not_computed(plugin: &str, cause: &str) -> Problem {
     Problem::partial("H0698", message).with("cause", cause)
 }
 
-/// What was recorded of one plugin, among all tables.
+/// The recorded tables of one plugin, among all tables.
 struct OfPlugin {
     all: Arc<Vec<Table>>,
-    /// Numbers of its own.
+    /// Indices of the plugin's own tables.
     own: Vec<usize>,
-    /// Why rows could not be read.
+    /// Cause if rows could not be read.
     unread: Mutex<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What has to be covered: `--fail-under`, and rules from files; and whether it is.
+//! Coverage requirements: `--fail-under` and rules from files, and their verdict.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::rules::{self, rule::Names, rule::Rule};
 use crate::show::name;
 use crate::warnings::{Warning, Warnings};
 
-/// The rules of a command, as they are given.
+/// The rules of a command, as given.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Rules {
     /// Require this coverage in percent, else exit with 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; repeatable
@@ -38,7 +38,7 @@ impl Rules {
     }
 }
 
-/// What has to be covered.
+/// Parsed requirements.
 #[derive(Debug, Clone, Default)]
 pub struct Requirements {
     minimums: Vec<Minimum>,
@@ -46,17 +46,17 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// How many rules there are.
+    /// Returns the number of rules.
     #[must_use]
     pub fn count(&self) -> usize {
         self.minimums.len() + self.rules.len()
     }
 
-    /// Whether all rules hold, and what breaks them. They are about these bundles, which may be parts of `all`.
+    /// Checks all rules against these bundles, which may be parts of `all`.
     ///
     /// # Errors
-    /// If no class was measured, a rule in our own form is about nothing (`H0671`), or about what is not counted in a
-    /// part.
+    /// If no class was measured, a rule in our own form matches nothing (`H0671`), or a rule needs
+    /// a counter that a part lacks.
     pub fn check(
         &self,
         bundles: &[BundleCoverage],
@@ -106,7 +106,7 @@ fn no_complexity() -> Problem {
     )
 }
 
-/// What was never measured is not covered enough.
+/// Returns the error for an empty measurement, which fulfils no rule.
 fn nothing_measured() -> Problem {
     Problem::user("H0671", "no class was measured that a rule could be about")
         .with("expected", "at least one class with instructions")
@@ -123,14 +123,14 @@ fn about_nothing(rule: &Rule) -> Problem {
     Problem::user("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
 }
 
-/// As JaCoCo has it, such a rule holds.
+/// As in JaCoCo, such a rule holds.
 fn checks_nothing(rule: &Rule) -> Warning {
     Warning::new("H0677", ABOUT_NOTHING)
         .with("at", rule.origin.clone())
         .with("note", "the rule holds, as in JaCoCo's check")
 }
 
-/// What came of the rules.
+/// The result of the rules.
 #[derive(Debug)]
 pub struct Verdict {
     rules: usize,
@@ -139,7 +139,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What breaks the rules; that all rules hold, if nothing does; empty without rules.
+    /// Formats the violations, or a line that all rules hold; empty without rules.
     #[must_use]
     pub fn table(&self) -> String {
         if self.short.is_empty() && self.violations.is_empty() {
@@ -156,10 +156,10 @@ impl Verdict {
         text
     }
 
-    /// The problem that a rule is broken, if one is.
+    /// Returns the violations as an error.
     ///
     /// # Errors
-    /// `H0673`, with which the command ends with 4.
+    /// `H0673`, with exit code 4.
     pub fn problem(&self) -> Result<(), Problem> {
         let message = match (self.short.len(), self.violations.len()) {
             (0, 0) => return Ok(()),
@@ -177,7 +177,7 @@ impl Verdict {
     }
 }
 
-/// How often, in words.
+/// Formats a count as `once` or `N times`.
 fn times(count: usize) -> String {
     match count {
         1 => "once".to_owned(),

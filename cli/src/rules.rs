@@ -1,12 +1,12 @@
-//! Rules of how much must be covered, from a file: our own TOML, or JaCoCo's XML.
+//! Coverage rules from a file: our own TOML, or JaCoCo's XML.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`rule`] | rules as values, and what they say of a report |
+//! | [`rule`] | rules as values, and their violations in a report |
 //! | [`decimal`], [`wildcards`] | JaCoCo's numbers and patterns |
 //! | [`toml_form`], [`xml_form`] | files as rules |
 //! | [`elements`] | XML as a tree |
-//! | [`document`] | a file, and mistakes shown at their places in it |
+//! | [`document`] | a file, and mistakes shown at their positions |
 
 pub mod decimal;
 pub mod document;
@@ -27,7 +27,7 @@ use rule::Rule;
 /// Reads the rules of a file, which is XML if it begins with `<`.
 ///
 /// # Errors
-/// If it cannot be read, or something in it makes no sense (`H0676`).
+/// If the file cannot be read, or has an invalid rule (`H0676`).
 pub fn read(path: &Path) -> Result<Vec<Rule>, Problem> {
     let document = Document::read(path)?;
     let text = document.text().trim_start_matches('\u{feff}');

@@ -1,4 +1,4 @@
-//! Which classes a report is about: the agent's selectors, applied to class files and to files of runs.
+//! Selects the classes of a report: the agent's selectors, applied to class files and run files.
 
 use coverage::class::ClassDescription;
 use host::selector::{SelectableClass, Selection, Verdict};
@@ -9,27 +9,27 @@ use crate::excluded_annotations::ExcludedAnnotations;
 use crate::problem::Problem;
 use crate::show::say;
 
-/// Selectors over names, annotations, supertypes and, where it is known, the place of a class file.
+/// Selectors over names, annotations, supertypes and, if known, the location of a class file.
 ///
-/// Selectors over loaders are applied to event files alone, which name the loader of each class.
+/// Selectors over loaders apply to event files alone, which record the loader of each class.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// All but those over loaders.
+    /// All selectors except those over loaders.
     selection: Selection,
-    /// All but those over locations.
+    /// All selectors except those over locations.
     of_events: Selection,
-    /// All selectors, as they were written.
+    /// All selectors, as written.
     texts: Vec<String>,
     /// Annotations that exclude their classes and methods.
     excluded: ExcludedAnnotations,
 }
 
 impl Filter {
-    /// Parses the selectors that an agent was given, each of which may be several separated by `;`. None select
-    /// everything.
+    /// Parses selectors in the agent's syntax. Each text may hold several, separated by `;`. An
+    /// empty list selects everything.
     ///
     /// # Errors
-    /// If one makes no sense (`H0606`).
+    /// If a selector is invalid (`H0606`).
     pub fn new(selectors: &[String]) -> Result<Self, Problem> {
         let without = |what: &str| {
             let kept = parts(selectors).filter(|part| !concerns(part, what));
@@ -48,10 +48,10 @@ impl Filter {
         })
     }
 
-    /// Parses the selectors of a report of event files alone, which name loaders and no places.
+    /// Parses the selectors of a report on event files, which record loaders and no locations.
     ///
     /// # Errors
-    /// As [`Filter::new`]; and if one is over locations or source files.
+    /// As [`Filter::new`], and for a selector over locations or source files.
     pub fn of_event_files(selectors: &[String]) -> Result<Self, Problem> {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "source:")) {
             return Err(cannot(
@@ -68,7 +68,8 @@ impl Filter {
         }
     }
 
-    /// Prints the selectors that the table of calls ignores: no event file has the location of a class.
+    /// Prints the selectors that the table of calls ignores: no event file has the location of a
+    /// class.
     pub fn tell_what_events_lack(&self) {
         let mut lacking = self.texts.iter().map(String::as_str);
         if let Some(part) = lacking.find(|part| concerns(part, "location:")) {
@@ -78,10 +79,11 @@ impl Filter {
         }
     }
 
-    /// Parses the selectors of a report of what was recorded before, from class files in places or of none.
+    /// Parses the selectors of a report on recorded data, with or without class locations.
     ///
     /// # Errors
-    /// As [`Filter::new`]; and if one is over what the report cannot know: loaders, or without places locations.
+    /// As [`Filter::new`], and for a selector over unknown data: loaders, or locations without
+    /// class locations.
     pub fn of_report(selectors: &[String], has_places: bool) -> Result<Self, Problem> {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "loader:")) {
             return Err(cannot(
@@ -99,10 +101,10 @@ impl Filter {
         Self::new(selectors)
     }
 
-    /// Leaves out the classes and methods with these annotations, too.
+    /// Adds annotations that exclude their classes and methods.
     ///
     /// # Errors
-    /// `H0606` for a name that no annotation can have.
+    /// `H0606` for an invalid name of an annotation.
     pub fn excluding(self, annotations: &[String]) -> Result<Self, Problem> {
         Ok(Self {
             excluded: ExcludedAnnotations::parse(annotations)?,
@@ -110,25 +112,26 @@ impl Filter {
         })
     }
 
-    /// The annotations that exclude their classes and methods.
+    /// Returns the annotations that exclude their classes and methods.
     #[must_use]
     pub fn excluded(&self) -> &ExcludedAnnotations {
         &self.excluded
     }
 
-    /// Whether everything is selected.
+    /// Checks whether everything is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The selectors, as they were written.
+    /// Returns the selectors, as written.
     #[must_use]
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// Whether the report is about this class, whose file was found at `place`; none if the agent selected it.
+    /// Checks whether the report covers this class, whose file is at `place`. Without a place, the
+    /// agent has selected the class.
     #[must_use]
     pub fn wants(&self, class: &ClassDescription<'_>, place: Option<&str>) -> bool {
         let selection = &self.selection;
@@ -147,10 +150,10 @@ impl Filter {
 }
 
 impl Filter {
-    /// Parses the selectors of classes of which the report has nothing but names.
+    /// Parses the selectors for classes of which only names are known.
     ///
     /// # Errors
-    /// As [`Filter::new`]; and if one is over anything else.
+    /// As [`Filter::new`], and for a selector over anything else.
     pub fn of_names(selectors: &[String]) -> Result<Self, Problem> {
         let others = ["@", "<:", "source:", "loader:", "location:"];
         let is_other = |part: &&str| others.iter().any(|what| concerns(part, what));
@@ -163,7 +166,7 @@ impl Filter {
         }
     }
 
-    /// Whether the report is about the class of this internal name, of which nothing else is known.
+    /// Checks whether the report covers the class of this internal name, without further data.
     #[must_use]
     pub fn wants_name(&self, class: &str) -> bool {
         let class = ClassDescription {
@@ -173,15 +176,15 @@ impl Filter {
         self.wants(&class, None)
     }
 
-    /// Whether a selector is over annotations or supertypes.
+    /// Checks for a selector over annotations or supertypes.
     #[must_use]
     pub fn asks_class(&self) -> bool {
         let over_class = |text: &String| concerns(text, "@") || concerns(text, "<:");
         self.texts.iter().any(over_class)
     }
 
-    /// Whether the report is about a class of an event file, by its internal name, its loader and the names of its class
-    /// file, as far as the file has them.
+    /// Checks whether the report covers a class of an event file, by its internal name, its loader
+    /// and the recorded names of its class file.
     #[must_use]
     pub fn wants_recorded(&self, class: &str, loader: &str, names: Option<&ClassNames>) -> bool {
         let loader = match loader {
@@ -217,7 +220,8 @@ fn concerns(selector: &str, what: &str) -> bool {
     selector.starts_with(what)
 }
 
-/// The path of a class file as selectors over locations see it: such a selector covers what lies in what it names.
+/// Returns the path of a class file for selectors over locations. Such a selector covers the files
+/// within its location.
 #[must_use]
 pub fn location_of(place: &str) -> String {
     let path = std::path::absolute(place);
@@ -225,7 +229,7 @@ pub fn location_of(place: &str) -> String {
     code_location::path(&path)
 }
 
-/// The names that an event file has of a class.
+/// The recorded names of a class in an event file.
 struct Recorded<'a>(&'a ClassNames);
 
 impl SelectableClass for Recorded<'_> {

@@ -1,13 +1,13 @@
-//! The JVMs of a trace that goes on, whose calls are settled now and then: their callers are known then.
+//! JVMs of a running trace, whose calls are settled periodically: their callers are known then.
 
 use std::time::{Duration, Instant};
 
 use probes::events::Trace;
 use trace::rolling::Rolling;
 
-/// The time between two searches for settled calls.
+/// Interval between searches for settled calls.
 const TURN: Duration = Duration::from_millis(250);
-/// If a JVM records nothing for this time, all callers that are open have been seen open.
+/// If a JVM records nothing for this time, all open callers have been seen open.
 const SILENCE: Duration = Duration::from_secs(4);
 
 /// The calls of each JVM by its number.
@@ -34,7 +34,8 @@ impl<T> Default for SettlingJvms<T> {
 }
 
 impl<T> SettlingJvms<T> {
-    /// Returns the calls of a JVM that has just recorded something; `new` makes them for each new JVM.
+    /// Returns the calls of a JVM that has just recorded an event. `new` creates them for a new
+    /// JVM.
     pub fn heard(&mut self, number: usize, new: impl Fn() -> T) -> &mut T {
         let now = Instant::now();
         while self.jvms.len() <= number {
@@ -48,8 +49,8 @@ impl<T> SettlingJvms<T> {
         &mut jvm.calls
     }
 
-    /// Gives the calls of each JVM with its trace, and the time in nanoseconds up to which they are settled. Gives nothing
-    /// if the last turn was a moment ago.
+    /// Returns the calls of each JVM with its trace, and the time in nanoseconds up to which they
+    /// are settled. Returns nothing within the interval after the last turn.
     pub fn turn<'s, 'r: 's>(
         &'s mut self,
         all: impl Iterator<Item = &'r mut Rolling> + 's,
@@ -70,12 +71,12 @@ impl<T> SettlingJvms<T> {
         })
     }
 
-    /// Gives the calls of each JVM.
+    /// Returns the calls of each JVM.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.jvms.iter().map(|jvm| &jvm.calls)
     }
 
-    /// As [`SettlingJvms::iter`], to be changed.
+    /// As [`SettlingJvms::iter`], mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.jvms.iter_mut().map(|jvm| &mut jvm.calls)
     }

@@ -1,7 +1,8 @@
-//! Text on standard output and standard error: nothing else in this crate writes there, but for what other programs read.
+//! Writes text to standard output and standard error. Only output for other programs bypasses this
+//! module.
 //!
-//! What a terminal would obey is escaped here ([`escape`]). Names that come from elsewhere are escaped before they are
-//! put into a line ([`name`], [`path`], [`answer`]), so that they cannot begin one.
+//! Control characters for terminals are escaped here ([`escape`]). Foreign names are escaped before
+//! they enter a line ([`name`], [`path`], [`answer`]), so that they cannot start one.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// Writes text of several lines; a reader that has had enough is no error.
+/// Writes text of several lines. A reader that closes its end is no error.
 ///
 /// # Errors
 /// If standard output cannot be written (`H0624`).
@@ -22,7 +23,7 @@ pub fn show(text: &str) -> Result<(), Problem> {
     write(&escape::lines(text))
 }
 
-/// As [`show`], for a document that means the same as `value`.
+/// As [`show`], for a JSON document with the content of `value`.
 ///
 /// # Errors
 /// As [`show`].
@@ -30,7 +31,7 @@ pub fn show_json(value: &Value) -> Result<(), Problem> {
     write(&escape::json(&format!("{value:#}\n")))
 }
 
-/// As [`show`], for text with colours, whose names were escaped when it was made.
+/// As [`show`], for coloured text whose names are already escaped.
 ///
 /// # Errors
 /// As [`show`].
@@ -38,7 +39,7 @@ pub fn show_coloured(text: &str) -> Result<(), Problem> {
     write(text)
 }
 
-/// As [`show_coloured`]; on standard error if standard output has something else.
+/// As [`show_coloured`], on standard error if standard output is taken.
 ///
 /// # Errors
 /// As [`show`].
@@ -50,7 +51,7 @@ pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Problem> {
     show_coloured(text)
 }
 
-/// Whoever has closed standard error wants to hear nothing more; the exit code still says it.
+/// Writes to standard error. A failure is ignored; the exit code still reports the error.
 fn tell(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -68,7 +69,7 @@ pub fn complain(text: impl Display) {
 /// Prints all of these problems but the last.
 ///
 /// # Errors
-/// The last, if there is one.
+/// The last problem.
 pub fn all_but_last(problems: impl IntoIterator<Item = Problem>) -> Result<(), Problem> {
     let mut last = None;
     for problem in problems {
@@ -79,36 +80,36 @@ pub fn all_but_last(problems: impl IntoIterator<Item = Problem>) -> Result<(), P
     last.map_or(Ok(()), Err)
 }
 
-/// A name of something else as a part of a line.
+/// Escapes a foreign name for use in a line.
 #[must_use]
 pub fn name(text: &str) -> Cow<'_, str> {
     escape::line(text)
 }
 
-/// A path as a part of a line.
+/// Formats a path for use in a line.
 #[must_use]
 pub fn path(path: &Path) -> String {
     name(&path.display().to_string()).into_owned()
 }
 
-/// An answer of an agent with each text in it escaped, for display.
+/// Returns an agent's answer with each text in it escaped, for display.
 ///
 /// # Errors
-/// `H0704` if it cannot be read again.
+/// `H0704` if it cannot be decoded again.
 pub fn answer<T: Serialize + DeserializeOwned>(answer: &T) -> Result<T, Problem> {
     let value = serde_json::to_value(answer).map_err(|error| unreadable(&error))?;
     read(escaped(value))
 }
 
-/// A decoded answer.
+/// Decodes an answer.
 ///
 /// # Errors
-/// `H0704` if it is another than the one expected.
+/// `H0704` if it has another form.
 pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
     serde_json::from_value(answer).map_err(|error| unreadable(&error))
 }
 
-/// A decoded answer with each text in it escaped.
+/// Decodes an answer with each text in it escaped.
 ///
 /// # Errors
 /// As [`read`].

@@ -1,4 +1,4 @@
-//! The trees of slow calls, of a live trace and of a recording.
+//! Trees of slow calls, from a live trace or a recording.
 
 use std::io;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::show::{say, show_beside};
 use crate::traces::refuse_without_calls;
 use crate::when::nanos;
 
-/// Number of calls of a recording after which calls are settled.
+/// Number of calls of a recording between two searches for settled calls.
 const STEP: u64 = 1 << 16;
 
-/// The options for trees of slow calls.
+/// Options for trees of slow calls.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SlowOptions {
     /// Show each outermost call of this duration as a tree, with waits and collections: 200ms, 1.5s
@@ -33,10 +33,10 @@ pub struct SlowOptions {
 }
 
 impl SlowOptions {
-    /// The agent's settings for a trace that shows trees.
+    /// Returns the agent's settings for a trace with trees.
     ///
     /// # Errors
-    /// `H0663` if a condition chooses calls: their callers and callees would not be known.
+    /// `H0663` if a condition selects calls: their callers and callees would be unknown.
     pub fn added(&self, mut settings: Settings, when: Option<&str>) -> Result<Settings, Problem> {
         settings.waits = self.slow.is_some();
         match when.filter(|_| self.slow.is_some()) {
@@ -98,19 +98,19 @@ impl SlowOptions {
     }
 }
 
-/// Prints trees, as many as are wanted.
+/// Prints trees up to the limit.
 #[derive(Debug)]
 struct Printer {
     at_least: u64,
     most: Option<u64>,
     printed: u64,
     beyond: u64,
-    /// True if something else has standard output.
+    /// True if standard output is taken.
     beside: bool,
 }
 
 impl Printer {
-    /// Returns `None` without `--slow`.
+    /// Creates a printer, or nothing without `--slow`.
     fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
         Some(Self {
             at_least: options.slow?,
@@ -142,7 +142,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Says that there was no tree, or that there were more.
+    /// Prints a note if no tree was found, or more than the limit.
     fn tell(&self) {
         let least = duration(self.at_least);
         match (self.printed, self.beyond) {
@@ -157,7 +157,7 @@ impl Printer {
     }
 }
 
-/// The slow calls of a trace that goes on.
+/// The slow calls of a running trace.
 #[derive(Debug)]
 pub struct SlowTrees {
     printer: Printer,
@@ -166,7 +166,7 @@ pub struct SlowTrees {
 }
 
 impl SlowTrees {
-    /// Returns `None` without `--slow`.
+    /// Creates the collector, or nothing without `--slow`.
     #[must_use]
     pub fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
         Some(Self {
@@ -176,45 +176,45 @@ impl SlowTrees {
         })
     }
 
-    /// Checks whether all trees were shown that are wanted.
+    /// Checks whether the limit of trees is reached.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.printer.is_full()
     }
 
-    /// Takes a call that ended or was seen open, and whether its thread is virtual.
+    /// Adds a call that ended or was seen open. `is_virtual` is true for a virtual thread.
     pub fn call(&mut self, number: usize, call: &Call, is_virtual: bool) {
         self.calls(number).call(call, is_virtual);
     }
 
-    /// Takes a wait or a collection.
+    /// Adds a wait or a collection.
     pub fn wait(&mut self, number: usize, wait: &Wait) {
         self.calls(number).wait(wait.clone());
     }
 
-    /// Takes a step of a task.
+    /// Adds a step of a task.
     pub fn step(&mut self, number: usize, step: &TaskStep) {
         self.calls(number).step(step);
     }
 
-    /// Tasks that could not be followed.
+    /// Returns the number of tasks that could not be followed.
     #[must_use]
     pub fn lost_tasks(&self) -> u64 {
         self.lost_tasks
     }
 
-    /// A JVM has forgotten everything so far.
+    /// Handles a reset of a JVM's recording.
     pub fn reset(&mut self, number: usize) {
         self.calls(number).reset();
     }
 
-    /// The calls of the JVM of this number, which has just recorded something.
+    /// Returns the calls of the JVM of this number, which has just recorded an event.
     fn calls(&mut self, number: usize) -> &mut SlowCalls {
         let at_least = self.printer.at_least;
         self.jvms.heard(number, || SlowCalls::new(at_least))
     }
 
-    /// Prints the trees that are whole, now and then.
+    /// Prints the complete trees. The caller repeats this.
     ///
     /// # Errors
     /// `H0624`.
@@ -227,7 +227,7 @@ impl SlowTrees {
         Ok(())
     }
 
-    /// Prints the rest, when everything is recorded.
+    /// Prints the rest, after the recording.
     ///
     /// # Errors
     /// `H0624`.

@@ -1,4 +1,5 @@
-//! The values that `--when` and `--show` ask for, checked against the methods and classes that a JVM has loaded.
+//! Checks the values of `--when` and `--show` against the methods and classes that a JVM has
+//! loaded.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +16,14 @@ use crate::agent::Agent;
 use crate::problem::Problem;
 use crate::show;
 
-/// Least likeness of a name that is meant, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.6;
-/// Names that are listed at most.
+/// Maximum number of listed names.
 const MOST: usize = 12;
-/// The fields with the message of an exception, as programs know it and as it is.
+/// The message of an exception: the name that programs use, and its field.
 const MESSAGE: (&str, &str) = ("message", "detailMessage");
 
-/// The name among these that is most like another, if one is.
+/// Returns the most similar of these names, if it is similar enough.
 #[must_use]
 pub fn nearest(wanted: &str, names: &[String]) -> Option<String> {
     let (message, field) = MESSAGE;
@@ -34,24 +35,24 @@ pub fn nearest(wanted: &str, names: &[String]) -> Option<String> {
     (likeness(best) > LIKE).then(|| best.to_owned())
 }
 
-/// Says which values no call had because a class lacks a field.
+/// Reports values that no call had because a class lacks a field.
 ///
 /// # Errors
-/// `H0638` if there are such.
+/// `H0638` if there are such values.
 pub fn were_found(traces: &[&Trace]) -> Result<(), Problem> {
     never_found(&absent(traces))
 }
 
-/// The values that no call had because a class lacks a field.
+/// Returns the values that no call had because a class lacks a field.
 #[must_use]
 pub fn absent(traces: &[&Trace]) -> Absent {
     Absent::of(traces.iter().copied(), nearest)
 }
 
-/// The problem that values were never found.
+/// Returns the error for values that were never found.
 ///
 /// # Errors
-/// `H0638` if there are such.
+/// `H0638` if there are such values.
 pub fn never_found(absent: &Absent) -> Result<(), Problem> {
     if absent.lines.is_empty() {
         return Ok(());
@@ -67,7 +68,7 @@ pub fn never_found(absent: &Absent) -> Result<(), Problem> {
         .fold(problem, |problem, name| problem.with("nearest", name)))
 }
 
-/// Checks what is asked for by names.
+/// Checks the requested values by name.
 pub struct Sought<'a> {
     /// The condition and the list.
     pub watch: &'a conditions::Watch,
@@ -75,17 +76,19 @@ pub struct Sought<'a> {
     pub methods: &'a [SpanInfo],
 }
 
-/// The cause for which no call has a value.
+/// The reason why no call has a value.
 struct Lacking {
     found: String,
     nearest: Option<String>,
 }
 
 impl Sought<'_> {
-    /// Checks that a method has each parameter that is named, and that loaded classes have the fields that follow.
+    /// Checks that a method has each named parameter, and that loaded classes have the named
+    /// fields.
     ///
     /// # Errors
-    /// `H0657` for a parameter that no method has, `H0638` for a field that no class has, or if the agent does not answer.
+    /// `H0657` for an unknown parameter, `H0638` for an unknown field, or if the agent does not
+    /// answer.
     pub fn check(&self, agent: &mut Agent) -> Result<(), Problem> {
         if self.methods.is_empty() {
             return Ok(());
@@ -133,7 +136,7 @@ impl Sought<'_> {
         })
     }
 
-    /// Says why a value is in no call, if that is known of every method.
+    /// Returns the reason why no call has a value, if it holds for every method.
     fn lacks(&self, agent: &mut Agent, path: &Path) -> Result<Option<Lacking>, Problem> {
         let roots: BTreeSet<String> = self
             .methods
@@ -151,7 +154,7 @@ impl Sought<'_> {
     }
 }
 
-/// The declared type of the value that a path begins with, as a descriptor.
+/// Returns the declared type of the first value of a path, as a descriptor.
 fn root(method: &SpanInfo, path: &Path) -> Option<String> {
     let descriptor = MethodDescriptor::parse(method.descriptor.as_bytes()).ok()?;
     let of_parameter = |index: usize| descriptor.parameters().nth(index).map(of_type);
@@ -167,7 +170,7 @@ fn root(method: &SpanInfo, path: &Path) -> Option<String> {
     }
 }
 
-/// The descriptor of a type.
+/// Returns the descriptor of a type.
 fn of_type(kind: FieldType<'_>) -> String {
     let text = |bytes| Utf8::new(bytes).to_str_lossless().into_owned();
     match kind {
@@ -177,7 +180,7 @@ fn of_type(kind: FieldType<'_>) -> String {
     }
 }
 
-/// Follows the declared types of fields; none if the value may be there.
+/// Follows the declared types of fields. Returns nothing if the value may exist.
 fn lacks_from(agent: &mut Agent, path: &Path, root: String) -> Result<Option<Lacking>, Problem> {
     let mut kind = root;
     for step in path.from_root() {
@@ -211,7 +214,8 @@ fn lacks_from(agent: &mut Agent, path: &Path, root: String) -> Result<Option<Lac
     Ok(None)
 }
 
-/// The declared type of a field in objects of a class; none if it is not known, or not the same everywhere.
+/// Returns the declared type of a field in objects of a class, or nothing if it is unknown or
+/// differs between classes.
 fn of_class(
     agent: &mut Agent,
     path: &Path,

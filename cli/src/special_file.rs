@@ -1,15 +1,16 @@
-//! Devices, pipes and sockets: what is neither a file nor a folder.
+//! Devices, pipes and sockets.
 
 use std::fs;
 use std::path::Path;
 
-/// Whether it is a device, a pipe or a socket, which nothing may replace, and which cannot be read twice.
+/// Checks for a device, a pipe or a socket, which no output may replace, and which cannot be read
+/// twice.
 #[must_use]
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Describes the thing that stands in the place of a file.
+/// Describes the file system object at a path that should be a file.
 #[must_use]
 pub fn what_is_there(path: &Path) -> &'static str {
     match (is_special(path), path.is_symlink()) {

@@ -1,17 +1,17 @@
-//! Standard output in the place of a file.
+//! Standard output in place of a file.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use crate::problem::Problem;
 
-/// Whether a path means standard output.
+/// Checks whether a path means standard output.
 #[must_use]
 pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes to standard output; a reader that has had enough is no error.
+/// Writes to standard output. A reader that closes its end is no error.
 ///
 /// # Errors
 /// `H0624`.

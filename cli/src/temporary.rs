@@ -1,4 +1,5 @@
-//! Files and folders that go with the command; of one that was killed, a later one of the same user deletes them.
+//! Temporary files and folders of the command. A later command of the same user deletes those of a
+//! killed one.
 
 use std::fmt;
 use std::fs::{self, Metadata, Permissions};
@@ -15,25 +16,25 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 use crate::inputs::run_files::is_written;
 use crate::problem::Problem;
 
-/// What their names begin with; behind it the process is named that made them.
+/// Prefix of their names, followed by the creating process.
 const PREFIX: &str = "classhook-for-";
-/// A folder within one of them, for what is recorded.
+/// Folder within one of them, for recordings.
 pub const RECORDS: &str = "records";
-/// A file of this name in a folder says that the folder outlives the command, by a day after the last change of its records.
+/// File that makes a folder outlive the command, until a day after the last change of its records.
 pub const KEPT: &str = "kept";
-/// The time after the last change of its records after which a kept folder is deleted.
+/// Lifetime of a kept folder after the last change of its records.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A folder where temporary ones belong, this user's alone.
+/// Creates a private folder in the usual location for temporary files.
 ///
 /// # Errors
-/// If none can be made (`H0620`).
+/// If it cannot be created (`H0620`).
 pub fn usual_folder() -> Result<TempDir, Problem> {
     let parent = std::env::temp_dir();
     folder(&parent).map_err(|error| Problem::unwritable(&parent, &error))
 }
 
-/// A folder in another one, this user's alone.
+/// Creates a private folder in another one.
 ///
 /// # Errors
 /// Those of the system.
@@ -46,7 +47,7 @@ pub fn folder(parent: &Path) -> io::Result<TempDir> {
         .tempdir_in(parent)
 }
 
-/// A file in a folder, this user's alone.
+/// Creates a private file in a folder.
 ///
 /// # Errors
 /// Those of the system.
@@ -61,7 +62,8 @@ fn large() -> MutexGuard<'static, Vec<PathBuf>> {
     LARGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder for a large file that a JVM writes, this user's alone. It goes at once if a signal ends the command.
+/// A private folder for a large file that a JVM writes. A signal that ends the command deletes it
+/// at once.
 #[derive(Debug)]
 pub struct LargeFolder {
     folder: TempDir,
@@ -69,12 +71,13 @@ pub struct LargeFolder {
 }
 
 impl LargeFolder {
-    /// Makes one in another folder. From now on Ctrl-C, SIGTERM and SIGHUP delete it, and then end this command.
+    /// Creates the folder in another one. From now on Ctrl-C, SIGTERM and SIGHUP delete it, and
+    /// then end this command.
     ///
     /// # Errors
     /// Those of the system.
     pub fn new(parent: &Path) -> io::Result<Self> {
-        // First, so that a signal which comes meanwhile waits for the folder.
+        // Before the folder, so that an early signal waits for it.
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let handle = signals.handle();
         let folder = folder(parent)?;
@@ -94,7 +97,7 @@ impl LargeFolder {
         })
     }
 
-    /// Its place.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -107,28 +110,29 @@ impl Drop for LargeFolder {
     }
 }
 
-/// What new names begin with; what commands left there that were killed is deleted.
+/// Returns the prefix for new names, and deletes the leftovers of killed commands.
 fn prefix_in(parent: &Path) -> io::Result<String> {
     let us = Maker::of(std::process::id())?;
     sweep(parent, &us);
     Ok(format!("{PREFIX}{us}-"))
 }
 
-/// The process that made something: no other process ever has these three.
+/// The creating process: these three values identify a process for all time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Maker {
-    /// The inode of the namespace in which it has its process id.
+    /// Inode of its pid namespace.
     namespace: u64,
     pid: u32,
-    /// When it began, in ticks since the system did.
+    /// Start time, in ticks since the system's start.
     start: u64,
 }
 
 impl Maker {
-    /// The process that has this id in our namespace.
+    /// Returns the process with this id in our namespace.
     fn of(pid: u32) -> io::Result<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The second field is a name in parentheses, which may hold anything; the start is the 22nd.
+        // The second field is a name in parentheses, which may hold any text. The start is the
+        // 22nd.
         let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
         let start = fields.split_whitespace().nth(19);
         let start = start.and_then(|start| start.parse().ok());
@@ -139,7 +143,7 @@ impl Maker {
         })
     }
 
-    /// Of the name of what it made.
+    /// Parses the name of a temporary file or folder.
     fn read(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');
         Some(Self {
@@ -149,7 +153,7 @@ impl Maker {
         })
     }
 
-    /// Whether it has ended, as seen from a process of the namespace `ours`.
+    /// Checks whether the process has ended, as seen from the namespace `ours`.
     fn has_ended(&self, ours: u64) -> bool {
         self.namespace == ours && Self::of(self.pid).map_or(true, |there| there != *self)
     }
@@ -161,17 +165,17 @@ impl fmt::Display for Maker {
     }
 }
 
-/// Deletes what commands of this user left that were killed, unless an agent still records there.
+/// Deletes the leftovers of killed commands of this user, unless an agent still records there.
 fn sweep(tmp: &Path, us: &Maker) {
     let uid = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
         let maker = entry.file_name().to_str().and_then(Maker::read);
         let is_left = maker.is_some_and(|maker| maker.has_ended(us.namespace));
         let path = entry.path();
-        // Root has made some for the users of JVMs.
+        // Root has created some for the users of JVMs.
         let is_ours = |found: &Metadata| found.uid() == uid || uid == 0;
         let found = fs::symlink_metadata(&path).ok().filter(is_ours);
-        // What cannot be deleted is in nobody's way.
+        // Failures are harmless.
         let _ = match found.filter(|_| is_left) {
             Some(found) if found.is_file() => fs::remove_file(&path),
             Some(found) if found.is_dir() && !outlives(&path) => fs::remove_dir_all(&path),
@@ -180,7 +184,7 @@ fn sweep(tmp: &Path, us: &Maker) {
     }
 }
 
-/// Checks whether an agent records in this folder, or did so not long ago if the folder is kept.
+/// Checks whether an agent records in this folder, or recorded recently if the folder is kept.
 fn outlives(folder: &Path) -> bool {
     let records = folder.join(RECORDS);
     let files = fs::read_dir(&records).into_iter().flatten().flatten();

@@ -1,8 +1,8 @@
-//! What standard output is.
+//! Properties of standard output.
 
 use std::io::IsTerminal;
 
-/// Characters in a line of the terminal; none if it is no terminal, or says nothing.
+/// Returns the terminal's width in characters, or nothing without a terminal or its size.
 #[must_use]
 pub fn width() -> Option<usize> {
     let out = std::io::stdout();
@@ -10,8 +10,8 @@ pub fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0 && out.is_terminal())
 }
 
-/// Characters in a line of a table: as many as `COLUMNS` says, else those of the terminal; none if lines may be of any
-/// length.
+/// Returns the width of tables in characters: `COLUMNS`, or else the terminal's width. Without
+/// both, lines have no limit.
 #[must_use]
 pub fn columns() -> Option<usize> {
     let given = std::env::var("COLUMNS").ok();
@@ -19,7 +19,7 @@ pub fn columns() -> Option<usize> {
     given.filter(|columns| *columns > 0).or_else(width)
 }
 
-/// Whether to use colours: on a terminal, unless `NO_COLOR` is set.
+/// Checks whether to use colours: on a terminal, unless `NO_COLOR` is set.
 #[must_use]
 pub fn colours() -> bool {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! Which tests executed what, from snapshots that tell them from one another.
+//! Finds the tests that executed code, from snapshots with data per test.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::show::say;
 use crate::warnings::{Warning, Warnings};
 
-/// The snapshots, and how what is found is shown.
+/// Snapshots and output format of the commands on tests.
 #[derive(Debug, Clone, Args)]
 pub struct Snapshots {
     /// Read these snapshots (.hook), or folders with them, recorded with the test listener (docs/coverage.md)
@@ -38,15 +38,15 @@ pub struct Snapshots {
     pub json: bool,
 }
 
-/// What tests executed.
+/// Recorded data per test.
 #[derive(Debug)]
 pub struct Executed {
     recorded: ExecutionDataStore,
-    /// The numbers of what tests hit, by the number of the class.
+    /// Indices of the tests' hits, by the number of the class.
     of_class: HashMap<usize, Vec<usize>>,
 }
 
-/// A class that was measured.
+/// A measured class.
 #[derive(Debug)]
 pub struct Class {
     number: usize,
@@ -56,10 +56,10 @@ pub struct Class {
 }
 
 impl Executed {
-    /// Reads snapshots; what is missing in them becomes a warning.
+    /// Reads snapshots. Missing data becomes a warning.
     ///
     /// # Errors
-    /// If there is nothing to read (`H0610` and others), or no test in it (`H0690`).
+    /// If no file is found (`H0610` and others), or no test in it (`H0690`).
     pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Problem> {
         let Found { files, notes } = runs::find(&snapshots.files, snapshots.all_runs)?;
         notes.iter().for_each(say);
@@ -98,7 +98,8 @@ impl Executed {
         Ok(Self { recorded, of_class })
     }
 
-    /// The classes with code that are `wanted` by package, an internal name, and source file.
+    /// Returns the classes with code that `wanted` selects by package, an internal name, and source
+    /// file.
     pub fn classes(&self, wanted: &(dyn Fn(&str, &str) -> bool + Sync)) -> Vec<Class> {
         let all = self.recorded.classes.par_iter().enumerate();
         let found = all.filter_map(|(number, class)| {
@@ -116,7 +117,7 @@ impl Executed {
         found.collect()
     }
 
-    /// What each test hit of a class, and what is covered by that.
+    /// Returns the hits of each test in a class, and the coverage by those.
     #[must_use]
     pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
         let arena = Arena::new();
@@ -146,7 +147,7 @@ impl Executed {
         found
     }
 
-    /// What is covered by these probes and beginnings of lines.
+    /// Computes the coverage by these probes and begun lines.
     fn covered(
         &self,
         class: usize,
@@ -159,21 +160,21 @@ impl Executed {
         analyze_with_lines(description, Some(&probes), &lines).ok()
     }
 
-    /// The names of all tests.
+    /// Returns the names of all tests.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let tests = self.recorded.tests.iter().flat_map(|test| &test.tests);
         tests.map(String::as_str)
     }
 }
 
-/// What a test hit of a class, by its number.
+/// Returns a test's hits in a class, by the number of the class.
 fn hits_of(test: Option<&TestHits>, class: usize) -> &[u32] {
     let mut classes = test.into_iter().flat_map(|test| &test.classes);
     let found = classes.find(|(number, _)| *number == class);
     found.map_or(&[], |(_, hits)| hits.as_slice())
 }
 
-/// As many flags, of which these are set; none if one is not among them.
+/// Returns `count` flags with these set, or nothing if a number is out of range.
 pub fn flags<'n>(set: impl IntoIterator<Item = &'n u32>, count: usize) -> Option<Vec<bool>> {
     let mut flags = vec![false; count];
     for number in set {
@@ -182,7 +183,7 @@ pub fn flags<'n>(set: impl IntoIterator<Item = &'n u32>, count: usize) -> Option
     Some(flags)
 }
 
-/// Message and help if the snapshots name no test.
+/// Message and help for snapshots without tests.
 #[must_use]
 pub fn untold() -> (&'static str, &'static str) {
     (
@@ -191,48 +192,48 @@ pub fn untold() -> (&'static str, &'static str) {
     )
 }
 
-/// Warns that only the first tests of a run are known.
+/// Returns the warning that only the first tests of a run are recorded.
 #[must_use]
 pub fn cut_off() -> Warning {
     incomplete().with("found", "a run with more tests, or with tests that execute more, than is kept: of the later ones it is not known what they executed")
 }
 
-/// Warns that something is missing of the tests.
+/// Returns the warning that data of tests is missing.
 #[must_use]
 pub fn incomplete() -> Warning {
     Warning::new("H0692", "not everything is known of what tests executed").of_missing()
 }
 
-/// The package of a class, as an internal name.
+/// Returns the package of a class, as an internal name.
 fn package(class: &str) -> &str {
     class.rsplit_once('/').map_or("", |(package, _)| package)
 }
 
-/// Whether something of a line was executed.
+/// Checks whether any instruction of a line was executed.
 #[must_use]
 pub fn is_executed(lines: &Lines, line: u32) -> bool {
     let line = lines.line(line);
     line.is_some_and(|line| line.instructions.covered > 0)
 }
 
-/// Whether a line has code.
+/// Checks whether a line has code.
 #[must_use]
 pub fn has_code(lines: &Lines, line: u32) -> bool {
     let empty = LineCoverage::default();
     lines.line(line).is_some_and(|line| *line != empty)
 }
 
-/// The tests that something was found of.
+/// Selected tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// By name; whether it is known of the test alone, not only of several that were under way at once.
+    /// By name; true if the test ran alone, and not only together with others.
     tests: BTreeMap<String, bool>,
-    /// Whether it was executed outside of tests, too.
+    /// True if the code was executed outside of tests, too.
     pub is_outside: bool,
 }
 
 impl Selected {
-    /// Adds those that hit something.
+    /// Adds the tests of these hits.
     pub fn add(&mut self, hits: &TestHits) {
         self.is_outside |= hits.tests.is_empty();
         for test in &hits.tests {
@@ -240,12 +241,12 @@ impl Selected {
         }
     }
 
-    /// Adds one that is known to be meant.
+    /// Adds a test by name.
     pub fn add_named(&mut self, name: &str) {
         self.tests.insert(name.to_owned(), true);
     }
 
-    /// Leaves out the methods of classes that are selected themselves.
+    /// Removes the methods of classes that are selected themselves.
     pub fn without_parts(&mut self) {
         let names = self.tests.clone();
         self.tests.retain(|name, _| {
@@ -254,25 +255,25 @@ impl Selected {
         });
     }
 
-    /// How many are known only together with others.
+    /// Counts the tests that ran only together with others.
     #[must_use]
     pub fn together(&self) -> usize {
         self.tests.values().filter(|alone| !**alone).count()
     }
 
-    /// Whether there is none.
+    /// Checks whether no test is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of tests.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tests.len()
     }
 
-    /// A line for each.
+    /// Formats one line per test.
     #[must_use]
     pub fn text(&self) -> String {
         let lines = self.tests.keys();
@@ -281,7 +282,7 @@ impl Selected {
         })
     }
 
-    /// As an array.
+    /// Formats the tests as an array.
     #[must_use]
     pub fn json(&self) -> Value {
         let tests = self.tests.iter();

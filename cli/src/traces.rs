@@ -1,4 +1,4 @@
-//! What was traced: from event files to the table and the files asked for.
+//! Turns event files of a trace into tables and output files.
 
 mod completeness;
 mod recorded;
@@ -42,7 +42,7 @@ use completeness::{has_calls_or_events, without_calls};
 use recorded::traces;
 pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 
-/// What to make of a trace.
+/// Outputs of a trace.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TraceOutputs {
     /// Write a flame graph (SVG) to this file
@@ -87,16 +87,16 @@ pub struct TraceOutputs {
     /// Show only this table of a plugin, with this number of rows; repeatable [default: tables without `_` in front of the name]
     #[arg(long = "table", value_name = "TABLE[=ROWS]")]
     pub tables: Vec<String>,
-    /// Of which classes --against is shown; set by the commands that have selectors.
+    /// Selects the classes of --against; set by the commands that have selectors.
     #[arg(skip)]
     pub filter: Filter,
-    /// Whether another output has standard output; set by the commands that have others.
+    /// True if standard output is taken; set by the commands with other outputs.
     #[arg(skip)]
     pub beside: bool,
-    /// Plugins that compute tables; set by the commands that know some.
+    /// Plugins that compute tables; set by the commands that support them.
     #[arg(skip)]
     pub reporters: Reporters,
-    /// What plugins made of the events of JVMs; set by the commands that know some.
+    /// Tables that plugins computed from JVM events; set by the commands that support them.
     #[arg(skip)]
     pub observed: Vec<PluginTables>,
 }
@@ -146,7 +146,7 @@ impl StackOptions {
         found.map_or_else(|error| Err(Problem::unreadable(path, &error)), |_| Ok(()))
     }
 
-    /// A title, with the recording of --against.
+    /// Returns a title with the recording of --against.
     #[must_use]
     pub fn title(&self, of: String) -> String {
         match &self.against {
@@ -155,7 +155,8 @@ impl StackOptions {
         }
     }
 
-    /// Writes a flame graph and folded stacks where they are asked for; says which frames are left out.
+    /// Writes a flame graph and folded stacks if requested, and prints a note about frames that are
+    /// left out.
     pub fn write(
         &self,
         stacks: &mut Stacks,
@@ -188,7 +189,7 @@ impl StackOptions {
         }
     }
 
-    /// A tree without stacks.
+    /// Returns an empty tree of stacks.
     #[must_use]
     pub fn stacks(&self) -> Stacks {
         Stacks::new(Shape {
@@ -198,7 +199,7 @@ impl StackOptions {
     }
 }
 
-/// Reads a depth of stacks.
+/// Parses a stack depth.
 fn frames(text: &str) -> Result<usize, String> {
     let depth = text
         .parse()
@@ -236,7 +237,7 @@ impl From<Sort> for Order {
 }
 
 impl TraceOutputs {
-    /// The files that are asked for, with their options.
+    /// Returns the requested files, with their options.
     #[must_use]
     pub fn files(&self) -> [(&'static str, &Option<PathBuf>); 9] {
         [
@@ -252,10 +253,10 @@ impl TraceOutputs {
         ]
     }
 
-    /// Checks what is asked for, before anything is recorded.
+    /// Checks the outputs before any recording.
     ///
     /// # Errors
-    /// As [`Outputs::check`], and if it cannot be written (`H0620`).
+    /// As [`Outputs::check`], and if a file cannot be written (`H0620`).
     pub fn check(&self) -> Result<(), Problem> {
         let files = self.files();
         Outputs::default().check(&files)?;
@@ -268,7 +269,7 @@ impl TraceOutputs {
         writable::files(files.map(|(_, path)| path))
     }
 
-    /// Checks how stacks are drawn.
+    /// Checks the options of stacks.
     ///
     /// # Errors
     /// As [`StackOptions::check`].
@@ -277,14 +278,14 @@ impl TraceOutputs {
         self.stacks.check(is_drawn)
     }
 
-    /// Whether one of them goes to standard output.
+    /// Checks whether an output goes to standard output.
     #[must_use]
     pub fn takes_stdout(&self) -> bool {
         let mut files = self.files().into_iter();
         files.any(|(_, path)| path.as_deref().is_some_and(is_stdout))
     }
 
-    /// Refuses what is made of single calls, because none will be recorded.
+    /// Refuses outputs that need single calls, because none will be recorded.
     ///
     /// # Errors
     /// `H0636`.
@@ -299,19 +300,19 @@ impl TraceOutputs {
         asked.map_or(Ok(()), |path| Err(without_calls(path)))
     }
 
-    /// What the table is sorted by.
+    /// Returns the sort order of the table.
     #[must_use]
     pub fn order(&self) -> Order {
         self.sort.map_or_else(Order::default, Order::from)
     }
 
-    /// Writes the files asked for, prints the table, and lists what was written; all the rest also if one of them fails.
-    /// `streamed`: what was written while the program ran.
+    /// Writes the requested files, prints the table, and lists the written files. A failure does
+    /// not stop the other outputs. `streamed` describes the lines written while the program ran.
     ///
     /// # Errors
-    /// If a file or standard output cannot be written, a file needs single calls and none were recorded (`H0636`), a
-    /// plugin has not computed its tables (`H0698`), or what was recorded is incomplete (`H0651`), which is found out when
-    /// all else is done.
+    /// If a file or standard output cannot be written, a file needs single calls and none were
+    /// recorded (`H0636`), a plugin has not computed its tables (`H0698`), or the recording is
+    /// incomplete (`H0651`), which is checked last.
     pub fn make(&self, recordings: &[Recording], streamed: StreamedLines) -> Result<(), Problem> {
         let summary = Summary::of(traces(recordings), self.order());
         let tables = results::of(recordings);
@@ -336,7 +337,7 @@ impl TraceOutputs {
         show::all_but_last(failed)
     }
 
-    /// Prints the tables, and what was written.
+    /// Prints the tables and the list of written files.
     fn tell(
         &self,
         summary: &Summary,
@@ -361,7 +362,7 @@ impl TraceOutputs {
         show::show_beside(self.beside || self.takes_stdout(), &text)
     }
 
-    /// The table of methods, if there are any, and those of plugins.
+    /// Prints the table of methods, if any, and those of plugins.
     fn print(
         &self,
         summary: &Summary,
@@ -389,7 +390,7 @@ impl TraceOutputs {
         Ok(())
     }
 
-    /// Names the tables that are not shown, since others are computed of them.
+    /// Names the tables that are hidden because other tables are computed from them.
     fn print_left_out(&self, tables: &[results::Table], text: &mut Vec<u8>) -> io::Result<()> {
         let left_out = tables.iter().filter(|table| self.rows_of(table).is_none());
         for table in left_out.filter(|_| self.tables.is_empty()) {
@@ -399,8 +400,8 @@ impl TraceOutputs {
         Ok(())
     }
 
-    /// How many rows of a plugin's table are shown; none if it is not. What is missing is, always; a table that is there
-    /// for others alone only by its name.
+    /// Returns the number of displayed rows of a plugin's table, or nothing for a hidden one. Notes
+    /// about missing data are always displayed. A helper table is displayed only on request.
     fn rows_of(&self, table: &results::Table) -> Option<usize> {
         if !table.is_table() {
             return Some(self.top);
@@ -413,7 +414,7 @@ impl TraceOutputs {
         Some(rows.unwrap_or(self.top))
     }
 
-    /// Expects that the tables are there that are to be shown.
+    /// Checks that the requested tables exist.
     fn expect_tables(&self, tables: &[results::Table]) -> Result<(), Problem> {
         let is_there = |name: &str| tables.iter().any(|table| table.name() == name);
         let mut names = self.tables.iter().map(|asked| table_and_rows(asked).0);
@@ -426,7 +427,7 @@ impl TraceOutputs {
         Err(Problem::partial("H0688", message).with("found", found.join(", ")))
     }
 
-    /// Writes the tables of plugins where they are asked for.
+    /// Writes the requested files of plugins' tables.
     fn write_results(&self, tables: &[results::Table], summary: &Summary, made: &mut Files) {
         let asked = [
             &self.results_csv,
@@ -531,7 +532,7 @@ impl TraceOutputs {
         Ok(())
     }
 
-    /// Writes JSON lines, unless that was done while the program ran.
+    /// Writes JSON lines, unless they were written while the program ran.
     fn write_lines(
         &self,
         path: &Path,
@@ -555,8 +556,8 @@ impl TraceOutputs {
         }
     }
 
-    /// Room for sorting single calls: in the folder that TMPDIR names, else where the first file of calls goes, since the
-    /// usual folder may be memory.
+    /// Returns the folder for sorting single calls: that of TMPDIR, or else that of the first file
+    /// of calls, because the usual folder may be in memory.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
         let files = [
@@ -575,7 +576,7 @@ impl TraceOutputs {
     }
 }
 
-/// The name and the number of `TABLE`, or `TABLE=ROWS`.
+/// Splits `TABLE`, or `TABLE=ROWS`, into name and number.
 fn table_and_rows(asked: &str) -> (&str, Option<usize>) {
     let parts = asked.rsplit_once('=');
     let with_rows = parts.and_then(|(name, rows)| Some((name, rows.parse().ok()?)));

@@ -1,4 +1,4 @@
-//! Rules and patterns that no class matches, told with the names of classes that may be meant.
+//! Messages about rules and patterns that match no class, with similar names.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::show::complain;
 use crate::warnings::Warning;
 use crate::withheld::Withheld;
 
-/// How like a name must be to be meant, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.8;
 
-/// Warns of each class that a plugin's rules or patterns name and that is not among the loaded ones.
+/// Warns of each class that a plugin's rules or patterns name and that is not loaded.
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
@@ -56,7 +56,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Warns if plugins are at work and none of them has changed a loaded class, though each class that they name is there.
+/// Warns if no plugin has changed a loaded class, although each named class is loaded.
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
@@ -96,7 +96,7 @@ pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Proble
     Ok(())
 }
 
-/// The warning that no loaded class is changed, with what `select` may mean.
+/// Returns the warning that no loaded class is changed, with names similar to `select`.
 fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
     let warning = Warning::new("H0650", "no class that is loaded is changed");
     let warning = match select {
@@ -110,7 +110,8 @@ fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
     warning.with("help", help)
 }
 
-/// The class whose name is most like this selector, if one is. A selector without a package may mean a class in any.
+/// Returns the class with the name most similar to this selector, if it is similar enough. A
+/// selector without a package may match a class in any.
 #[must_use]
 pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
     let wanted = class.trim_end_matches(['*', '.']);
@@ -128,7 +129,7 @@ pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
     (likeness(best) > LIKE).then(|| best.clone())
 }
 
-/// The problem that a filter selects none of the classes: which they are nearest to, or what was forgotten.
+/// Returns the error for a filter that selects no class, with the nearest names or a hint.
 #[must_use]
 pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Problem {
     let selectors = filter.texts();
@@ -151,7 +152,7 @@ pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Pro
     problem.with("help", help)
 }
 
-/// The problem that a selector matches none of the classes that are loaded in a JVM.
+/// Returns the error for a selector that matches no class loaded in a JVM.
 #[must_use]
 pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
     let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
@@ -181,7 +182,7 @@ pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
     )
 }
 
-/// The problem that selectors match nothing, with what they may mean.
+/// Returns the error for selectors without a match, with the nearest names.
 fn nothing(
     message: &str,
     found: String,
@@ -196,7 +197,7 @@ fn nothing(
     meant.fold(problem, |problem, name| problem.with("nearest", name))
 }
 
-/// What is nearest to a selector.
+/// Returns the name nearest to a selector.
 fn meant(selector: &str, classes: &[String], loaders: &[String]) -> Option<String> {
     if selector.starts_with('!') {
         return None;
@@ -209,7 +210,7 @@ fn meant(selector: &str, classes: &[String], loaders: &[String]) -> Option<Strin
     }
 }
 
-/// A pattern that covers classes where `selector` names their package, and how many.
+/// Returns a pattern and the number of its classes, if `selector` names their package.
 #[must_use]
 pub fn within(selector: &str, classes: &[String]) -> Option<String> {
     let package = format!("{}.", selector.trim_end_matches(['*', '.']));
@@ -220,7 +221,7 @@ pub fn within(selector: &str, classes: &[String]) -> Option<String> {
     (count > 0).then(|| format!("{package}** ({})", counted(count, "class")))
 }
 
-/// The loaders there are, if any.
+/// Lists the loaders, if any.
 fn listed(loaders: &[String]) -> Option<String> {
     (!loaders.is_empty()).then(|| format!("loaders: {}", loaders.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! For how long something goes on in a running JVM.
+//! Ends work in a running JVM after a time, at a signal, or with the JVM.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,13 +12,14 @@ use signal_hook::{SigId, flag, low_level};
 use crate::problem::Problem;
 use crate::show::say;
 
-/// How often the JVM is checked for being alive.
+/// Poll interval for the JVM's end.
 const TURN: Duration = Duration::from_millis(50);
 
-/// The signals that are taken.
+/// The handled signals.
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// A time in which a second signal ends the command at once, as the JVM may take minutes to answer.
+/// A period in which a second signal ends the command at once, because the JVM may take minutes to
+/// answer.
 #[derive(Debug)]
 pub struct Impatience(Vec<SigId>);
 
@@ -30,7 +31,7 @@ impl Drop for Impatience {
     }
 }
 
-/// Signals that ask the command to stop what it does, instead of ending it.
+/// Signals that request a stop instead of ending the command.
 #[derive(Debug)]
 pub struct Interrupt {
     signals: Signals,
@@ -39,10 +40,10 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C, SIGTERM and SIGHUP do not end this command.
+    /// Installs handlers, so that Ctrl-C, SIGTERM and SIGHUP do not end this command.
     ///
     /// # Errors
-    /// If signals cannot be taken.
+    /// If handlers cannot be installed.
     pub fn new() -> Result<Self, Problem> {
         let signals = Signals::new(SIGNALS).map_err(|error| refused(&error))?;
         Ok(Self {
@@ -52,15 +53,16 @@ impl Interrupt {
         })
     }
 
-    /// Lets a second signal end the command at once, with 128 and its number, until the result is dropped.
+    /// Lets a second signal end the command at once, with exit code 128 plus its number, until the
+    /// result is dropped.
     ///
     /// # Errors
-    /// If signals cannot be taken.
+    /// If handlers cannot be installed.
     pub fn impatience() -> Result<Impatience, Problem> {
         let came = Arc::new(AtomicBool::new(false));
         let mut impatience = Impatience(Vec::new());
         for signal in SIGNALS {
-            // In this order: the first signal finds that none has come.
+            // The order matters: the first signal must find the flag unset.
             let ends = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&came));
             impatience.0.push(ends.map_err(|error| refused(&error))?);
             let notes = flag::register(signal, Arc::clone(&came));
@@ -69,24 +71,24 @@ impl Interrupt {
         Ok(impatience)
     }
 
-    /// Whether one has come.
+    /// Checks whether a signal has arrived.
     pub fn came(&mut self) -> bool {
         self.came |= self.signals.pending().next().is_some();
         self.came
     }
 
-    /// One that has come has stopped a change of classes.
+    /// Records that a signal has stopped a change of classes.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// Whether one has stopped a change of classes.
+    /// Checks whether a signal has stopped a change of classes.
     #[must_use]
     pub fn has_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Fails if one has come while classes were changed.
+    /// Fails if a signal has arrived while classes were changed.
     ///
     /// # Errors
     /// `H0645`.
@@ -110,12 +112,13 @@ pub struct Until<'a> {
 }
 
 impl<'a> Until<'a> {
-    /// Without a time only a signal, or the JVM's end, ends the waiting.
+    /// Creates a wait. Without a time, only a signal or the JVM's end ends it.
     pub fn new(time: Option<Duration>, interrupt: &'a mut Interrupt) -> Self {
         Self { time, interrupt }
     }
 
-    /// Waits, and says what for: `tracing`. The time begins now. Ends before if `enough` says so.
+    /// Waits, and prints the activity `doing`, such as `tracing`. The time begins now. The wait
+    /// ends early once `enough` returns true.
     pub fn wait(&mut self, doing: &str, pid: i32, enough: &dyn Fn() -> bool) {
         match self.time {
             Some(time) => say(format_args!(
@@ -135,10 +138,10 @@ impl<'a> Until<'a> {
     }
 }
 
-/// A duration as it is written, also in conditions: `500ms`, `1.5s`, `5m`, `2h`; more than none.
+/// Parses a positive duration, as in conditions: `500ms`, `1.5s`, `5m`, `2h`.
 ///
 /// # Errors
-/// What is expected.
+/// The expected form.
 pub fn duration(text: &str) -> Result<Duration, String> {
     match conditions::duration(text) {
         Some(0) => Err(format!("expected more than no time, found `{text}`")),
@@ -149,10 +152,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// As [`duration`], of a second at least: sums are written each second.
+/// As [`duration`], of at least a second: sums are written each second.
 ///
 /// # Errors
-/// What is expected.
+/// The expected form.
 pub fn interval(text: &str) -> Result<Duration, String> {
     let found = duration(text)?;
     if found < Duration::from_secs(1) {

@@ -1,10 +1,10 @@
-//! What goes wrong without ending the command: each printed once, many of a kind summed up.
+//! Warnings of a command: each is printed once, and many of a kind are summarised.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
-/// This many of a kind are printed.
+/// Maximum number of printed warnings of a kind.
 const PRINTED: usize = 10;
 
 /// One warning.
@@ -13,12 +13,12 @@ pub struct Warning {
     code: &'static str,
     message: String,
     notes: Vec<(&'static str, String)>,
-    /// The command's answer lacks something for it.
+    /// True if the command's result is incomplete because of it.
     is_missing: bool,
 }
 
 impl Warning {
-    /// A warning with its stable code.
+    /// Creates a warning with its stable code.
     #[must_use]
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -29,14 +29,14 @@ impl Warning {
         }
     }
 
-    /// The same, of something that the command's answer lacks, so that it ends with exit code 3.
+    /// Marks the command's result as incomplete, so that the exit code becomes 3.
     #[must_use]
     pub fn of_missing(mut self) -> Self {
         self.is_missing = true;
         self
     }
 
-    /// The same with one more labelled line.
+    /// Adds a labelled line.
     #[must_use]
     pub fn with(mut self, label: &'static str, text: impl Into<String>) -> Self {
         self.notes.push((label, text.into()));
@@ -52,7 +52,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A labelled text, which may have several lines.
+/// Formats a labelled text, which may have several lines.
 fn lines((label, text): &(&'static str, String)) -> String {
     let labels = std::iter::once(*label).chain(std::iter::repeat(""));
     let lines = labels.zip(text.lines());
@@ -68,41 +68,42 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Notes one; the same one is not noted twice.
+    /// Adds a warning, unless an equal one exists.
     pub fn add(&mut self, warning: Warning) {
         if !self.all.contains(&warning) {
             self.all.push(warning);
         }
     }
 
-    /// Notes all of another list.
+    /// Adds all warnings of another list.
     pub fn merge(&mut self, other: Self) {
         self.extend(other.all);
     }
 
-    /// Notes several.
+    /// Adds several warnings.
     pub fn extend(&mut self, warnings: impl IntoIterator<Item = Warning>) {
         warnings.into_iter().for_each(|warning| self.add(warning));
     }
 
-    /// Whether the command's answer lacks something.
+    /// Checks whether the command's result is incomplete.
     #[must_use]
     pub fn of_missing(&self) -> bool {
         self.all.iter().any(|warning| warning.is_missing)
     }
 
-    /// Whether there are none.
+    /// Checks whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Prints them on standard error.
+    /// Prints the warnings on standard error.
     pub fn print(&self) {
         let _ = self.write(&mut io::stderr().lock()); // nowhere left to complain
     }
 
-    /// Writes the first of each kind and counts the rest; what one of its kind has said is not said again.
+    /// Writes the first of each kind and counts the rest. A note that was printed for a kind is not
+    /// repeated.
     ///
     /// # Errors
     /// Those of `out`.

@@ -13,10 +13,10 @@ use crate::problem::Problem;
 use crate::show::{complain, say};
 use crate::warnings::Warning;
 
-/// Most causes that are named.
+/// Maximum number of named causes.
 const MOST: usize = 5;
 
-/// Lines that are reached, or fields that are written.
+/// Watched lines and field writes.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Places {
     /// Show each execution of this line: Orders.java:120, com.acme.Orders.total:120; repeatable
@@ -28,7 +28,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Subject of the watch.
+    /// Returns the subject of the watch.
     #[must_use]
     pub fn about(&self) -> About {
         match (self.at.is_empty(), self.field.is_empty()) {
@@ -38,13 +38,13 @@ impl Places {
         }
     }
 
-    /// Says whether there are any.
+    /// Checks whether any line or field is watched.
     #[must_use]
     pub fn any(&self) -> bool {
         self.about() != About::Calls
     }
 
-    /// Gives the list that is shown unless the user says otherwise.
+    /// Returns the default list of values.
     #[must_use]
     pub fn shown(&self) -> &'static str {
         match self.about() {
@@ -54,7 +54,7 @@ impl Places {
         }
     }
 
-    /// A list of what is shown. One that cannot be read was refused before.
+    /// Returns the displayed values. Invalid lists were refused before.
     #[must_use]
     pub fn show(&self, list: Option<&str>) -> Vec<String> {
         let list = list.unwrap_or(self.shown());
@@ -62,10 +62,10 @@ impl Places {
         list.iter().map(Show::to_string).collect()
     }
 
-    /// Adds them to the settings of the plugin.
+    /// Adds the lines and fields to the settings of the plugin.
     ///
     /// # Errors
-    /// `H0105` if the settings that were given are no JSON object.
+    /// `H0105` if the given settings are no JSON object.
     pub fn add_to(&self, settings: &mut Settings) -> Result<(), Problem> {
         if !self.any() {
             return Ok(());
@@ -90,14 +90,14 @@ impl Places {
         Ok(())
     }
 
-    /// Says which writes of a field are not seen.
+    /// Prints a note about the writes of a field that the agent cannot see.
     pub fn tell_what_is_not_seen(&self) {
         if self.about() == About::Writes {
             say("writes by reflection, VarHandle, Unsafe and JNI are not seen");
         }
     }
 
-    /// Gives the noun by which they are counted.
+    /// Returns the noun for counts.
     #[must_use]
     pub fn counted(&self) -> &'static str {
         match self.about() {
@@ -107,7 +107,7 @@ impl Places {
         }
     }
 
-    /// Gives the name of one of them in messages.
+    /// Returns the noun for messages.
     fn name(&self) -> &'static str {
         match self.about() {
             About::Calls => "method",
@@ -116,10 +116,11 @@ impl Places {
         }
     }
 
-    /// Says at once if no loaded class has such a place: why, and which lines near it have code.
+    /// Warns if no loaded class has such a line or field, with the cause and the nearest lines with
+    /// code.
     ///
     /// # Errors
-    /// If a value that is asked for is at none of the places.
+    /// If no watched line or field has a requested value.
     pub fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
         if visit.instrumented() > 0 {
             return Ok(());
@@ -141,7 +142,8 @@ impl Places {
         Ok(())
     }
 
-    /// Says of each line which lines near it have code, by what the plugin noted of the classes that may have it.
+    /// Returns the nearest lines with code for each line, from the plugin's notes on the candidate
+    /// classes.
     #[must_use]
     pub fn found(&self, visit: &AttachedPlugin) -> Vec<String> {
         let lines = self.at.iter();
@@ -150,7 +152,7 @@ impl Places {
             .collect()
     }
 
-    /// The problem that nothing was watched until the end of a visit.
+    /// Returns the error for a visit in which nothing was watched.
     #[must_use]
     pub fn nothing(&self, found: &[String]) -> Problem {
         let places = self.at.iter().chain(&self.field);
@@ -169,8 +171,8 @@ impl Places {
     }
 }
 
-/// The causes for which methods were left alone, each once: of several places of a line, that with the most variables in
-/// scope.
+/// Returns the causes for methods that were left alone, each once. For several locations of a line,
+/// the one with the most variables in scope counts.
 fn causes(left_alone: &[MethodRemark]) -> Vec<String> {
     let cause = |remark: &MethodRemark| remark.text.split(';').next().map(str::to_owned);
     let mut longest: BTreeMap<Option<String>, &MethodRemark> = BTreeMap::new();
@@ -186,7 +188,7 @@ fn causes(left_alone: &[MethodRemark]) -> Vec<String> {
         .collect()
 }
 
-/// The nearest lines of all classes that may have a line.
+/// Returns the nearest lines in all classes that may have a line.
 fn nearest(line: &str, notes: &[String]) -> Option<String> {
     let begin = format!(" {line} has no code");
     let notes = notes.iter().filter_map(|note| note.split_once(&begin));

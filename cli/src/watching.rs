@@ -1,6 +1,7 @@
-//! Single calls shown as they end.
+//! Prints single calls as they end.
 //!
-//! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
+//! A thread of this command reads the records that the agents append to their event files. The
+//! agents are not involved.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -23,59 +24,60 @@ use crate::problem::Problem;
 use crate::show::say;
 use crate::sought;
 
-/// How often the files are looked at.
+/// Poll interval for the files.
 const TURN: Duration = Duration::from_millis(50);
 
-/// How calls are shown.
+/// Output format of calls.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
-    /// One JSON object for each.
+    /// Prints one JSON object per call.
     pub json: bool,
-    /// The values in lines below it, as they are written in a list.
+    /// The values in lines below each call, in the syntax of `--show`.
     pub show: Vec<String>,
-    /// How many calls are shown.
+    /// Maximum number of printed calls.
     pub calls: Option<u64>,
-    /// Lines that are reached or fields that are written are shown, and no calls.
+    /// Prints reached lines or field writes instead of calls.
     pub of_places: bool,
-    /// They are calls of a command, which goes on when no more are shown; then without this plugin.
+    /// For calls of a command, which continues after the last printed call, then without this
+    /// plugin.
     pub of_command: Option<OfCommand>,
 }
 
 /// The plugin in the JVMs of a command.
 #[derive(Debug, Clone)]
 pub struct OfCommand {
-    /// The id of the run, which only these JVMs have.
+    /// Id of the run, which only these JVMs have.
     pub run: String,
     /// The plugin that records the calls.
     pub plugin: &'static str,
 }
 
-/// The thread that shows calls. It ends with this value.
+/// The thread that prints calls. Dropping the value ends it.
 #[derive(Debug)]
 pub struct Watching {
     signs: Arc<Signs>,
     thread: Option<JoinHandle<Result<Seen, Problem>>>,
 }
 
-/// What the thread and the rest of the command tell one another.
+/// Flags shared by the thread and the rest of the command.
 #[derive(Debug, Default)]
 struct Signs {
-    /// Everything is recorded.
+    /// The recording has ended.
     ends: AtomicBool,
-    /// No more calls are shown.
+    /// No more calls are printed.
     enough: AtomicBool,
 }
 
-/// What was seen of the calls.
+/// Counts of the printed calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Calls that were shown.
+    /// Printed calls.
     pub shown: u64,
-    /// Methods whose calls were recorded, called or not, and places.
+    /// Number of recorded methods, called or not, and of watched locations.
     pub methods: usize,
-    /// What was left out or lost.
+    /// Records that were left out or lost.
     pub lost: Lost,
-    /// Of each JVM that could not write everything: since when, and why.
+    /// Start and cause for each JVM that could not write everything.
     pub gaps: Vec<String>,
     /// The JVMs that have not written the end of their files.
     pub unfinished: Vec<u32>,
@@ -84,7 +86,7 @@ pub struct Seen {
 }
 
 impl Watching {
-    /// Begins to show the calls in the event files of a folder, which need not be there yet.
+    /// Starts to print the calls in the event files of a folder, which may not exist yet.
     #[must_use]
     pub fn start(which: Which, folder: &Path, layout: Layout) -> Self {
         let signs = Arc::new(Signs::default());
@@ -127,16 +129,17 @@ impl Watching {
         }
     }
 
-    /// Whether no more calls are shown: they were as many as wanted, whoever read them has gone, or a file is damaged.
+    /// Checks whether no more calls are printed: the limit is reached, the reader has gone, or a
+    /// file is damaged.
     #[must_use]
     pub fn has_enough(&self) -> bool {
         self.signs.enough.load(Ordering::Relaxed)
     }
 
-    /// Shows the rest, when everything is recorded.
+    /// Prints the rest after the recording.
     ///
     /// # Errors
-    /// If something could not be read or written.
+    /// If a file could not be read, or the output not be written.
     pub fn finish(mut self) -> Result<Seen, Problem> {
         self.signs.ends.store(true, Ordering::Release);
         match self.thread.take().map(JoinHandle::join) {
@@ -156,25 +159,25 @@ impl Drop for Watching {
     }
 }
 
-/// What the thread holds.
+/// State of the thread.
 struct Printer {
     layout: Layout,
     shown: u64,
-    /// Calls that came when as many were shown as wanted: of several JVMs each records so many.
+    /// Calls beyond the limit: each JVM records up to the limit.
     beyond: u64,
-    /// Whoever read the calls has gone.
+    /// The reader of the output has gone.
     closed: bool,
-    /// It was said that no more are shown.
+    /// True once the note about the limit is printed.
     told: bool,
-    /// JVMs whose probes were taken out.
+    /// JVMs without probes.
     without_probes: HashSet<u32>,
-    /// What waits to be written.
+    /// Text to be written.
     waiting: Vec<u8>,
 }
 
 impl Printer {
-    /// Shows calls until everything is recorded and read. What comes when no more are shown is read all the same: it
-    /// has the numbers of what was left out.
+    /// Prints calls until the recording has ended and is read. Calls beyond the limit are read as
+    /// well, because the records hold the counts of lost calls.
     fn run(&mut self, jvms: &mut Jvms, signs: &Signs) -> Result<(), Problem> {
         loop {
             let is_last = signs.ends.load(Ordering::Acquire);
@@ -202,7 +205,7 @@ impl Printer {
         self.closed || self.layout.calls.is_some_and(|most| self.shown >= most)
     }
 
-    /// Says once of a command that it goes on though no more calls are shown.
+    /// Prints once that a command continues after the last printed call.
     fn tell(&mut self) {
         if self.layout.of_command.is_none() || std::mem::replace(&mut self.told, true) {
             return;
@@ -233,7 +236,7 @@ impl Printer {
     fn take(&mut self, trace: &Trace, happening: Happening<'_>) {
         let is_shown = match happening {
             Happening::Call(call, _) => call.outcome != Outcome::Open,
-            // Other plugins have events of their own.
+            // Other plugins have separate events.
             Happening::Moment(moment, _) => self.layout.of_places && is_of_watch(trace, moment),
             Happening::Begun | Happening::Wait(_) | Happening::Step(_) | Happening::Reset => false,
         };
@@ -287,13 +290,14 @@ impl Printer {
     }
 }
 
-/// Says whether an event is one of `classhook watch`, which asks for no row of a table.
+/// Checks whether an event belongs to `classhook watch`: it defines no row of a table.
 fn is_of_watch(trace: &Trace, moment: &Moment) -> bool {
     let place = trace.places.get(&moment.place);
     place.is_some_and(|place| place.row.is_none())
 }
 
-/// Disables the plugin in a JVM of a command, unless that has ended or its agent takes no requests.
+/// Disables the plugin in a JVM of a command. Ignores a JVM that has ended, and an agent without a
+/// control channel.
 fn disable(pid: u32, command: &OfCommand) {
     let Ok(Ok(mut agent)) = Agent::find(pid.cast_signed()) else {
         return;

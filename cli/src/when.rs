@@ -1,4 +1,4 @@
-//! Which single calls are kept, and with which values.
+//! Selects single calls and their values: `--when`, `--min-duration`, `--show`.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::sought::Sought;
 use crate::traces;
 use crate::warnings::Warning;
 
-/// Which single calls are kept, and with which values.
+/// Options that select single calls and their values.
 #[derive(Debug, Clone, Default, Args)]
 pub struct When {
     /// A condition.
@@ -44,7 +44,7 @@ pub struct When {
 }
 
 impl When {
-    /// The same with more values that are kept.
+    /// Adds values to those of `--show`.
     #[must_use]
     pub fn showing<'v>(&self, values: impl Iterator<Item = &'v str>) -> Self {
         let shown = self.asked().show;
@@ -59,19 +59,19 @@ impl When {
         }
     }
 
-    /// The agent's settings with these among them.
+    /// Returns the agent's settings with these options.
     #[must_use]
     pub fn added(&self, mut settings: Settings) -> Settings {
         settings.change.configuration.plugins.watch = self.watch();
         settings
     }
 
-    /// Checks what is asked for against the methods and classes of a running JVM: warns if no method has a parameter of such
-    /// a number.
+    /// Checks the options against the methods and classes of a running JVM. Warns if no method has
+    /// a parameter of a requested number.
     ///
     /// # Errors
-    /// If no method has a parameter of such a name, no class has such a field, the agent does not answer, or its files cannot
-    /// be read.
+    /// If no method has a parameter of a requested name, no class has a requested field, the agent
+    /// does not answer, or its files cannot be read.
     pub fn check_values(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
         let asked = self.asked();
         if asked.paths().next().is_none() {
@@ -89,7 +89,7 @@ impl When {
         Sought { watch, methods }.check(visit.agent())
     }
 
-    /// What is asked for. What cannot be read was refused before.
+    /// Returns the parsed options. Invalid ones were refused before.
     fn asked(&self) -> conditions::Watch {
         let Watch { when, show, .. } = self.watch();
         conditions::Watch {
@@ -101,7 +101,8 @@ impl When {
         }
     }
 
-    /// As the agent's options. Of a condition that cannot be read nothing is lost: the agent's own parser refuses it.
+    /// Returns the options for the agent. An invalid condition is passed on, and the agent's own
+    /// parser refuses it.
     #[must_use]
     pub fn watch(&self) -> Watch {
         let parsed = self.condition.as_deref().map(Condition::parse);
@@ -119,7 +120,8 @@ impl When {
     }
 }
 
-/// The warning that none of the methods has the parameter of this index; none if one has, or there is no method.
+/// Returns the warning that no method has the parameter of this index, or nothing if one has it or
+/// no method is traced.
 fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
     let parameters = |method: &&SpanInfo| {
         let descriptor = MethodDescriptor::parse(method.descriptor.as_bytes());
@@ -139,7 +141,7 @@ fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
     ))
 }
 
-/// A duration as conditions have it, in nanoseconds.
+/// Parses a duration, as in conditions, to nanoseconds.
 ///
 /// # Errors
 /// The expected form, if the text is no duration.

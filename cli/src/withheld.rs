@@ -1,4 +1,4 @@
-//! Loaded classes that plugins do not see, with the cause and the option that helps.
+//! Loaded classes that plugins do not see, with the cause and the remedy.
 
 use control::classes::Details;
 use control::message::Class;
@@ -10,23 +10,23 @@ use crate::agent::Agent;
 use crate::args::PluginSettings;
 use crate::show::name;
 
-/// Modules that the JVM makes for proxies; a class in one has no source location.
+/// Modules that the JVM creates for proxies. A class in one has no source location.
 const OF_PROXIES: &str = "jrt:/jdk.proxy";
 
-/// The cause for which plugins do not see a class.
+/// The reason why plugins do not see a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// It belongs to the JDK, and plugins may not change that.
+    /// The class belongs to the JDK, and the plugins lack the grant for it.
     Jdk,
-    /// It has no source location.
+    /// The class has no source location.
     NoLocation,
-    /// The selectors leave it out.
+    /// The selectors exclude the class.
     Selectors,
-    /// They see it, and find no such method with code in it.
+    /// The plugins see the class, which has no such method with code.
     NoMethod,
 }
 
-/// Loaded classes that were asked for and are not changed.
+/// Requested classes that are loaded and unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Withheld {
     first: String,
@@ -35,7 +35,8 @@ pub struct Withheld {
 }
 
 impl Withheld {
-    /// Looks for loaded classes that a glob covers; none if there are none, or the agent does not list them.
+    /// Finds loaded classes that match a glob, or nothing if none match or the agent does not
+    /// answer.
     #[must_use]
     pub fn find(agent: &mut Agent, glob: &str, settings: &PluginSettings) -> Option<Self> {
         let details = Details {
@@ -45,7 +46,7 @@ impl Withheld {
         of(&agent.listed(Some(glob), details).ok()?, settings)
     }
 
-    /// Returns the classes and the cause.
+    /// Describes the classes and the cause.
     #[must_use]
     pub fn found(&self) -> String {
         let first = name(&self.first);
@@ -62,7 +63,7 @@ impl Withheld {
         format!("{classes}: {cause}")
     }
 
-    /// Returns the option that helps.
+    /// Returns the remedy.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.cause {

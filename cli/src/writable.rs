@@ -1,4 +1,4 @@
-//! Where something will be written: that nothing can be is told before the program runs, not after it.
+//! Checks before the program runs that its outputs can be written.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,27 +9,27 @@ use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::temporary;
 
-/// Whether files can be made in the folder, or in the nearest one above it that is there.
+/// Checks whether files can be created in the folder, or in its nearest existing parent.
 ///
-/// The folder itself is left to the agent, whose JVM may belong to another user.
+/// The agent creates the folder itself, because its JVM may belong to another user.
 ///
 /// # Errors
-/// If nothing can be written there (`H0620`).
+/// If no file can be created there (`H0620`).
 pub fn folder(folder: &Path) -> Result<(), Problem> {
     make_one_in(folder).map_err(|error| Problem::unwritable(folder, &error))
 }
 
 /// Writes a `.gitignore` that excludes everything in the folder.
 ///
-/// A folder of another user stays as it is, and so does one that is gone.
+/// A missing folder, or one of another user, stays unchanged.
 pub fn keep_from_git(folder: &Path) {
     let _ = fs::write(folder.join(".gitignore"), "*\n");
 }
 
-/// Whether each of the files that are asked for can be made, or replaced.
+/// Checks whether each requested file can be created or replaced.
 ///
 /// # Errors
-/// If it is a folder, or nothing can be written where it is to lie (`H0620`).
+/// If a path is a folder, or no file can be created at its location (`H0620`).
 pub fn files<'p>(asked: impl IntoIterator<Item = &'p Option<PathBuf>>) -> Result<(), Problem> {
     let mut files = asked.into_iter().flatten();
     files.try_for_each(|path| file(path))
@@ -48,12 +48,12 @@ fn file(path: &Path) -> Result<(), Problem> {
     made.map_err(|error| Problem::unwritable(path, &error))
 }
 
-/// Makes a file in the folder, or in the nearest one above it that is there, and removes it.
+/// Creates a file in the folder, or in its nearest existing parent, and removes it.
 fn make_one_in(folder: &Path) -> io::Result<()> {
     temporary::file(nearest(folder)?).map(drop)
 }
 
-/// The folder, or the nearest one above it that is there; without any, the current one.
+/// Returns the folder or its nearest existing parent; the current folder without any.
 fn nearest(folder: &Path) -> io::Result<&Path> {
     for above in folder.ancestors() {
         match fs::metadata(above) {
@@ -66,7 +66,7 @@ fn nearest(folder: &Path) -> io::Result<&Path> {
     Ok(Path::new("."))
 }
 
-/// The file that a link names, if it is there; else the path itself.
+/// Resolves links if the file exists; returns the path itself otherwise.
 #[must_use]
 pub fn behind_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())

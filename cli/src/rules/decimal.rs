@@ -1,27 +1,27 @@
-//! Decimal numbers as JaCoCo's limits have them: exact, with the decimal places that were written.
+//! Decimal numbers of JaCoCo's limits: exact, with the decimal places as written.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// More digits than any ratio of two counters has.
+/// Digit limit, above that of any ratio of two counters.
 const MOST_DIGITS: usize = 40;
 
-/// A number from 0 on.
+/// A non-negative number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decimal {
-    /// All digits, more of them than there are decimal places.
+    /// All digits, more than there are decimal places.
     digits: String,
-    /// How many of them are decimal places.
+    /// Number of decimal places among the digits.
     scale: usize,
 }
 
-/// Which way a number with too many decimal places goes.
+/// Rounding of surplus decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the next smaller one.
+    /// Rounds down.
     Floor,
-    /// To the next greater one.
+    /// Rounds up.
     Ceiling,
 }
 
@@ -32,19 +32,19 @@ impl Decimal {
         Self { digits, scale }
     }
 
-    /// The digits in front of the point, and those behind it.
+    /// Returns the digits before and after the point.
     fn parts(&self) -> (&str, &str) {
         let point = self.digits.len().saturating_sub(self.scale);
         self.digits.split_at(point)
     }
 
-    /// Whether it is more than 1.
+    /// Checks whether the number exceeds 1.
     #[must_use]
     pub fn exceeds_one(&self) -> bool {
         *self > Self::new("1", 0)
     }
 
-    /// The same with as many decimal places as `other`.
+    /// Returns the number with as many decimal places as `other`.
     #[must_use]
     pub fn rounded_as(&self, other: &Self, rounding: Rounding) -> Self {
         let (whole, part) = self.parts();
@@ -59,7 +59,7 @@ impl Decimal {
     }
 }
 
-/// The number after the one with these digits.
+/// Returns the digits of the next integer.
 fn incremented(digits: &str) -> String {
     let before = digits.trim_end_matches('9');
     let zeros = "0".repeat(digits.len() - before.len());
@@ -75,7 +75,8 @@ impl From<u32> for Decimal {
 }
 
 impl From<f64> for Decimal {
-    /// The shortest number that is this one among those of the type, as Java's `BigDecimal.valueOf` has it.
+    /// Converts to the shortest decimal number that reads back as this value, as Java's
+    /// `BigDecimal.valueOf`.
     fn from(number: f64) -> Self {
         let text = number.abs().to_string();
         let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
@@ -86,7 +87,7 @@ impl From<f64> for Decimal {
 impl FromStr for Decimal {
     type Err = ();
 
-    /// A number with or without decimal places; `80%` is `0.80`.
+    /// Parses a number with or without decimal places; `80%` is `0.80`.
     fn from_str(text: &str) -> Result<Self, ()> {
         let (number, shift) = match text.strip_suffix('%') {
             Some(number) => (number, 2),

@@ -1,23 +1,23 @@
-//! A file with rules: its text, and problems shown at their places in it.
+//! A file with rules: its text, and mistakes shown at their positions.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::problem::Problem;
 
-/// What is wrong at a place of a file.
+/// A mistake at a position of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What would be right.
+    /// Expected text.
     pub expected: String,
 }
 
 impl Mistake {
-    /// A mistake at these bytes of the text.
+    /// Creates a mistake at this byte range.
     pub fn new(
         span: Range<usize>,
         message: impl Into<String>,
@@ -30,7 +30,7 @@ impl Mistake {
         }
     }
 
-    /// A word that is none of those known.
+    /// Creates a mistake for an unknown word.
     pub fn unknown<'w>(
         span: Range<usize>,
         what: &str,
@@ -67,26 +67,26 @@ impl Document {
         })
     }
 
-    /// What the file holds.
+    /// Returns the file's text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// File and line of a place, from 1.
+    /// Formats file and line of an offset. Lines count from 1.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> String {
         format!("{}:{}", self.path.display(), self.line(offset).0)
     }
 
-    /// The number of a line, and where it begins.
+    /// Returns the number of a line, and its first byte.
     fn line(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(&self.text);
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         (1 + before.matches('\n').count(), start)
     }
 
-    /// The problem with the line of the file, and carets below the place (`H0676`).
+    /// Formats a mistake with the line of the file, and carets below the position (`H0676`).
     #[must_use]
     pub fn problem(&self, mistake: &Mistake) -> Problem {
         let start = mistake.span.start.min(self.text.len());

@@ -1,4 +1,4 @@
-//! XML as a tree of elements that know their places.
+//! XML as a tree of elements with their positions.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::document::Mistake;
 
-/// Deeper than any file that a build tool reads.
+/// Depth limit, above that of any file for a build tool.
 const DEEPEST: usize = 64;
 
 /// An element: its name without a prefix, its text, and the elements in it.
@@ -28,13 +28,13 @@ pub struct Element {
 }
 
 impl Element {
-    /// The first element of this name directly in it.
+    /// Returns the first direct child of this name.
     #[must_use]
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// The bytes of its text if it has some, else of its first tag.
+    /// Returns the byte range of its text, or of its first tag without text.
     #[must_use]
     pub fn place(&self) -> Range<usize> {
         match self.text.is_empty() {
@@ -44,7 +44,7 @@ impl Element {
     }
 }
 
-/// Reads a document: its root.
+/// Parses a document, and returns its root.
 ///
 /// # Errors
 /// If the text is not well-formed.
@@ -90,7 +90,7 @@ pub fn read(text: &str) -> Result<Element, Mistake> {
     root.ok_or_else(|| Mistake::new(0..0, "there is no element", "`<rules>` or `<project>`"))
 }
 
-/// Where the reader is; the text is in memory.
+/// Converts a reader's position to an index; the text is in memory.
 fn offset(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
@@ -127,7 +127,7 @@ fn add(text: &str, open: &mut [Element]) {
     }
 }
 
-/// The text of `&amp;` or `&#38;`.
+/// Resolves `&amp;` or `&#38;`.
 fn referred(name: &quick_xml::events::BytesRef<'_>) -> Option<String> {
     let known = match &**name {
         "amp" => '&',

@@ -1,4 +1,4 @@
-//! Rules as JaCoCo's `check` has them: limits of counters, of each element of some kind and name.
+//! Rules of JaCoCo's `check`: limits of counters, for each element of some kind and name.
 
 use coverage::model::{BundleCoverage, Counter, CounterKind, Counters};
 use coverage::report::names;
@@ -8,10 +8,10 @@ use jvms::names::binary;
 use super::decimal::{Decimal, Rounding};
 use super::wildcards;
 
-/// What a rule is about.
+/// Kind of the elements that a rule checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
-    /// Everything together, or each module.
+    /// All classes together, or each module.
     Bundle,
     /// Each package.
     Package,
@@ -24,7 +24,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// All, with their names in JaCoCo's XML.
+    /// All kinds, with their names in JaCoCo's XML.
     pub const ALL: [(&'static str, Self); 5] = [
         ("BUNDLE", Self::Bundle),
         ("PACKAGE", Self::Package),
@@ -44,42 +44,42 @@ impl Element {
     }
 }
 
-/// Which elements a rule is about, by their names.
+/// Selects elements by name.
 #[derive(Debug, Clone)]
 pub enum Names {
-    /// Globs over names as selectors have them.
+    /// Globs over names, as in selectors.
     Globs {
-        /// Any of them; none stands for all names.
+        /// Included names; an empty list includes all.
         include: Vec<Glob>,
-        /// None of them.
+        /// Excluded names.
         exclude: Vec<Glob>,
     },
-    /// JaCoCo's wildcards over names as JaCoCo shows them.
+    /// JaCoCo's wildcards over names, as JaCoCo displays them.
     Wildcards {
-        /// Any of them; none stands for all names.
+        /// Included names; an empty list includes all.
         include: Vec<String>,
-        /// None of them.
+        /// Excluded names.
         exclude: Vec<String>,
     },
 }
 
-/// What of a counter is limited.
+/// The limited value of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// All items.
     TotalCount,
-    /// Items that were missed.
+    /// Missed items.
     MissedCount,
-    /// Items that were covered.
+    /// Covered items.
     CoveredCount,
-    /// Items that were missed, of all.
+    /// Ratio of missed items.
     MissedRatio,
-    /// Items that were covered, of all.
+    /// Ratio of covered items.
     CoveredRatio,
 }
 
 impl Value {
-    /// All, with their names in JaCoCo's XML.
+    /// All values, with their names in JaCoCo's XML.
     pub const ALL: [(&'static str, Self); 5] = [
         ("TOTALCOUNT", Self::TotalCount),
         ("MISSEDCOUNT", Self::MissedCount),
@@ -88,7 +88,7 @@ impl Value {
         ("COVEREDRATIO", Self::CoveredRatio),
     ];
 
-    /// Whether it is from 0 to 1.
+    /// Checks whether the value is a ratio from 0 to 1.
     #[must_use]
     pub fn is_ratio(self) -> bool {
         matches!(self, Self::MissedRatio | Self::CoveredRatio)
@@ -104,7 +104,7 @@ impl Value {
         }
     }
 
-    /// The value of a counter; none is the ratio of no items.
+    /// Computes the value of a counter. An empty counter has no ratio.
     fn of(self, counter: Counter) -> Option<Decimal> {
         let ratio = |part: u32| {
             let total = f64::from(counter.total());
@@ -120,21 +120,21 @@ impl Value {
     }
 }
 
-/// What a counter must not fall below or exceed.
+/// Minimum and maximum of a counter's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
-    /// Which counter.
+    /// The counter.
     pub counter: CounterKind,
-    /// What of it.
+    /// The limited value.
     pub value: Value,
-    /// The least allowed.
+    /// Smallest allowed value.
     pub minimum: Option<Decimal>,
-    /// The most allowed.
+    /// Largest allowed value.
     pub maximum: Option<Decimal>,
 }
 
 impl Limit {
-    /// What is wrong, in JaCoCo's words, if something is.
+    /// Describes a violation in JaCoCo's words, if the limit is violated.
     fn violation(&self, counters: &Counters) -> Option<String> {
         let found = self.value.of(counters.of(self.counter))?;
         let wrong = |bound: &Decimal, which, rounding| {
@@ -162,30 +162,30 @@ fn shown(counter: CounterKind) -> &'static str {
     }
 }
 
-/// Limits of each element of a kind and name.
+/// Limits for each element of a kind and name.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// What it is about.
+    /// Kind of the elements.
     pub element: Element,
-    /// By which names.
+    /// Names of the elements.
     pub names: Names,
-    /// All of them must be kept.
+    /// Limits, all of which must hold.
     pub limits: Vec<Limit>,
-    /// File and line that it is from.
+    /// File and line of the rule.
     pub origin: String,
 }
 
 /// An element of a report.
 struct Node<'b> {
-    /// The name as JaCoCo shows it.
+    /// Name as JaCoCo displays it.
     jacoco: String,
-    /// The name as globs see it.
+    /// Name for globs.
     internal: String,
     counters: &'b Counters,
 }
 
 impl Rule {
-    /// Which limits are violated, each as JaCoCo says it; none if the rule is about nothing.
+    /// Returns the violations in JaCoCo's words, or nothing if no element matches.
     #[must_use]
     pub fn check(&self, bundles: &[BundleCoverage]) -> Option<Vec<String>> {
         let nodes: Vec<Node<'_>> = bundles.iter().flat_map(|it| self.nodes(it)).collect();
@@ -213,7 +213,7 @@ impl Rule {
         }
     }
 
-    /// The name by which the rule's own patterns know an element.
+    /// Returns the element's name in the form of the rule's own patterns.
     fn shown(&self, node: &Node<'_>) -> String {
         match (&self.names, self.element) {
             (Names::Globs { .. }, Element::Class) => binary(&node.internal),
@@ -277,7 +277,8 @@ mod tests {
 
     use super::*;
 
-    /// Two packages; the lines of `Account` are covered 5 of 8, those of `Account$Log` and `Main` not at all.
+    /// Two packages. Of the lines of `Account`, 5 of 8 are covered; those of `Account$Log` and
+    /// `Main` are missed.
     fn bundle() -> BundleCoverage {
         let class = |id, name: &str, descriptor, covered, missed| {
             let mut method = MethodCoverage::new("run", descriptor, None);

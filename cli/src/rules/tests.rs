@@ -1,4 +1,4 @@
-//! Files with rules: what is read of them, and what is wrong shown with its place.
+//! Parsing of rule files, and the display of mistakes at their positions.
 
 use coverage::model::CounterKind;
 

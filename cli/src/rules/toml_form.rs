@@ -1,4 +1,4 @@
-//! Rules in TOML: the same as JaCoCo's, with globs as selectors have them.
+//! Rules in TOML: JaCoCo's rules, with globs as in selectors.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ struct LimitTable {
 /// Reads the rules of a document.
 ///
 /// # Errors
-/// If it is no TOML, holds no rules, or something in them is not known.
+/// If it is no TOML, holds no rules, or has an unknown word.
 pub fn read(document: &Document) -> Result<Vec<Rule>, Mistake> {
     let text = document.text();
     let file: File = toml::from_str(text).map_err(|error| {
@@ -130,7 +130,7 @@ fn limit(table: &Spanned<LimitTable>, text: &str) -> Result<Limit, Mistake> {
     })
 }
 
-/// What a word names: JaCoCo's names in lower case, `covered-ratio` for `COVEREDRATIO`.
+/// Resolves a word: JaCoCo's names in lower case, `covered-ratio` for `COVEREDRATIO`.
 fn of<T: Copy>(word: &Spanned<String>, what: &str, known: &[(&str, T)]) -> Result<T, Mistake> {
     let names = known.iter().map(|(name, value)| (lower(name), *value));
     let names: Vec<(String, T)> = names.collect();
@@ -152,7 +152,7 @@ fn lower(name: &str) -> String {
     }
 }
 
-/// The bytes between the quotation marks.
+/// Returns the bytes between the quotation marks.
 fn inside(word: &Spanned<String>) -> Range<usize> {
     let span = word.span();
     match span.len() == word.get_ref().len() + 2 {

@@ -1,6 +1,6 @@
-//! JaCoCo's wildcards over names: `*` is any text, `?` one character or none.
+//! JaCoCo's wildcards over names: `*` matches any text, `?` one character or the empty text.
 
-/// Whether all of `name` is what the pattern stands for.
+/// Checks whether the pattern matches the whole name.
 #[must_use]
 pub fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
@@ -24,7 +24,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     reached.last() == Some(&true)
 }
 
-/// A wildcard may stand for nothing.
+/// A wildcard may match the empty text.
 fn skip(pattern: &[char], reached: &mut [bool]) {
     for (index, token) in pattern.iter().enumerate() {
         if reached[index] && matches!(token, '*' | '?') {

@@ -15,7 +15,7 @@ type Properties<'x> = BTreeMap<&'x str, &'x str>;
 /// Reads the rules of a document.
 ///
 /// # Errors
-/// If it is not well-formed, holds no rules, or something in them is not JaCoCo's.
+/// If it is not well-formed, holds no rules, or has an element unknown to JaCoCo.
 pub fn read(document: &Document) -> Result<Vec<Rule>, Mistake> {
     let root = elements::read(document.text())?;
     let (found, properties) = match root.name.as_str() {
@@ -48,7 +48,8 @@ pub fn read(document: &Document) -> Result<Vec<Rule>, Mistake> {
     Ok(rules)
 }
 
-/// The elements `rules` in the configuration of JaCoCo's plugin, of which a pom.xml may have several.
+/// Returns the elements `rules` in the configuration of JaCoCo's plugin. A pom.xml may have
+/// several.
 fn of_plugin(project: &Element) -> Vec<&Element> {
     let build = project.child("build");
     let managed = build.and_then(|build| build.child("pluginManagement"));
@@ -190,7 +191,7 @@ impl Form<'_> {
             .ok_or_else(|| Mistake::unknown(element.place(), what, &text, names))
     }
 
-    /// The text of an element with the values of properties in it.
+    /// Returns the text of an element with its properties resolved.
     fn text(&self, element: &Element) -> Result<String, Mistake> {
         if let Some(child) = element.children.first() {
             return Err(Mistake::new(
@@ -200,7 +201,7 @@ impl Form<'_> {
             ));
         }
         let mut text = element.text.clone();
-        // A property may name another one, but not without end.
+        // A property may name another one. The limit stops circles.
         for _ in 0..10 {
             let Some((before, rest)) = text.split_once("${") else {
                 return Ok(text);
@@ -226,10 +227,10 @@ impl Form<'_> {
     }
 }
 
-/// A number that a value can have.
+/// Parses a number in the range of a value.
 ///
 /// # Errors
-/// What is expected.
+/// The expected number.
 pub fn bound(text: &str, value: Value) -> Result<Decimal, &'static str> {
     let number: Option<Decimal> = text.parse().ok();
     match value.is_ratio() {

@@ -1,4 +1,4 @@
-//! What is missing of a trace, and what cannot be made of it.
+//! Checks a trace for missing data, and for outputs that it cannot provide.
 
 use std::path::Path;
 
@@ -14,19 +14,19 @@ use crate::problem::Problem;
 /// The JSON lines that were written while calls were recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StreamedLines {
-    /// They were not to be.
+    /// Not requested.
     #[default]
     No,
-    /// Those of so many calls.
+    /// Written for this many calls.
     Calls(u64),
-    /// They could not be written to the end, which is told.
+    /// Cut short by an error, which was reported.
     CutShort,
 }
 
-/// Whether all was recorded that happened; what was not is in every output.
+/// Checks that all events were recorded. Every output names the missing ones.
 ///
 /// # Errors
-/// `H0651` if something is missing.
+/// `H0651` if data is missing.
 pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     let gaps = summary.incomplete.iter().map(ToString::to_string);
     let lost = losses::present(&summary.lost).map(|loss| loss.to_string());
@@ -42,7 +42,7 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
     ))
 }
 
-/// Checks that all tasks were followed of which the submission was recorded.
+/// Checks that every task with a recorded submission was followed.
 ///
 /// # Errors
 /// `H0651` if tasks were not followed.
@@ -71,7 +71,7 @@ pub fn is_following(recordings: &[Recording]) -> Result<(), Problem> {
     ))
 }
 
-/// Whether the lines are of all calls that were ever in the event files.
+/// Checks that the lines hold every call that was ever in the event files.
 ///
 /// # Errors
 /// `H0651` if the oldest were dropped before they were read.
@@ -95,13 +95,13 @@ pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<
         ))
 }
 
-/// Sums cannot be made into what shows single calls, nor can nothing.
+/// Checks for single calls, which the output at `path` needs.
 ///
 /// # Errors
 /// `H0636`.
 pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
     let has_some = |trace: &Trace| {
-        // That no call matches a condition is an answer.
+        // A condition that no call matches is a valid result.
         trace.single.calls() > 0 || trace.spans.values().any(|span| !span.when.is_empty())
     };
     if traces(recordings).any(has_some) {
@@ -115,9 +115,9 @@ pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
     })
 }
 
-/// As [`has_calls`], of what shows events, too.
+/// As [`has_calls`], for an output that shows events, too.
 pub(super) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
-    // That no event was reached is an answer.
+    // An event that was never reached is a valid result.
     if traces(recordings).any(|trace| !trace.places.is_empty()) {
         return Ok(());
     }
@@ -132,7 +132,7 @@ fn without_any_call(path: &Path) -> Problem {
     )
 }
 
-/// The problem of a path or an option that needs single calls, of which none are recorded.
+/// Returns the error for a path or an option that needs single calls, if none are recorded.
 #[must_use]
 pub fn without_calls(path: &Path) -> Problem {
     let message = format!(
@@ -145,7 +145,7 @@ pub fn without_calls(path: &Path) -> Problem {
     )
 }
 
-/// Whether each JVM has written the end of its file.
+/// Checks that each JVM has written the end of its file.
 ///
 /// # Errors
 /// `H0651` with those that have not.
@@ -163,7 +163,7 @@ pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(
     }))
 }
 
-/// What is missing of a JVM that has not written the end of its file.
+/// Describes the loss for a JVM that has not written the end of its file.
 #[must_use]
 pub fn not_finished(pid: u32) -> String {
     format!("the JVM {pid} was killed, and with it what it had not written")

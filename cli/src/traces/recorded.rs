@@ -1,4 +1,4 @@
-//! The event files that a command shows, and what of them.
+//! Reads the event files of a command, and selects their classes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::select::Filter;
 use crate::unmatched;
 use crate::warnings::Warnings;
 
-/// Reads event files; of each only the classes that `filter` wants. Those that are damaged, of a newer version or no
-/// event files are noted in `damaged`.
+/// Reads event files, with the classes that `filter` selects. Files that are damaged, of a newer
+/// version or of another kind are recorded in `damaged`.
 ///
 /// # Errors
-/// As [`DamagedFiles::unless_damaged`]; and if the filter needs what a file does not have, or wants no class (`H0606`,
-/// `H0671`).
+/// As [`DamagedFiles::unless_damaged`], and if the filter needs data that a file lacks, or selects
+/// no class (`H0606`, `H0671`).
 pub fn read(
     paths: &[PathBuf],
     filter: &Filter,
@@ -53,7 +53,8 @@ pub fn read(
     Ok(recordings)
 }
 
-/// Takes out the classes of an event file that `filter` does not want, by what the agent recorded of them.
+/// Removes the classes of an event file that `filter` does not select, by the recorded data of each
+/// class.
 ///
 /// # Errors
 /// `H0606` if a selector needs names of class files that the file does not have.
@@ -82,16 +83,16 @@ fn select(recording: &mut Recording, path: &Path, filter: &Filter) -> Result<(),
     Ok(())
 }
 
-/// Whether calls or events are recorded there. The counters of lines belong to a coverage report.
+/// Checks whether a span holds calls or events. The counters of lines belong to a coverage report.
 #[must_use]
 pub fn is_of_calls(span: &SpanInfo) -> bool {
     span.plugin != COUNTS
 }
 
-/// Reads the event files that another recording is compared with.
+/// Reads the event files for a comparison.
 ///
 /// # Errors
-/// If there is none (`H0610`), or one cannot be read.
+/// If no file is found (`H0610`), or one cannot be read.
 pub(super) fn before(
     path: &Path,
     filter: &Filter,
@@ -122,7 +123,7 @@ pub(super) fn before(
     Ok(recordings)
 }
 
-/// What was traced in the JVMs of one run.
+/// Reads the traces of the JVMs of one run.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -157,7 +158,7 @@ pub fn of_run(
     Ok(recordings)
 }
 
-/// What was traced in the JVM that was visited.
+/// Reads the traces of the visited JVM.
 ///
 /// # Errors
 /// If the files cannot be read.
@@ -172,7 +173,7 @@ pub fn of_visit(
         let read = run_files::read_recording(&path, scratch, &mut warned)?;
         if let Some(mut recording) = read {
             recording.retain(is_of_calls);
-            // An agent that goes on has not completed its file, and need not.
+            // An agent that stays has not completed its file yet.
             if ended.dump.is_none() || recording.trace.truncated {
                 warnings.merge(warned);
             }
@@ -182,12 +183,13 @@ pub fn of_visit(
     Ok(recordings)
 }
 
-/// The sums of recordings, without single calls.
+/// Returns the sums of recordings, without single calls.
 pub fn traces(recordings: &[Recording]) -> impl Iterator<Item = &Trace> + Clone {
     recordings.iter().map(|recording| &recording.trace)
 }
 
-/// The methods that are traced in the JVM of this snapshot, called or not, as far as its agent has written them.
+/// Returns the traced methods in the JVM of this snapshot, called or not, as far as its agent has
+/// written them.
 ///
 /// # Errors
 /// If the files cannot be read.
@@ -204,10 +206,10 @@ pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
     Ok(methods)
 }
 
-/// The event files of the JVM that writes a snapshot.
+/// Returns the event files of the JVM that writes a snapshot.
 ///
 /// # Errors
-/// If the folder or a file of it cannot be read.
+/// If the folder or a file in it cannot be read.
 pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
