@@ -1,4 +1,4 @@
-//! `enable`, `disable` and `reload`: other plugins, or other settings of those that are there.
+//! `enable`, `disable` and `reload`: other plugins, or other settings of the present plugins.
 
 use super::context::Context;
 use super::refusals::{self, failures, known, not_configured};
@@ -17,7 +17,8 @@ use host::{CodeLocation, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Hands classes to a plugin again; with `options`, or if it is new, configured by them. Its code may be in `cache`.
+/// Enables a plugin. With `options`, or if the plugin is new, it is configured by them. Its compiled code may be in
+/// `cache`.
 pub(super) fn enable(
     context: Context<'_>,
     plugin: &str,
@@ -29,7 +30,7 @@ pub(super) fn enable(
     if !is_known || options.is_some() {
         let mut config = set.config.clone();
         config.agent.cache = cache;
-        // A set that is held is a set that transforms a class, for which an exchange waits.
+        // A held set counts as transforming a class, and an exchange waits for that.
         drop(set);
         let added = configured(plugin, options.unwrap_or_default())?;
         return add(context, config, added.plugins, |_| Ok(()));
@@ -57,7 +58,7 @@ pub(super) fn enable(
     })
 }
 
-/// Takes a plugin's edits out of all classes.
+/// Removes a plugin's edits from all classes.
 pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refusal> {
     let session = context.agent.sessions.find(plugin);
     let plugin = session
@@ -71,7 +72,7 @@ pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refu
     settled(context, is_stale, |_, _| false).map_err(|shortage| shortage.refusal())
 }
 
-/// Puts another configuration in place of the present one.
+/// Replaces the present configuration.
 pub(super) fn reload(context: Context<'_>, options: &str) -> Result<Change, Refusal> {
     let config = Config::from_options(options).map_err(|error| not_configured(&error))?;
     replace(context, config)
@@ -89,12 +90,12 @@ pub(super) fn configured(plugin: &str, options: &str) -> Result<Config, Refusal>
     Config::from_options(&options).map_err(|error| not_configured(&error))
 }
 
-/// Puts another configuration in place of the present `config`: with more plugins, or with those of its plugins configured
-/// anew that have the same names. `ready` is called with each name when all plugins are loaded, before they see a class.
+/// Adds plugins to the present `config`, or configures those of the same names again. `ready` is called with each name
+/// when all plugins are loaded, before they see a class.
 ///
 /// # Errors
 ///
-/// If a plugin cannot be loaded, or the error of `ready`; no class is changed then.
+/// If a plugin cannot be loaded, or the error of `ready`. No class is changed then.
 pub(super) fn add(
     context: Context<'_>,
     mut config: Config,
@@ -122,7 +123,7 @@ pub(super) fn add(
             _ if names.iter().any(|added| added == name) => {}
             PluginState::On => {}
             PluginState::Disabled => drop(pipeline.enable(name, false)),
-            // It is given another chance, and its classes with it.
+            // A failed plugin gets another chance, together with its classes.
             PluginState::Failed => names.push(name.to_owned()),
         }
     }
@@ -171,7 +172,7 @@ impl Former {
         }
     }
 
-    /// Puts the plugins in force again after a change that has changed no class.
+    /// Restores the plugins after a change that has changed no class.
     fn put_back(self, context: Context<'_>) {
         messages::set_level(self.config.agent.log);
         let agent = context.agent;
@@ -182,8 +183,8 @@ impl Former {
     }
 }
 
-/// Notes that what the other plugins made of loaded classes is as the present set would make it: these are not
-/// retransformed.
+/// Notes that the present set would make the same edits of the other plugins in loaded classes. So these classes are
+/// not retransformed.
 fn keep_others(
     context: Context<'_>,
     revision: u32,
@@ -206,7 +207,7 @@ fn keep_others(
     }
 }
 
-/// Exchanges the whole pipeline. Every plugin of the new one is on, also one that was disabled before.
+/// Replaces the whole pipeline. Every plugin of the new one is enabled, even if it was disabled before.
 fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> {
     let sessions = &context.agent.sessions;
     let others = refusals::current(context.agent)?.config.plugins.clone();
@@ -235,7 +236,7 @@ fn pipeline_of(config: &Config) -> Result<Pipeline, Refusal> {
         .map_err(|error| not_configured(&error))
 }
 
-/// Puts other plugins in force, for classes that are loaded from now on.
+/// Replaces the plugins in force, for classes that are loaded from now on.
 fn exchange(context: Context<'_>, config: Config, pipeline: Pipeline) {
     messages::set_level(config.agent.log);
     let Context { agent, jvm } = context;
@@ -243,13 +244,13 @@ fn exchange(context: Context<'_>, config: Config, pipeline: Pipeline) {
     structural_edits::prepare(agent, jvm);
 }
 
-/// Whether a class was instrumented by this plugin set already, as it was loaded.
+/// Checks whether this plugin set has instrumented a class already, for example when it was loaded.
 fn is_of(agent: &Agent, class: &Loaded<'_>, set: &PluginSet) -> bool {
     let edits = agent.instrumented.find(&class.name, class.loader_id);
     edits.is_some_and(|edits| edits.revision == set.revision)
 }
 
-/// The same plugins as a new set, so that no class is transformed by the set before any more.
+/// Puts the same plugins in force as a new set, so that the former set transforms no class any more.
 fn renew(agent: &Agent, set: Arc<PluginSet>) {
     let next = (set.config.clone(), Arc::clone(&set.pipeline));
     drop(set);
@@ -285,7 +286,7 @@ fn settled(
     })
 }
 
-/// What the present plugins failed on so far.
+/// The failures of the present plugins so far.
 fn failed_plugins(agent: &Agent) -> Vec<host::Failure> {
     let current = agent.plugins.current();
     current.map_or_else(Vec::new, |now| now.pipeline.summary().failures)

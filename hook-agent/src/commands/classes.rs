@@ -1,4 +1,4 @@
-//! `classes`: the classes that are loaded.
+//! `classes`: the loaded classes.
 
 mod details;
 
@@ -15,18 +15,18 @@ use control::message::{Class, Classes};
 use host::selector::{Selection, Verdict};
 use jvms::names::binary;
 
-/// Which of the classes that match are listed.
+/// The page of the list of matching classes.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
-    /// Only those that hold edits.
+    /// True for only the classes that hold edits.
     pub changed: bool,
-    /// How many of them are left out.
+    /// Number of classes to skip.
     pub skip: usize,
-    /// How many are listed at most.
+    /// Largest number of listed classes.
     pub limit: usize,
 }
 
-/// The loader of a class, with its identity where there may be several of its kind.
+/// The display name of a class's loader, with its identity unless it is a built-in loader.
 fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     loader.map_or_else(
@@ -35,13 +35,13 @@ fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
     )
 }
 
-/// Whether selectors over locations let a class through.
+/// Checks whether selectors over locations match a class.
 fn came_from(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>, filter: &Selection) -> bool {
     let found = retransform::location(agent, jvm, class, true);
     filter.matches_location(found.for_selectors())
 }
 
-/// The loaded classes that are asked for, in order of their names.
+/// The requested loaded classes, in order of their names.
 pub(super) fn classes(
     context: Context<'_>,
     filter: Option<&str>,

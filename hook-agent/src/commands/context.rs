@@ -1,9 +1,9 @@
-//! What every command takes.
+//! The context of every request.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 
-/// The agent, and the JVM on the control thread.
+/// The agent and the JVM, on the thread that carries out the request.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub agent: &'a Agent,

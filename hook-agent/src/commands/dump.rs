@@ -1,4 +1,4 @@
-//! `dump` and `reset`: what was recorded so far, written or forgotten.
+//! `dump` and `reset`: write or clear the recorded data.
 
 use super::context::Context;
 use super::refusals::{known, unwritten};
@@ -9,14 +9,14 @@ use crate::recorded;
 use control::Refusal;
 use control::message::{Dump, Reset};
 
-/// Writes everything recorded so far.
+/// Writes all recorded data.
 pub(super) fn dump(context: Context<'_>) -> Result<Dump, Refusal> {
     let Context { agent, jvm } = context;
     recorded::write_all(agent, jvm).map_err(unwritten)?;
     Ok(dumped(agent, agent.snapshot.length()))
 }
 
-/// Writes what was hit so far, and forgets it in the same moment.
+/// Writes the hits so far, and clears them in the same step.
 pub(super) fn dump_and_reset(context: Context<'_>) -> Result<Dump, Refusal> {
     let Context { agent, jvm } = context;
     let length = recorded::take(agent, jvm).map_err(unwritten)?;
@@ -31,7 +31,7 @@ fn dumped(agent: &Agent, length: u64) -> Dump {
     }
 }
 
-/// Forgets everything recorded so far, or what one plugin's probes recorded and what its former versions failed on.
+/// Clears all recorded data, or that of one plugin's probes and the failures of its former versions.
 pub(super) fn reset(context: Context<'_>, plugin: Option<&str>) -> Result<Reset, Refusal> {
     let Context { agent, jvm } = context;
     if let Some(session) = plugin.and_then(|plugin| agent.sessions.find(plugin)) {

@@ -1,4 +1,4 @@
-//! `field`: what loaded classes of a name, and those below them, have as a field.
+//! `field`: an instance field in loaded classes of a name, and in their subclasses.
 
 use super::context::Context;
 use super::refusals::out_of_memory;
@@ -10,7 +10,7 @@ use control::Refusal;
 use control::message::Field;
 use jvms::access_flags::{ACC_ABSTRACT, ACC_STATIC, ACC_SYNTHETIC};
 
-/// Looks for an instance field in objects of these classes.
+/// Finds an instance field in objects of these classes.
 pub(super) fn field(context: Context<'_>, class: &str, name: &str) -> Result<Field, Refusal> {
     let internal = class.replace('.', "/");
     let found = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
@@ -48,7 +48,7 @@ fn is_abstract(jvm: Jvm<'_>, class: &LocalRef<'_>) -> bool {
     flags & i32::from(ACC_ABSTRACT) != 0
 }
 
-/// Gives names and descriptors of the instance fields of a class and of those above it.
+/// Passes names and descriptors of the instance fields of a class and of its superclasses to `give`.
 fn fields(jvm: Jvm<'_>, class: &LocalRef<'_>, give: &mut dyn FnMut(&str, &str)) {
     let left_out = i32::from(ACC_STATIC) | i32::from(ACC_SYNTHETIC);
     let mut declared = |class: &LocalRef<'_>| {

@@ -1,4 +1,4 @@
-//! `observe` and `end-observation`, a recording of the JVM's own events; `heap-paths`, why objects stay.
+//! `observe` and `end-observation`, a recording of JVM events; `heap-paths`, the references that keep objects alive.
 
 use super::context::Context;
 use crate::ffi::vm::Vm;
@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// If there is one already, or the JVM does not give what it takes.
+/// If a recording is under way, or the JVM refuses a capability or event.
 pub(super) fn observe(
     context: Context<'_>,
     subscription: &str,
@@ -35,7 +35,7 @@ pub(super) fn observe(
 ///
 /// # Errors
 ///
-/// If there is none, or its file is not complete.
+/// If no recording is under way, or its file is not complete.
 pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
     if context.agent.observation.recording().is_none() {
         return Err(refused("no recording is under way in this JVM".to_owned()));
@@ -43,11 +43,11 @@ pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
     observe::end_recording(context.agent).map_err(refused)
 }
 
-/// What holds the instances of a class.
+/// The reference paths that keep the instances of a class alive.
 ///
 /// # Errors
 ///
-/// If there is no such class, or the JVM does not follow its references.
+/// If no such class is loaded, or the JVM cannot follow its references.
 pub(super) fn heap_paths(
     context: Context<'_>,
     class: &str,

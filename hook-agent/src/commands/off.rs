@@ -1,12 +1,12 @@
-//! `off`: everything undone, and the agent gone.
+//! `off`: undo everything and remove the agent.
 
 use super::context::Context;
 use super::refusals::failures;
 use crate::{shutdown, structural_edits};
 use control::message::Off;
 
-/// Undoes every edit, completes the snapshot, and makes room for another agent. The control thread
-/// ends with the answer; the JVM TI environment goes with it.
+/// Undoes every edit, completes the snapshot, and allows another agent. After the answer the control thread ends and
+/// disposes of the JVM TI environment.
 pub(super) fn off(context: Context<'_>) -> Off {
     let Context { agent, jvm } = context;
     let report = shutdown::undo(agent, jvm);

@@ -1,4 +1,4 @@
-//! Why a command is not carried out.
+//! Refusals of requests.
 
 use crate::agent::Agent;
 use crate::agent::plugins::PluginSet;
@@ -15,7 +15,7 @@ pub(super) fn panicked() -> Refusal {
     Refusal::new(Code::Panic.as_str(), text)
 }
 
-/// The JVM has no memory left.
+/// The JVM is out of memory.
 pub(super) fn out_of_memory() -> Refusal {
     Refusal::new(
         Code::Refused.as_str(),
@@ -30,7 +30,7 @@ pub(super) fn unwritten(cause: String) -> Refusal {
         .with("help", "nothing is lost; make room there and ask again")
 }
 
-/// Configuration or plugins cannot be.
+/// The configuration or a plugin is wrong.
 pub(super) fn not_configured(error: &HostError) -> Refusal {
     let refusal = Refusal::new(error.code(), error.message());
     error
@@ -47,16 +47,16 @@ pub(super) fn current(agent: &Agent) -> Result<Arc<PluginSet>, Refusal> {
     agent.plugins.current().ok_or_else(leaving)
 }
 
-/// The agent undoes everything.
+/// The agent is leaving.
 pub(super) fn leaving() -> Refusal {
     Refusal::new("H0704", control::message::LEAVING)
 }
 
-/// Whether there is a plugin of this name.
+/// Checks that the agent has a plugin of this name.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If it has none.
 pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
     let set = current(agent)?;
     let plugins = set.config.plugins.iter();
@@ -75,7 +75,7 @@ pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
     )
 }
 
-/// Classes that the JVM did not let be retransformed.
+/// The failures of classes that the JVM did not retransform.
 pub(super) fn failures(failed: Vec<(String, JvmtiError)>) -> Vec<Failure> {
     let failure = |(class, error): (String, JvmtiError)| Failure {
         code: Code::Retransform.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! `release`: a plugin is not needed any more.
+//! `release`: the end of a command that used a plugin.
 
 use super::context::Context;
 use super::{change, off, session};
@@ -7,15 +7,15 @@ use crate::{observe, test_runs};
 use control::Refusal;
 use control::message::{Holder, NO_PLUGIN, PluginState, Released, is_observation};
 
-/// The plugin that tests belong to.
+/// The plugin that measures coverage per test.
 const COVERAGE: &str = "coverage";
 
-/// Takes a plugin's edits out of all classes; leaves if the agent came for a command alone that needs it no more, and
-/// has no other work.
+/// Removes a plugin's edits from all classes. The agent leaves if it was loaded for a command that has ended, and has
+/// no other work.
 ///
 /// # Errors
 ///
-/// If there is no such plugin, or the agent is leaving already.
+/// If the agent has no such plugin, or is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
     let session = context.agent.sessions.find(plugin);
     let plugin = session
@@ -26,7 +26,7 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
         observe::finish_recording(context.agent);
     }
     if is_needed(context.agent, plugin) {
-        // An agent that came for a request alone has no plugin of that name.
+        // An agent that was loaded for a single request has no plugin of that name.
         let failed = match plugin {
             plugin if plugin == NO_PLUGIN || is_observation(plugin) => Vec::new(),
             plugin => change::disable(context, plugin)?.failed,
@@ -48,7 +48,8 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
     })
 }
 
-/// Whether the agent was there before, is still needed by the command that it came for, or was asked for something else.
+/// Checks whether the agent must stay: it was not loaded for a command, its command has not ended, or it has other
+/// work.
 fn is_needed(agent: &Agent, plugin: &str) -> bool {
     let others = super::status::plugins(agent);
     let mut others = others.iter().filter(|other| other.name != plugin);
@@ -60,7 +61,7 @@ fn is_needed(agent: &Agent, plugin: &str) -> bool {
         || !agent.patches.stack().is_empty()
 }
 
-/// Whether a command holds this plugin; it knows a session by an id of its own.
+/// Checks whether a command holds this plugin. A holder may use the id of a session instead of the plugin's name.
 fn is_of(agent: &Agent, holder: &Holder, plugin: &str) -> bool {
     let session = agent.sessions.find(&holder.plugin);
     let held = session.as_ref().map(|session| session.plugin.as_str());

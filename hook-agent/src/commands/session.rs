@@ -1,4 +1,4 @@
-//! Sessions: a plugin that records for one command, beside others of its kind.
+//! Sessions: a plugin that records for one command, beside other instances of the same plugin.
 
 use super::context::Context;
 use super::{change, refusals};
@@ -13,12 +13,12 @@ use host::Config;
 use probes::{Meta, SpanMode};
 use std::path::PathBuf;
 
-/// Lets a plugin record in a session of its own, into a file of its own. In a session that has begun it is configured
-/// anew.
+/// Lets a plugin record in its own session, into its own file. In a session that has begun, the plugin is configured
+/// again.
 ///
 /// # Errors
 ///
-/// If there are too many sessions, the plugin cannot be configured, or no file can be made.
+/// If there are too many sessions, the plugin cannot be configured, or the file cannot be created.
 pub(super) fn begin(
     context: Context<'_>,
     plugin: &str,
@@ -61,12 +61,12 @@ pub(super) fn begin(
     })
 }
 
-/// Ends a session whose plugin holds no edits: writes the rest of its calls and completes the file. Without a method there
-/// is nothing to keep, and no file stays.
+/// Ends a session whose plugin holds no edits: writes the rest of its calls and completes the file. If no method was
+/// instrumented, the file is removed.
 pub(super) fn end(context: Context<'_>, session: &Session) {
     let Context { agent, jvm } = context;
     let spans = agent.table.spans_of(session.number);
-    // Methods that run on leave no record.
+    // Methods that are still running leave no record.
     spans.set_mode(SpanMode::Off, |_| true);
     observe::end_waits(agent, session.number);
     session.file.write(jvm, true);
@@ -83,7 +83,8 @@ fn in_session(added: &Config, number: u8) -> Vec<host::config::PluginConfig> {
     plugins.map(|plugin| plugin.in_session(number)).collect()
 }
 
-/// The session of a plugin, with that name there and among the agent's plugins; and its event file.
+/// The session of a plugin and the path of its event file. `name` is the plugin's name in the file, `instance` that in
+/// the agent.
 fn started(
     context: Context<'_>,
     number: u8,

@@ -13,10 +13,10 @@ use control::message::{
 use host::config::PluginConfig;
 use std::time::Duration;
 
-/// Failures reported; the snapshot holds all.
+/// Number of reported failures; the snapshot contains all.
 pub(super) const FAILURES: usize = 20;
 
-/// How the agent is.
+/// The state of the agent.
 pub(super) fn status(context: Context<'_>) -> Status {
     let Context { agent, jvm } = context;
     let property = |name| {
@@ -24,7 +24,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
             .system_property(jvm.live, name)
             .unwrap_or_default()
     };
-    // A command knows its session by an id of its own.
+    // A command refers to its session by an id; the answer shows the plugin.
     let named = |holder: Holder| match agent.sessions.find(&holder.plugin) {
         Some(session) => Holder {
             plugin: session.plugin.clone(),
@@ -73,7 +73,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
     }
 }
 
-/// A class that a plugin could not change.
+/// The failure of a class that a plugin could not change.
 pub(super) fn failure(failure: host::Failure) -> Failure {
     Failure {
         code: failure.code.to_owned(),
@@ -100,7 +100,7 @@ fn plan_cache(plans: host::PlanCounts) -> PlanCache {
     }
 }
 
-/// What became of classes.
+/// The numbers of classes.
 pub(super) fn counts(agent: &Agent) -> ClassCounts {
     let Numbers {
         summary, plugins, ..
@@ -134,7 +134,7 @@ fn huge_methods(limit: Limit) -> HugeMethods {
     }
 }
 
-/// The plugins and what they do now.
+/// The plugins and their states.
 pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
     let Some(set) = agent.plugins.current() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `test`: a test begins or ends, as a user says.
+//! `test`: start or end of a test, reported by a user.
 
 use super::context::Context;
 use crate::agent::test_runs::Test as NewTest;
@@ -6,11 +6,11 @@ use crate::test_runs;
 use control::Refusal;
 use control::message::Test;
 
-/// What is hit from now on belongs to this test, or does no more.
+/// Begins or ends a test. Hits between the two belong to the test.
 ///
 /// # Errors
 ///
-/// If it ends and has not begun.
+/// If the test to be ended is not under way.
 pub(super) fn test(context: Context<'_>, name: String, ends: bool) -> Result<Test, Refusal> {
     let Context { agent, jvm } = context;
     let id = format!("command:{name}");

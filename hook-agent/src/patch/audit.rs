@@ -1,9 +1,10 @@
-//! The log of who changed what: one JSON object per line, `patches.jsonl` in a folder that lasts. It has one place in a
-//! JVM: the agent's output folder, or if that goes with a command that the agent came for, the one that the first
-//! request names.
+//! The log of changes: one JSON object per line, in `patches.jsonl`.
 //!
-//! A change has two lines with the same number: `asked`, on disk before the JVM is asked, and `done`, with
-//! what came of it. A line `asked` without its `done` means that the JVM ended in between.
+//! Its folder is fixed for a JVM and lasts. It is the agent's output folder. If that folder goes with the command for
+//! which the agent was loaded, it is the folder that the first request names.
+//!
+//! A change has two lines with the same number: `asked`, on disk before the JVM is called, and `done`, with the
+//! outcome. A line `asked` without a line `done` means that the JVM ended in between.
 
 use crate::agent::Agent;
 use control::patch::ClassOutcome;
@@ -21,15 +22,15 @@ const FILE: &str = "patches.jsonl";
 pub(crate) struct Entry<'a> {
     /// Milliseconds since 1970.
     pub time_ms: u64,
-    /// The process that was changed.
+    /// The process id of the JVM.
     pub pid: u32,
     /// `patch` or `rollback`.
     pub action: &'static str,
     /// `asked` or `done`.
     pub stage: &'static str,
-    /// The patches that come or go.
+    /// The ids of the patches that are applied or rolled back.
     pub ids: &'a [u32],
-    /// The user that asked, as the operating system names it.
+    /// The user id of the requester, from the operating system.
     pub uid: u32,
     /// The user's note.
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -37,7 +38,7 @@ pub(crate) struct Entry<'a> {
     /// `applied`, `partly applied`, `refused`; only when done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<&'static str>,
-    /// Each class with its digests, and what came of it.
+    /// Each class with its digests and outcome.
     pub classes: &'a [ClassOutcome],
 }
 
@@ -45,12 +46,12 @@ pub(crate) struct Entry<'a> {
 ///
 /// # Errors
 ///
-/// Of the file system.
+/// Those of the file system.
 pub(crate) fn append(folder: &Path, entry: &Entry<'_>) -> io::Result<()> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
     let mut file = open(folder)?;
-    // One write, so that lines of several JVMs with one output folder do not mix.
+    // One write, so that lines of several JVMs with the same output folder do not mix.
     file.write_all(&line)?;
     file.sync_data()
 }
@@ -63,7 +64,7 @@ fn open(folder: &Path) -> io::Result<File> {
         .open(file(folder))
 }
 
-/// The place of the log before the first change; none if a request decides.
+/// The folder of the log before the first change; `None` if a request names it.
 pub(crate) fn own_folder(agent: &Agent) -> Option<&Path> {
     let settings = &agent.settings;
     settings
@@ -72,7 +73,7 @@ pub(crate) fn own_folder(agent: &Agent) -> Option<&Path> {
         .then_some(settings.output.as_path())
 }
 
-/// The file in a folder.
+/// The path of the log in a folder.
 pub(crate) fn file(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }

@@ -1,4 +1,4 @@
-//! Patch and rollback: one change of the stack, all of it or nothing.
+//! Patch and rollback: one change of the stack, all or nothing.
 
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -20,24 +20,24 @@ use rewriter::check_soundness;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One user's change, on the thread that makes it.
+/// The change of one user, on the thread that makes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Change<'a> {
     /// The agent that holds the patches.
     pub agent: &'a Agent,
     /// The JVM.
     pub jvm: Jvm<'a>,
-    /// The user that asks for it.
+    /// The user who requested it.
     pub uid: u32,
-    /// The folder for the log that the request names.
+    /// The folder for the log from the request.
     pub log: Option<&'a Path>,
 }
 
-/// Puts new class files in the place of loaded classes, or says why that cannot be.
+/// Replaces the class files of loaded classes, or reports why that is impossible.
 ///
 /// # Errors
 ///
-/// If the request makes no sense, or the change cannot be logged; nothing is changed then.
+/// If the request is invalid, or the change cannot be logged. No class is changed then.
 pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patched, Refusal> {
     let patches = &change.agent.patches;
     let _turn = patches.turn();
@@ -73,11 +73,11 @@ pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patche
     change.finish(targets, result)
 }
 
-/// Takes patches back, or says why that cannot be.
+/// Rolls patches back, or reports why that is impossible.
 ///
 /// # Errors
 ///
-/// If there is no such patch, or the change cannot be logged; nothing is changed then.
+/// If no such patch is in force, or the change cannot be logged. No class is changed then.
 pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, Refusal> {
     let patches = &change.agent.patches;
     let _turn = patches.turn();
@@ -100,7 +100,7 @@ pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, R
     loaded.for_each(|loaded| loaded_file::link(change.jvm, &loaded.class));
     let differs = |target: &Target| target.digest_in(&stack) != target.digest_in(&next);
     let (mut targets, mut others) = targets.into_iter().partition::<Vec<_>, _>(differs);
-    // Of the others, only those that the patches waited for are told of: they have never been patched.
+    // The answer lists the other names only if a patch waited for them: such classes have never been patched.
     let waited = |target: &Target| {
         let mut gone = stack.iter().filter(|patch| ids.contains(&patch.id));
         gone.any(|patch| patch.waits_for(&target.name))
@@ -118,7 +118,7 @@ pub(crate) fn rollback(change: Change<'_>, which: Rollback) -> Result<Patched, R
     change.finish(targets, result)
 }
 
-/// Forgets every patch without asking the JVM, before all classes are retransformed for the last time.
+/// Drops every patch without a call of the JVM, before all classes are retransformed for the last time.
 pub(crate) fn forget_all(agent: &Agent) {
     let patches = &agent.patches;
     let _turn = patches.turn();
@@ -149,7 +149,7 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
 }
 
 impl<'a> Change<'a> {
-    /// Compares a class with the one that is to take its place; a class that breaks a rule is refused.
+    /// Compares a loaded class with the new class file. If a rule is broken, the class is refused.
     fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
         target.outcome.after.clone_from(&new.digest);
         if is_untouched(&target.name) {
@@ -188,7 +188,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Refuses a class for what is broken, unless it is patched all the same; then it is told what has no effect.
+    /// Refuses a class for the broken rules. A forced patch is applied nevertheless, and the parts without effect are
+    /// reported.
     fn settle(self, target: &mut Target, broken: Vec<BrokenRule>, force: bool) {
         if broken.is_empty() {
             return;
@@ -201,7 +202,7 @@ impl<'a> Change<'a> {
         target.outcome.without_effect.extend(texts);
     }
 
-    /// Refuses classes of which a frame would go on in former code for ever.
+    /// Refuses classes with a frame that would execute former code forever.
     fn look_at_frames(self, targets: &mut [Target], new: &[NewClass], stack: &Stack, force: bool) {
         let files: Vec<(usize, Vec<u8>, Vec<u8>)> = targets
             .iter()
@@ -221,7 +222,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The same of a class that is not loaded, with the class file that a loader would find.
+    /// As `compare`, for a class that is not loaded, with the class file that a loader would find.
     fn compare_file(self, target: &mut Target, new: &NewClass, force: bool) {
         if let Err(unsound) = check_soundness(&new.bytes) {
             let text = format!("the class file is not sound: {unsound}");
@@ -248,7 +249,7 @@ impl<'a> Change<'a> {
         release.checked_add(44)
     }
 
-    /// Has the JVM judge each class that is not refused.
+    /// Lets the JVM check each class that is not refused.
     fn check(
         self,
         targets: &mut [Target],
@@ -269,7 +270,7 @@ impl<'a> Change<'a> {
         patches.drop_trial();
     }
 
-    /// Has the JVM judge a class; one that it would not take is refused.
+    /// Lets the JVM check a class. A class that the JVM would refuse is refused.
     fn judge(self, target: &mut Target) {
         if let Some(loaded) = &target.loaded
             && let Err(error) = dry_run::verdict(self.jvm, &loaded.class)
@@ -278,7 +279,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Changes the classes that are not refused; gives the patch's id if there is one.
+    /// Changes the classes that are not refused, and returns the patch's id if one was applied.
     fn apply(
         self,
         targets: &mut [Target],
@@ -322,7 +323,7 @@ impl<'a> Change<'a> {
         Ok(if applied { vec![id] } else { Vec::new() })
     }
 
-    /// Takes patches out of the classes that have them; `never` are classes that they waited for.
+    /// Rolls patches back in the classes that have them. `never` are classes that the patches waited for.
     fn roll_back(
         self,
         targets: &mut Vec<Target>,
@@ -388,15 +389,15 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// Puts a stack in force and retransforms the classes that are not refused: all of them, or none.
-    /// False if none; the classes at fault are refused then.
+    /// Puts a stack in force and retransforms the classes that are not refused: all or none. Returns false for none;
+    /// the classes that cause it are refused then.
     fn put_in_force(self, stack: Stack, targets: &mut [Target]) -> bool {
         let patches = &self.agent.patches;
         let held = self.held(targets);
         patches.try_stack(stack);
         let Err(error) = self.retransform(targets) else {
             if patches.keep() {
-                // Another thread retransformed one of them meanwhile, to what it was.
+                // Meanwhile another thread retransformed one of them to its former state.
                 let _ = self.retransform(targets);
             }
             return true;
@@ -408,14 +409,14 @@ impl<'a> Change<'a> {
         }
         patches.drop_trial();
         if targets.iter().filter(|target| target.is_in()).count() == before {
-            // It is not one of them alone.
+            // No single class is the cause.
             let chosen = targets.iter_mut().filter(|target| target.is_in());
             chosen.for_each(|target| target.refuse(vec![schema::refused_by_jvm(error)]));
         }
         false
     }
 
-    /// What the classes hold.
+    /// The edits that the classes hold.
     fn held(self, targets: &[Target]) -> Vec<(Vec<u8>, LoaderId, Option<Edits>)> {
         let held = |target: &Target| {
             let loader = target.loaded.as_ref()?.loader;
@@ -425,7 +426,8 @@ impl<'a> Change<'a> {
         targets.iter().filter_map(held).collect()
     }
 
-    /// The JVM refused them together, so each holds what it held before, also those that it had read by then.
+    /// Restores the noted edits after the JVM refused the classes together: each class, even one that the JVM had
+    /// parsed, holds its former edits.
     fn put_back(self, held: Vec<(Vec<u8>, LoaderId, Option<Edits>)>) {
         for (name, loader, edits) in held {
             self.agent.instrumented.note(&name, loader, edits);
@@ -442,7 +444,7 @@ impl<'a> Change<'a> {
         self.jvm.jvmti.retransform_classes(self.jvm.live, &classes)
     }
 
-    /// Retransforms classes that were not loaded when the targets were found, and are now that the patch is in force.
+    /// Retransforms classes that were loaded between the search for targets and the change of the stack.
     fn catch_up(self, targets: &mut [Target], request: &PatchRequest) {
         for target in targets.iter_mut().filter(|target| target.loaded.is_none()) {
             let admitted = |loader: &str| admits(request.loader.as_deref(), loader);
@@ -500,7 +502,7 @@ impl<'a> Change<'a> {
                 );
                 Err(Refusal::new("H0723", text).with("found", error.to_string()))
             }
-            // What is done is done; the answer must not say otherwise.
+            // The change was made; the answer must not claim the opposite.
             (Err(error), Some(_)) => {
                 messages::warning(
                     Code::Patch,
@@ -511,7 +513,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The folder of the log: the agent's own, unless that goes with the command that the agent came for.
+    /// The folder of the log: the agent's own, unless that goes with the command for which the agent was loaded.
     fn log_folder(self) -> &'a Path {
         let known = self.agent.patches.log_folder();
         let lasting = known.or_else(|| audit::own_folder(self.agent));
@@ -519,7 +521,7 @@ impl<'a> Change<'a> {
         lasting.unwrap_or(&self.agent.settings.output)
     }
 
-    /// The answer; references are given back.
+    /// The answer. The global references are released.
     fn finish(
         self,
         targets: Vec<Target>,
@@ -539,8 +541,8 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// Whether the JVM compiles with C1 alone. A method that C1 inlined into the code of a method handle is not
-    /// among what that code is noted to depend on, so HotSpot keeps the code when the method is changed.
+    /// Checks whether the JVM compiles with C1 alone. If C1 inlines a method into the code of a method handle, it does
+    /// not record the method as a dependency of that code. So HotSpot keeps the code when the method changes.
     fn has_quick_compiler_alone(self) -> bool {
         let modes = self
             .jvm
@@ -550,14 +552,14 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What the lines of one change have in common.
+/// The common part of the lines of one change.
 struct Log<'a> {
     action: &'static str,
     ids: &'a [u32],
     note: &'a str,
 }
 
-/// The result of a change for the log. A patch whose classes are all still to be loaded is in no class yet.
+/// The result of a change for the log. If all classes of a patch are still to be loaded, it is `waiting`.
 fn result(applied: bool, targets: &[Target]) -> &'static str {
     let has = |state: ClassState| targets.iter().any(|target| target.outcome.state == state);
     match applied {

@@ -1,4 +1,4 @@
-//! The class files of classes that are to be patched, for a compiler that is to make others like them.
+//! The class files of classes that are to be patched, as input of a compiler.
 
 use crate::agent::loaders::admits;
 use crate::patch::change::Change;
@@ -8,8 +8,8 @@ use control::Refusal;
 use control::patch::ClassBytes;
 use jvms::modified_utf8;
 
-/// The class files of these classes, named with dots: of loaded classes as they are, of others as a loader would find
-/// them.
+/// The class files of these classes, named with dots: of loaded classes their own, of others the class file that a
+/// loader would find.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! Dry runs: retransformations that the JVM judges and does not carry out.
+//! Dry runs: retransformations that the JVM checks and does not carry out.
 //!
-//! `RetransformClasses` is all or nothing, and a class is read, compared and verified before anything is
-//! paused. So a class that is handed over once more with other flags, which the JVM always refuses
-//! (JVM TI error 70), brings all answers and no change.
+//! `RetransformClasses` is all or nothing, and a class is parsed, compared and verified before the program is paused.
+//! So the class is passed once more with other flags, which the JVM always refuses (JVM TI error 70). That yields all
+//! answers and no change.
 
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::error::JvmtiError;
@@ -16,13 +16,13 @@ use std::cell::RefCell;
 /// The dry run of this thread.
 #[derive(Debug, Default)]
 struct DryRun {
-    /// Times that the class may come through the hook as it is; the next one is refused.
+    /// How many times the class passes through the hook unchanged; the next time it is refused.
     passes: u32,
-    /// Times that it came.
+    /// How many times the class came through the hook.
     visits: u32,
-    /// What the JVM handed over when it was refused.
+    /// The bytes that the JVM passed when the class was refused.
     received: Vec<u8>,
-    /// True if an empty class file takes the place of the one that came.
+    /// True if an empty class file replaces the class.
     stand_in: bool,
 }
 
@@ -30,11 +30,11 @@ thread_local! {
     static DRY_RUN: RefCell<Option<DryRun>> = const { RefCell::new(None) };
 }
 
-/// The class file that the JVM would hand over for a retransformation.
+/// The class file that the JVM would pass to the hook in a retransformation.
 ///
 /// # Errors
 ///
-/// Why it does not hand it over.
+/// The reason why the JVM does not pass it.
 pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, JvmtiError> {
     let (result, run) = retransform(jvm, &[class], DryRun::default());
     match (run.visits, result) {
@@ -44,9 +44,10 @@ pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, Jvm
     }
 }
 
-/// Has the JVM link a class, as each retransformation does once it has read the new class file. What it hands over of a
-/// class that another thread is just linking may be half in its own form, so a class file of the same name that holds
-/// nothing is read in its place, and refused.
+/// Makes the JVM link a class, which each retransformation does after it has parsed the new class file.
+///
+/// While another thread is linking the class, the JVM may pass bytes that are half in its internal form. So an empty
+/// class file of the same name is parsed instead, and refused.
 pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
     let run = DryRun {
         stand_in: true,
@@ -55,11 +56,11 @@ pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
     let _ = retransform(jvm, &[class], run);
 }
 
-/// Whether the JVM would take what the hook hands over for this class now.
+/// Checks whether the JVM would accept the bytes that the hook returns for this class now.
 ///
 /// # Errors
 ///
-/// What it says instead.
+/// The error of the JVM.
 pub(crate) fn verdict(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError> {
     let run = DryRun {
         passes: 1,
@@ -82,12 +83,12 @@ fn retransform(
     (result, DRY_RUN.take().unwrap_or_default())
 }
 
-/// Whether this thread is at a dry run, after which every class is as it was.
+/// Checks whether this thread is in a dry run, which changes no class.
 pub(crate) fn is_under_way() -> bool {
     DRY_RUN.with_borrow(Option::is_some)
 }
 
-/// Answers the JVM if this thread is at a dry run of the class; false if the class goes its usual way.
+/// Answers the JVM if this thread is in a dry run of the class. Returns false if the class takes its usual way.
 pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
     if load.class_being_redefined.is_none() {
         return false;
@@ -105,13 +106,13 @@ pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
         Some(true) => stand_in(load.class_data),
         Some(false) => refused(load.class_data),
     };
-    // If there is no memory for the answer the class is retransformed as it came: without effect.
+    // If the JVM has no memory for the answer, the class is retransformed unchanged: without effect.
     let _ = load.set_new_class_data(&bytes);
     true
 }
 
-/// A class file of the same name and version that holds nothing: the JVM reads it, links the loaded class, and refuses it
-/// for its flags at the latest. Empty if the name cannot be read.
+/// An empty class file of the same name and version. The JVM parses it, links the loaded class, and refuses it because
+/// of its flags at the latest. The result is empty if the name cannot be read.
 fn stand_in(class: &[u8]) -> Vec<u8> {
     let (Ok(header), Some(start)) = (ClassHeader::read(class), class.get(..8)) else {
         return Vec::new();
@@ -127,7 +128,7 @@ fn stand_in(class: &[u8]) -> Vec<u8> {
     bytes.extend([constant_tag::CLASS, 0, 1]);
     text(&mut bytes, b"java/lang/Object");
     bytes.extend([constant_tag::CLASS, 0, 3]);
-    // A class without members would be taken if its flags were the same.
+    // The JVM would accept a class without members if its flags were the same.
     let at = header.access_flags_offset();
     let flags = class.get(at..).and_then(<[u8]>::first_chunk);
     let flags = flags.map_or(0, |flags| u16::from_be_bytes(*flags));
@@ -137,7 +138,7 @@ fn stand_in(class: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The class file with another `ACC_SYNTHETIC`: well formed, and nothing that a class can be changed to.
+/// The class file with `ACC_SYNTHETIC` flipped: it is well-formed, but no class can be changed to it.
 fn refused(class: &[u8]) -> Vec<u8> {
     let mut bytes = class.to_vec();
     let offset = ClassHeader::read(class).map(|header| header.access_flags_offset());

@@ -12,8 +12,8 @@ use host::{ClassRequest, Explained, Explanation, Outcome};
 use rewriter::print;
 use std::fmt::Write;
 
-/// What the class consists of, with the edits of plugins in their places. The class stays as it is: the JVM is asked
-/// for its file, and the plugins for what they make of that.
+/// The class as text, with the edits of plugins in their places. The class is not changed: the JVM passes its class
+/// file to a dry run, and the plugins are run on that.
 pub(crate) fn explain(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Plan {
     let refused = |cause: String| Plan {
         cause,
@@ -46,7 +46,7 @@ fn with_file(
     let patched = in_force::find(agent, jvm.local, considered);
     let mut text = String::new();
     if let Some((patched, _)) = &patched {
-        let _ = writeln!(text, "// {}", in_force::label(patched)); // a string takes everything
+        let _ = writeln!(text, "// {}", in_force::label(patched)); // writing to a string cannot fail
     }
     let kept = agent.reconstituted.find(&class.name, &file);
     let (bytes, original) = match &patched {
@@ -66,13 +66,13 @@ fn with_file(
     Ok(Plan { text, cause })
 }
 
-/// Writes the class with the edits; gives why a plugin's are not there, or nothing.
+/// Writes the class with the edits. Returns the reason why a plugin's edits are missing, else an empty text.
 fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result<String, String> {
     let (outcome, explanation) = match agent.plugins.current() {
         Some(set) => set.pipeline.explain(request, agent.table, &mut Vec::new()),
         None => (Outcome::Unchanged, Explanation::default()),
     };
-    // The plan's locations are those of the file that the plugins were shown.
+    // The plan's locations refer to the class file that the plugins saw.
     let class = host::shown_class(request).map_err(|error| error.to_string())?;
     let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
     let class_edits = explanation.class_edits.iter();

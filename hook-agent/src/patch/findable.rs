@@ -12,11 +12,11 @@ use crate::patch::target::Target;
 use control::patch::ClassState;
 use std::collections::HashSet;
 
-/// Loaders that are asked for one class. A program with more has made one for each of many parts alike.
+/// Largest number of loaders that are searched for one class. A program with more creates many similar loaders.
 const MOST_LOADERS: usize = 256;
 
-/// Fills in the class file of each class that is not loaded, from the loaders that are admitted. Where none of them
-/// is there yet, any loader will do. A class that no loader finds becomes absent.
+/// Fills in the class file of each class that is not loaded, from the loaders that are admitted. If no admitted loader
+/// exists yet, any loader will do. A class that no loader finds becomes absent.
 pub(super) fn fill_in(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -44,7 +44,7 @@ pub(super) fn fill_in(
     }
 }
 
-/// The loaders to ask, each once: the application's first, which stands for the JVM's own.
+/// The loaders to search, without duplicates. The application's loader is first, and stands for the built-in loaders.
 fn loaders<'a>(
     agent: &Agent,
     jvm: Jvm<'a>,

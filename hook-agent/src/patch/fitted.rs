@@ -1,4 +1,4 @@
-//! The class files of a request, fitted to the classes that are loaded.
+//! The class files of a request, fitted to the loaded classes.
 
 use crate::agent::loaders::LoaderId;
 use crate::agent::patches::{Scope, Stack};
@@ -14,11 +14,11 @@ use rewriter::{ClassFile, content};
 use std::collections::HashSet;
 use std::ffi::CString;
 
-/// Local references that defining one class takes.
+/// Local references for defining one class.
 const CAPACITY: i32 = 16;
 
-/// Gives the compiler's numbers in new class files the meaning that they have in the loaded classes; where several
-/// loaders have a class, in the first.
+/// Makes the numbers that the compiler assigned in new class files agree with those of the loaded classes. If several
+/// loaders have a class, the first decides.
 pub(super) fn fit(new: &mut [NewClass], targets: &[Target], stack: &Stack) {
     let fitted = {
         let pairs: Vec<Pair<'_>> = new
@@ -45,7 +45,7 @@ pub(super) fn fit(new: &mut [NewClass], targets: &[Target], stack: &Stack) {
     }
 }
 
-/// Whether a class has the content of the new class file already.
+/// Checks whether a class has the content of the new class file already.
 pub(super) fn is_same(now: &[u8], new: &NewClass) -> bool {
     match (ClassFile::read(now), ClassFile::read(&new.bytes)) {
         (Ok(now), Ok(new)) => content::is_same(&now, &new),
@@ -53,10 +53,10 @@ pub(super) fn is_same(now: &[u8], new: &NewClass) -> bool {
     }
 }
 
-/// What the new class file cannot bring about in a loaded class.
+/// The parts of the new class file that have no effect in a loaded class.
 pub(super) fn without_effect(target: &Target, new: &NewClass, stack: &Stack) -> Vec<BrokenRule> {
     let mut found: Vec<String> = new.confused.clone();
-    // The initialiser that ran is that of a patch only if it was there when the class was loaded.
+    // The static initialiser that ran is that of a patch only if the patch was in force when the class was loaded.
     let patched = target.patch_in(stack);
     let patched = patched.filter(|class| matches!(class.scope, Scope::Later(_)));
     let ran = patched.map(|class| class.bytes.as_slice());
@@ -69,11 +69,11 @@ pub(super) fn without_effect(target: &Target, new: &NewClass, stack: &Stack) -> 
     found.into_iter().map(schema::without_effect).collect()
 }
 
-/// Defines the classes that the new code needs besides the loaded ones, in every loader whose classes are changed.
+/// Defines the additional classes of the new code in every loader whose classes change.
 ///
 /// # Errors
 ///
-/// The rule that is broken, with the index of the class among `targets` whose loader does not define one.
+/// The broken rule, with the index in `targets` of the class whose loader cannot define one.
 pub(super) fn define_companions(
     jvm: Jvm<'_>,
     targets: &[Target],
@@ -100,7 +100,8 @@ pub(super) fn define_companions(
     Ok(())
 }
 
-/// Defines a class in the loader of another one. Its name holds a sum of its content, so one of the same name does.
+/// Defines a class in the loader of another one. Its name contains a checksum of its content, so an existing class of
+/// the same name is the same.
 fn define(jvm: Jvm<'_>, beside: &GlobalRef, companion: &Companion) -> Result<(), String> {
     let class = jvm.local.of_global(beside);
     let loader = jvm.jvmti.class_loader(jvm.local, &class);

@@ -1,4 +1,4 @@
-//! Frames that go on in former code when a class is patched.
+//! Frames that execute former code when a class is patched.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -10,14 +10,14 @@ use control::patch::BrokenRule;
 use rewriter::{ClassFile, fitting};
 use std::collections::{BTreeMap, HashSet};
 
-/// Frames of one thread that are looked at.
+/// Largest number of frames that are examined in one thread.
 const FRAMES: usize = 1_024;
-/// Local references that one thread's frames may take.
+/// Local references for the frames of one thread.
 const CAPACITY: i32 = 2_048;
 
-/// A method of a class that gets other code.
+/// A method that gets other code.
 struct Changed<'t> {
-    /// Its class among the targets.
+    /// The index of its class among the targets.
     target: usize,
     /// The class file that runs now.
     file: &'t ClassFile<'t>,
@@ -25,16 +25,18 @@ struct Changed<'t> {
     descriptor: String,
 }
 
-/// Frames of one method.
+/// The frames of one method.
 #[derive(Default)]
 struct Running {
     threads: Vec<String>,
     never_returns: bool,
 }
 
-/// Looks for frames of methods whose code differs in the class file that is `now` in a class and in the new one,
-/// each with its index among `targets`. What goes on for a while becomes a remark; what never returns, and so keeps
-/// its former code for ever, is given back as a broken rule by index of the target.
+/// Finds frames of methods whose code differs between the present and the new class file of a class. `files` holds the
+/// index of each class among `targets` with both class files.
+///
+/// A frame that can return becomes a remark. A frame that never returns would execute former code forever: it is
+/// returned as a broken rule, with the index of the class.
 pub(super) fn look(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -120,7 +122,7 @@ fn running(
     running
 }
 
-/// The changed method that a frame runs, unless its code has been replaced before.
+/// The changed method of a frame, unless the frame executes former code already.
 fn method_of<'c, 't>(
     jvm: Jvm<'_>,
     method: MethodId,
@@ -143,7 +145,7 @@ fn method_of<'c, 't>(
     })
 }
 
-/// Whether no plugin has moved the instructions of a class.
+/// Checks that no plugin has moved the instructions of a class.
 fn runs_own_code(agent: &Agent, target: &Target) -> bool {
     let Some(loaded) = &target.loaded else {
         return true;

@@ -12,10 +12,10 @@ use rewriter::check_soundness;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Begins the name of a patch among those of plugins.
+/// The prefix of a patch's label among the names of plugins.
 const LABEL: &str = "hot patch ";
 
-/// A class on its way through the hook, or one that is loaded.
+/// A class in the hook, or a loaded class.
 #[derive(Clone, Copy)]
 pub(crate) struct Considered<'a> {
     /// Its loader; `None` is the bootstrap loader.
@@ -28,7 +28,7 @@ pub(crate) struct Considered<'a> {
     pub is_load: bool,
 }
 
-/// The class file that stands in for a class, and the same with native methods prefixed.
+/// The class file that replaces that of a class, and the same with prefixed native methods.
 pub(crate) fn find(
     agent: &Agent,
     local: Local<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn find(
             .get_or_init(|| loaders.find(agent.jvmti, local, class.loader))
             .is_some_and(|id| these.contains(&id)),
         Scope::Later(pattern) => {
-            // Without a pattern no loader needs to be displayed before the class is judged.
+            // Without a pattern the display name of the loader is not needed before the class is checked.
             (pattern.is_none() || admits(pattern.as_deref(), display()))
                 && loaders
                     .identify(agent.jvmti, local, class.loader)
@@ -56,17 +56,17 @@ pub(crate) fn find(
     Some((found, bytes))
 }
 
-/// How a patch is named among the plugins that changed a class.
+/// The label of a patch in the list of plugins that changed a class.
 pub(crate) fn label(class: &PatchedClass) -> String {
     format!("{LABEL}{}", class.id)
 }
 
-/// Returns true for the name of a patch, false for that of a plugin.
+/// Checks whether a name is the label of a patch, and not that of a plugin.
 pub(crate) fn is_label(name: &str) -> bool {
     name.starts_with(LABEL)
 }
 
-/// Judges a class that the patch waited for as it is loaded, and notes the result.
+/// Checks a class that the patch waited for as it is loaded, and notes the result.
 fn accepts<'d>(
     patched: &PatchedClass,
     class: Considered<'_>,
@@ -95,8 +95,9 @@ fn accepts<'d>(
     accepted
 }
 
-/// The reason why a patch does not fit the class file that a loader has found. A class that is loaded with code that is
-/// not sound would fail in the program, so that is looked for whatever was forced.
+/// The reason why a patch does not fit the class file that a loader has found.
+///
+/// A class with unsound code would fail in the program, so soundness is checked even for a forced patch.
 fn misfit(patched: &PatchedClass, class_data: &[u8]) -> Option<String> {
     let bytes = with_prefixed_natives(&patched.bytes, class_data);
     if !patched.forced {

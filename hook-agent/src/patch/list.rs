@@ -1,4 +1,4 @@
-//! The patches in force, as they are listed.
+//! The list of the patches in force.
 
 use crate::agent::Agent;
 use crate::agent::patches::{Load, Patch, PatchedClass, Scope};
@@ -10,7 +10,7 @@ use control::Refusal;
 use control::patch::{LoaderState, PatchClass, PatchState, Patches};
 use std::sync::Arc;
 
-/// The reason why a class that got the new code while it was loaded is not there.
+/// The reason if a loader's class got the new code at its load, but no such class is loaded.
 const GONE: &str = "the JVM has no such class: it did not take the new code, or is just loading the class; its message is on the program's standard error";
 
 /// The patches in force, with the state of each class.

@@ -1,8 +1,8 @@
-//! The class file of a class that is loaded.
+//! The class file of a loaded class.
 //!
-//! The JVM reconstitutes it from its own structures. Before JDK 22 it does so for a class that another thread is just
-//! linking from instructions that are half in its own form, so a class is linked before it is read. The order of the
-//! methods is that of addresses, so the same class differs from load to load.
+//! The JVM reconstitutes it from its own structures. Before JDK 22, if another thread is linking the class, the
+//! instructions are half in the JVM's internal form. So a class is linked before it is read. The methods are in the
+//! order of their addresses, so the same class differs from load to load.
 
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
@@ -13,15 +13,15 @@ use crate::names::decode;
 use crate::patch::dry_run;
 use rewriter::{ClassFile, content};
 
-/// Local references that reading one class takes.
+/// Local references for reading one class.
 const CAPACITY: i32 = 16;
 
-/// The class file that a class was loaded from, if its loader still finds that; else the reconstituted one, in a form
-/// that depends on nothing but its content.
+/// The class file from which a class was loaded, if its loader still finds it; else the reconstituted one, in an order
+/// that depends on its content alone.
 ///
 /// # Errors
 ///
-/// Why the JVM does not hand it over.
+/// The reason why the JVM does not pass it.
 pub(super) fn read(jvm: Jvm<'_>, name: &[u8], class: &GlobalRef) -> Result<Vec<u8>, JvmtiError> {
     link(jvm, class);
     let reconstituted = dry_run::class_file(jvm, class)?;
@@ -38,7 +38,7 @@ pub(super) fn read(jvm: Jvm<'_>, name: &[u8], class: &GlobalRef) -> Result<Vec<u
     Ok(content::in_order(&loaded))
 }
 
-/// Has the JVM link a class that is not linked yet.
+/// Makes the JVM link a class that is not linked yet.
 pub(super) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
     if jvm.jvmti.is_unprepared(&jvm.local.of_global(class)) {
         dry_run::link(jvm, class);

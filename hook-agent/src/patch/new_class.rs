@@ -9,17 +9,17 @@ use std::fmt::Write;
 
 /// A class file of a request.
 pub(super) struct NewClass {
-    /// Internal name.
+    /// Its internal name.
     pub name: Vec<u8>,
     /// The class file.
     pub bytes: Vec<u8>,
     /// Its digest.
     pub digest: String,
-    /// The names and numbers of the loaded class that it was given.
+    /// The names and numbers that it got from the loaded class.
     pub remarks: Vec<String>,
-    /// Objects and switches of the program that would lead to something else.
+    /// Objects and switches of the program that would refer to something else.
     pub confused: Vec<String>,
-    /// A class for the new code, of a class that stays as it is.
+    /// An additional class that the new code needs, if the class has one.
     pub companion: Option<Companion>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct NewClass {
 ///
 /// # Errors
 ///
-/// If there is none, one cannot be read, or one is there twice.
+/// If there is none, if one cannot be read, or if a class occurs twice.
 pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
     let mut new: Vec<NewClass> = Vec::with_capacity(request.classes.len());
     for (ClassBytes(bytes), number) in request.classes.iter().zip(1..) {

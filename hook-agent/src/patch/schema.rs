@@ -1,16 +1,16 @@
-//! The rules of retransformation: which a class file would break, as they are reported.
+//! The rules of retransformation that a class file would break, in the form of a report.
 
 use crate::ffi::error::JvmtiError;
 use control::patch::BrokenRule;
 use rewriter::ClassFile;
 
-/// The rules that `new` breaks if it takes the place of `old`; empty if the JVM should accept it.
+/// The rules that `new` breaks if it replaces `old`; empty if the JVM should accept it.
 ///
 /// `newest` is the highest class-file version that the JVM reads, if that is known.
 pub(crate) fn broken_rules(old: &[u8], new: &[u8], newest: Option<u16>) -> Vec<BrokenRule> {
     let (old, new) = match (ClassFile::read(old), ClassFile::read(new)) {
         (Ok(old), Ok(new)) => (old, new),
-        // A class of the JVM's own that cannot be read is left to the JVM to judge.
+        // A class file of the JVM that cannot be parsed is left to the JVM's own check.
         (Err(_), _) => return Vec::new(),
         (_, Err(error)) => {
             return vec![rule(JvmtiError::INVALID_CLASS_FORMAT, error.to_string())];
@@ -35,7 +35,7 @@ pub(crate) fn broken_rules(old: &[u8], new: &[u8], newest: Option<u16>) -> Vec<B
     broken
 }
 
-/// The rule that the JVM itself says is broken.
+/// The rule that the JVM itself reported.
 pub(crate) fn refused_by_jvm(error: JvmtiError) -> BrokenRule {
     BrokenRule {
         by_jvm: true,
@@ -43,7 +43,7 @@ pub(crate) fn refused_by_jvm(error: JvmtiError) -> BrokenRule {
     }
 }
 
-/// A rule of the JVM's that the agent finds broken.
+/// A rule of the JVM that the agent found broken.
 pub(crate) fn rule(error: JvmtiError, text: String) -> BrokenRule {
     BrokenRule {
         name: error.name(),
@@ -63,7 +63,7 @@ pub(crate) fn without_effect(text: String) -> BrokenRule {
     }
 }
 
-/// A rule of the agent's own.
+/// A rule of the agent.
 pub(crate) fn own_rule(text: &str) -> BrokenRule {
     BrokenRule {
         text: text.to_owned(),

@@ -1,4 +1,4 @@
-//! The classes that a change is about.
+//! The classes of a change.
 
 use crate::agent::Agent;
 use crate::agent::loaders::{LoaderId, admits};
@@ -14,15 +14,15 @@ use control::patch::{BrokenRule, ClassOutcome, ClassState};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A class of one name in one loader, or a name of which no loader has a class.
+/// A class of one name in one loader, or a name without a loaded class.
 pub(super) struct Target {
-    /// Internal name.
+    /// The internal name.
     pub name: Vec<u8>,
-    /// The class, if one is loaded.
+    /// The class, if it is loaded.
     pub loaded: Option<LoadedClass>,
-    /// The class file that a loader would find, of a class that is not loaded.
+    /// The class file that a loader would find, for a class that is not loaded.
     pub findable: Option<Vec<u8>>,
-    /// What becomes of it, for the answer.
+    /// Its outcome, for the answer.
     pub outcome: ClassOutcome,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct LoadedClass {
     pub class: GlobalRef,
     /// Its loader.
     pub loader: LoaderId,
-    /// The loader as it is displayed.
+    /// The display name of the loader.
     pub displayed_loader: String,
-    /// Whether the JVM lets it be changed.
+    /// True if the JVM allows the class to be changed.
     pub modifiable: bool,
-    /// The class file that it was loaded from, or as the JVM reconstitutes it, once it is read.
+    /// Its class file once it is read: the file from which it was loaded, or the reconstituted one.
     pub file: Result<Vec<u8>, JvmtiError>,
     /// True once its static initialiser has run.
     pub initialized: bool,
@@ -57,23 +57,23 @@ impl Target {
         }
     }
 
-    /// Whether it is not changed, because a rule is broken or no such class can be found.
+    /// Checks whether it is left unchanged, because a rule is broken or no such class can be found.
     pub fn is_refused(&self) -> bool {
         matches!(self.outcome.state, ClassState::Refused | ClassState::Absent)
     }
 
-    /// Whether it is to be changed.
+    /// Checks whether it is to be changed.
     pub fn is_in(&self) -> bool {
         !self.is_refused() && self.outcome.state != ClassState::Same
     }
 
-    /// It is not to be changed, because these rules are broken.
+    /// Leaves it unchanged, because these rules are broken.
     pub fn refuse(&mut self, broken: Vec<BrokenRule>) {
         self.outcome.state = ClassState::Refused;
         self.outcome.broken = broken;
     }
 
-    /// A class that no loader finds is waited for all the same.
+    /// Waits for the class even if no loader finds it.
     pub fn wait_if_absent(&mut self) {
         if self.outcome.state == ClassState::Absent {
             self.outcome.state = ClassState::default();
@@ -85,7 +85,7 @@ impl Target {
         self.patch_in(stack).map(|class| class.digest.clone())
     }
 
-    /// Reads its class file, if it is loaded and can be changed.
+    /// Reads its class file, if it is loaded and modifiable.
     pub fn read_file(&mut self, jvm: Jvm<'_>) {
         if let Some(loaded) = self.loaded.as_mut().filter(|loaded| loaded.modifiable) {
             loaded.file = loaded_file::read(jvm, &self.name, &loaded.class);
@@ -98,13 +98,13 @@ impl Target {
         file.ok().map(Vec::as_slice)
     }
 
-    /// The class file whose code it runs: that of its patch, or its own.
+    /// The class file whose code it executes: that of its patch, or its own.
     pub fn file_now<'s>(&'s self, stack: &'s Stack) -> Option<&'s [u8]> {
         let patched = self.patch_in(stack).map(|class| class.bytes.as_slice());
         patched.or_else(|| self.file())
     }
 
-    /// Returns true once its static initialiser has run.
+    /// Checks whether its static initialiser has run.
     pub fn is_initialized(&self) -> bool {
         self.loaded
             .as_ref()
@@ -116,7 +116,7 @@ impl Target {
         newest(stack, &self.name, &mut |class| self.is_patched_by(class))
     }
 
-    /// Whether it is loaded, and has the code of this patch.
+    /// Checks whether it is loaded and has the code of this patch.
     pub fn is_patched_by(&self, class: &PatchedClass) -> bool {
         let Some(loaded) = &self.loaded else {
             return false;
@@ -132,7 +132,7 @@ impl Target {
     }
 }
 
-/// Every loaded class of these names in the loaders that are admitted, and each name that has none.
+/// Every loaded class of these names in the admitted loaders, and each name without one.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ fn loaded_classes(
     Ok(found)
 }
 
-/// Gives the references back; what became of the classes is left.
+/// Releases the references, and returns the outcomes.
 pub(super) fn release(jvm: Jvm<'_>, targets: Vec<Target>) -> Vec<ClassOutcome> {
     let outcomes = targets.into_iter().map(|target| {
         if let Some(loaded) = target.loaded {

@@ -1,4 +1,4 @@
-//! What is told of classes besides their names: where they come from, their loaders, methods and code.
+//! The details of classes: code source, loaders, methods and code.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -11,18 +11,18 @@ use crate::patch;
 use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use control::message::Class;
 
-/// Frames of one thread that are looked at.
+/// Largest number of frames that are examined in one thread.
 const FRAMES: usize = 1_024;
-/// Bytes of text that one answer holds, of all classes together.
+/// Largest size of the text in one answer, for all classes together, in bytes.
 const MOST_TEXT: usize = 16 << 20;
 
-/// A frame in which code runs that has been replaced since it was entered.
+/// A frame that executes former code of a method: the method was replaced after the frame was entered.
 struct Former<'a> {
     class: LocalRef<'a>,
     method: MethodId,
 }
 
-/// Adds what is asked of each class.
+/// Adds the requested details to each class.
 pub(super) fn add<'a>(
     agent: &Agent,
     jvm: Jvm<'a>,
@@ -64,13 +64,13 @@ fn loaders(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Vec<ClassLoader> 
     }
 }
 
-/// The frames of all platform threads that run former code; each thread is stopped by itself.
+/// The frames of all platform threads that execute former code. The threads are stopped one after another.
 fn former(jvm: Jvm<'_>) -> Vec<Former<'_>> {
     let Jvm { jvmti, live, local } = jvm;
     let threads = jvmti.all_threads(live, local).unwrap_or_default();
     let mut former = Vec::new();
     for thread in threads {
-        // A thread that has ended has none.
+        // The stack of a thread that has ended is empty.
         let stack = jvmti.stack(live, Some(&thread), FRAMES);
         let methods = stack.into_iter().flatten().map(|frame| frame.method);
         let obsolete = methods.filter(|method| jvmti.is_obsolete(*method));
@@ -82,9 +82,9 @@ fn former(jvm: Jvm<'_>) -> Vec<Former<'_>> {
     former
 }
 
-/// The methods of a class, and those that only frames still have.
+/// The methods of a class, and former methods that only stacks refer to.
 fn methods(jvm: Jvm<'_>, class: &Loaded<'_>, former: &[Former<'_>]) -> Vec<LoadedMethod> {
-    // A class that is not linked has none to show.
+    // JVM TI returns no methods of a class that is not linked.
     let methods = jvm.jvmti.class_methods(&class.class).unwrap_or_default();
     let mut methods: Vec<LoadedMethod> = methods
         .into_iter()
