@@ -1,9 +1,8 @@
-//! From probes to counters: what was executed, line by line and branch by branch.
+//! Computes counters from probes: executed instructions by line and branch.
 //!
-//! The flow of [`crate::flow`] is walked once more. A probe that was hit covers
-//! the branch it stands on and, backwards, every instruction from which there
-//! was only one way to it. An instruction is covered when one of its branches
-//! is; it has a branch counter when it has at least two.
+//! The control flow of [`crate::flow`] is traversed once more. A hit probe covers the branch that it lies on, and
+//! backwards every instruction with a single way to it. An instruction is covered if one of its branches is. It has a
+//! branch counter if it has at least two branches.
 
 mod graph;
 mod inlined;
@@ -22,7 +21,7 @@ use crate::flow::{Kind, Labels, Subroutine};
 use crate::model::{ClassCoverage, MethodCoverage};
 use crate::source_map;
 
-/// Why a class could not be analysed.
+/// The reason why a class cannot be analysed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
@@ -35,17 +34,17 @@ pub enum AnalysisError {
         class: String,
         /// Its id.
         id: u64,
-        /// Probes its methods have.
+        /// Number of probes in its methods.
         expected: usize,
-        /// Probes in the execution data.
+        /// Number of probes in the execution data.
         found: usize,
     },
 }
 
-/// Counts what `probes` says was executed of `class`; without probes nothing was.
+/// Counts the instructions of `class` that `probes` marks as executed; without probes all are missed.
 ///
-/// Methods without code, methods of which filters leave nothing and methods
-/// with subroutines (see [`unmeasured`]) do not appear in the result.
+/// The result leaves out methods without code, methods that filters leave out completely, and methods with
+/// subroutines (see [`unmeasured`]).
 ///
 /// # Errors
 /// [`AnalysisError::ProbeCount`] if the class has more or fewer probes.
@@ -56,12 +55,12 @@ pub fn analyze(
     analyze_with_lines(class, probes, &[])
 }
 
-/// The same, where it is known which lines were begun: a truth value for each place where a line
-/// begins, in the order of the code, or none at all.
+/// Counts as [`analyze`], with data about started lines: a truth value for each line start, in code order, or an
+/// empty slice.
 ///
-/// What must have been executed of a line that was begun counts as executed, also if it ended with
-/// an exception: what leads to it, and the line itself up to the first instruction that can throw
-/// one or branches.
+/// Instructions that must have run before or on a started line count as executed, even if an exception ended the
+/// line. These are the code that leads to it, and the line itself up to the first instruction that can throw or
+/// branch.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -73,7 +72,7 @@ pub fn analyze_with_lines(
     analyze_as(Counting::Jacoco, class, probes, lines)
 }
 
-/// The same, with the counters of JaCoCo or those of the source.
+/// Counts as [`analyze_with_lines`], with the counters of JaCoCo or those of the source.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -146,18 +145,18 @@ pub fn has_inlined_lines(class: &ClassDescription<'_>) -> bool {
         || methods.any(|method| !filter::advice_of(method).is_empty())
 }
 
-/// How many probes the methods of a class have.
+/// Returns the number of probes in the methods of a class.
 #[must_use]
 pub fn probe_count(class: &ClassDescription<'_>) -> usize {
     probe_ranges(class).last().map_or(0, |range| range.end)
 }
 
-/// The numbers of the probes of each method of a class.
+/// Returns the range of probe numbers of each method.
 pub(crate) fn probe_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
     ranges(class, input::probe_count)
 }
 
-/// The numbers of the beginnings of lines of each method of a class.
+/// Returns the range of line start numbers of each method.
 pub(crate) fn line_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
     ranges(class, |labels, _| labels.line_starts().count())
 }
@@ -184,8 +183,8 @@ fn ranges(
     ranges.collect()
 }
 
-/// The methods that have no probes because they contain subroutines (`jsr`,
-/// `ret`; JVMS 6.5), with the place of the first.
+/// Finds the methods without probes because they contain subroutines (`jsr`, `ret`; JVMS 6.5), with the bci of the
+/// first one.
 pub fn unmeasured<'a>(
     class: &'a ClassDescription<'a>,
 ) -> impl Iterator<Item = (&'a MethodDescription<'a>, Subroutine)> {
@@ -201,12 +200,12 @@ pub fn unmeasured<'a>(
     })
 }
 
-/// The longest code of a method (JVMS 4.7.3).
+/// Maximum code length of a method in bytes (JVMS 4.7.3).
 const LONGEST: usize = 65_535;
-/// Bytes of the shortest probe.
+/// Length of the shortest probe in bytes.
 const SHORTEST: usize = 5;
 
-/// Finds the methods that are too long even with the shortest probes, and their least length with these.
+/// Finds the methods that are too long even with the shortest probes, and their minimum length with these.
 pub fn without_room<'a>(
     class: &'a ClassDescription<'a>,
 ) -> impl Iterator<Item = (&'a MethodDescription<'a>, usize)> {
@@ -216,7 +215,7 @@ pub fn without_room<'a>(
         let length = last + 1 + probes * SHORTEST;
         (length > LONGEST).then_some(length)
     };
-    // There is at most a probe in front of each instruction and behind it.
+    // An instruction has at most one probe before and one after it.
     let most = |method: &MethodDescription<'_>| {
         let code = method.code.as_ref();
         code.map_or(0, |code| code.instructions.len() * 2)
@@ -235,7 +234,7 @@ struct Analyzer<'a> {
     class: &'a ClassDescription<'a>,
     probes: Option<&'a [bool]>,
     next_probe: usize,
-    /// Which lines were begun.
+    /// `true` for each line that was started.
     lines: &'a [bool],
     next_line: usize,
     labels: Labels,

@@ -1,27 +1,27 @@
-//! What another version of a class executed, carried over to the methods whose code is the same.
+//! Carries results of another version of a class over to the methods with the same code.
 //!
-//! A result is about instructions. A method has the probes of another one, and they mean the
-//! same, if name, descriptor, instructions with all that they name, handlers and the places
-//! where lines begin are equal; the numbers of the lines need not be.
+//! A result refers to instructions. Two methods have the same probes, with the same meaning, if these parts are
+//! equal: name, descriptor, instructions with all operands, handlers, and the bcis where lines start. The line
+//! numbers may differ.
 
 use crate::analysis::{line_ranges, probe_ranges};
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::model::CarriedOver;
 use std::ops::Range;
 
-/// A version of a class that ran.
+/// An executed version of a class.
 #[derive(Debug, Clone)]
 pub struct Version<'r> {
-    /// What it consists of.
+    /// Description of the class.
     pub class: ClassDescription<'r>,
     /// Its probes.
     pub probes: &'r [bool],
-    /// Which of its lines were begun; none if that is not known.
+    /// `true` for each line that was started; empty if unknown.
     pub lines: &'r [bool],
 }
 
-/// The probes of `into` that stand for what `versions` executed. What is said of a method is the sum of all versions
-/// that have its code.
+/// Computes the probes of `into` that `versions` executed. The result of a method is the union of all versions with
+/// its code.
 #[must_use]
 pub fn carry_over(
     versions: &[Version<'_>],
@@ -30,7 +30,7 @@ pub fn carry_over(
     sums(versions, into, |version| version.probes, probe_ranges)
 }
 
-/// The lines of `into` that are begun, in the same way; none if that is known of no version.
+/// Computes the started lines of `into` in the same way; empty if no version has this data.
 #[must_use]
 pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription<'_>) -> Vec<bool> {
     if versions.iter().all(|version| version.lines.is_empty()) {
@@ -39,7 +39,7 @@ pub fn carry_lines_over(versions: &[Version<'_>], into: &ClassDescription<'_>) -
     sums(versions, into, |version| version.lines, line_ranges).0
 }
 
-/// What was hit of what `ranges` counts in each method, and of how many methods that is known.
+/// Unites the hits of each method's items, which `ranges` counts; also returns the number of methods with a result.
 fn sums<'r>(
     versions: &[Version<'r>],
     into: &ClassDescription<'_>,
@@ -76,7 +76,7 @@ fn sums<'r>(
     (probes, carried)
 }
 
-/// Whether two methods have the same probes, which mean the same.
+/// Checks whether two methods have the same probes with the same meaning.
 fn is_unchanged(one: &MethodDescription<'_>, other: &MethodDescription<'_>) -> bool {
     (&one.name, &one.descriptor) == (&other.name, &other.descriptor)
         && match (&one.code, &other.code) {
@@ -91,7 +91,7 @@ fn is_same_code(one: &CodeDescription<'_>, other: &CodeDescription<'_>) -> bool 
         && line_starts(one).eq(line_starts(other))
 }
 
-/// Where lines begin, as far as probes depend on it.
+/// Returns the bcis of line starts, as far as probes depend on them.
 fn line_starts(code: &CodeDescription<'_>) -> impl Iterator<Item = u16> {
     let lines = code.lines.iter().filter(|line| line.number != 0);
     lines.map(|line| line.bci)
@@ -103,7 +103,7 @@ mod tests {
     use crate::class::{Instruction, Line, Operand};
     use jvms::opcode::{IFEQ, LCONST_0, LCONST_1, NOP, RETURN};
 
-    /// A method of two lines and three probes, with an instruction of its own.
+    /// Creates a method of two lines and three probes, with an individual instruction.
     fn method(name: &'static str, own: u8, first_line: u16) -> MethodDescription<'static> {
         let op = |bci, opcode, operand| Instruction {
             bci,

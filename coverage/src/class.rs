@@ -1,9 +1,8 @@
-//! A class as plain values: what the analysis reads.
+//! A class file as plain values, the input of the analysis.
 //!
-//! Whoever reads class files fills these structures, whose texts and lists may be those of the class file or lie in one
-//! place beside it; this crate reads none.
-//! Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices
-//! into the `code` array (JVMS 4.7.3).
+//! Readers of class files fill these structures; this crate contains none. Texts and slices may borrow from the class
+//! file or from another place. Names are internal names and descriptors (JVMS 4.2, 4.3), bcis are indices into the
+//! `code` array (JVMS 4.7.3).
 
 use jvms::access_flags::ACC_MODULE;
 
@@ -14,12 +13,11 @@ pub struct ClassDescription<'a> {
     pub id: u64,
     /// Internal name, e.g. `java/util/List`.
     pub name: &'a str,
-    /// Internal name of the super class; none for `java/lang/Object` and modules.
+    /// Internal name of the super class; `None` for `java/lang/Object` and modules.
     pub super_name: Option<&'a str>,
     /// Internal names of the direct super interfaces.
     pub interfaces: &'a [&'a str],
-    /// `access_flags` (JVMS table 4.1-B); ACC_SYNTHETIC is also set for a
-    /// `Synthetic` attribute (JVMS 4.7.8).
+    /// `access_flags` (JVMS table 4.1-B); a `Synthetic` attribute (JVMS 4.7.8) also sets ACC_SYNTHETIC.
     pub access_flags: u16,
     /// `major_version`.
     pub major_version: u16,
@@ -33,18 +31,18 @@ pub struct ClassDescription<'a> {
     pub annotations: &'a [&'a str],
     /// Names of the attributes of the class.
     pub attributes: &'a [&'a str],
-    /// The methods, in the order of the file.
+    /// The methods, in class file order.
     pub methods: &'a [MethodDescription<'a>],
 }
 
 impl ClassDescription<'_> {
-    /// Whether the Kotlin compiler made this.
+    /// Checks for the annotation of the Kotlin compiler.
     pub(crate) fn is_kotlin(&self) -> bool {
         let mut annotations = self.annotations.iter();
         annotations.any(|annotation| *annotation == "Lkotlin/Metadata;")
     }
 
-    /// Whether this is a `module-info` or `package-info`, which reports leave out.
+    /// Checks whether this is a `module-info` or `package-info`, which reports leave out.
     #[must_use]
     pub fn is_module_or_package(&self) -> bool {
         self.access_flags & ACC_MODULE != 0 || self.name.ends_with("/package-info")
@@ -60,27 +58,26 @@ pub struct MethodDescription<'a> {
     pub descriptor: &'a str,
     /// The `Signature` attribute (JVMS 4.7.9).
     pub signature: Option<&'a str>,
-    /// `access_flags` (JVMS table 4.6-A); ACC_SYNTHETIC is also set for a
-    /// `Synthetic` attribute (JVMS 4.7.8).
+    /// `access_flags` (JVMS table 4.6-A); a `Synthetic` attribute (JVMS 4.7.8) also sets ACC_SYNTHETIC.
     pub access_flags: u16,
     /// Descriptors of the annotations of the method, visible at run time or not.
     pub annotations: &'a [&'a str],
-    /// Those of them that are invisible at run time (JVMS 4.7.17).
+    /// Descriptors of the annotations that are invisible at run time (JVMS 4.7.17).
     pub invisible_annotations: &'a [&'a str],
-    /// The `Code` attribute; none for abstract and native methods.
+    /// The `Code` attribute; `None` for abstract and native methods.
     pub code: Option<CodeDescription<'a>>,
 }
 
 /// A `Code` attribute (JVMS 4.7.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CodeDescription<'a> {
-    /// The instructions in order of their bcis.
+    /// The instructions, ordered by bci.
     pub instructions: &'a [Instruction<'a>],
     /// The exception table, in order.
     pub handlers: &'a [Handler<'a>],
     /// All `LineNumberTable` entries (JVMS 4.7.12), in order.
     pub lines: &'a [Line],
-    /// Where the variables of the `LocalVariableTable` (JVMS 4.7.13) have values, in order.
+    /// The ranges of the `LocalVariableTable` (JVMS 4.7.13), in order.
     pub local_variables: &'a [VariableRange],
     /// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4).
     pub frames: &'a [u16],
@@ -91,11 +88,11 @@ pub struct CodeDescription<'a> {
 pub struct Handler<'a> {
     /// First bci of the range.
     pub start: u16,
-    /// First bci behind the range.
+    /// First bci after the range.
     pub end: u16,
     /// First bci of the handler.
     pub target: u16,
-    /// Internal name of the class caught; none for everything.
+    /// Internal name of the caught class; `None` catches all.
     pub catch_type: Option<&'a str>,
 }
 
@@ -124,44 +121,42 @@ pub struct Instruction<'a> {
     pub bci: u16,
     /// Opcode; that of the inner instruction for a `wide`.
     pub opcode: u8,
-    /// What follows the opcode.
+    /// The operand after the opcode.
     pub operand: Operand<'a>,
 }
 
 impl Eq for Instruction<'_> {}
 
-/// The operand of an [`Instruction`], with what the constant pool says inlined.
+/// The operand of an [`Instruction`], with constant pool entries resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operand<'a> {
-    /// No operand, or one that is part of the opcode other than a local variable.
+    /// No operand, or one that the opcode implies, except a local variable.
     None,
     /// `bipush`, `sipush`, `newarray`.
     Int(i32),
-    /// A local variable; also for the short forms such as `aload_0`.
+    /// A local variable, also of short forms such as `aload_0`.
     Local(u16),
     /// `iinc`.
     Iinc {
         /// Index of the local variable.
         local: u16,
-        /// What is added.
+        /// The increment.
         delta: i16,
     },
-    /// A jump; the bci of its target.
+    /// The bci of a jump's target.
     Target(u16),
     /// `tableswitch` and `lookupswitch`.
     Switch {
         /// Bci of the default target.
         default: u16,
-        /// Key and target bci of each case, in the order of the keys, the
-        /// defaults that fill a `tableswitch` included.
+        /// Key and target bci of each case, ordered by key, including the defaults that fill a `tableswitch`.
         cases: &'a [(i32, u16)],
     },
-    /// A field or method; instructions share what the constant pool says once.
+    /// A field or method; instructions share one value for each constant pool entry.
     Member(&'a MemberRef<'a>),
     /// `invokedynamic`.
     Dynamic(&'a Dynamic<'a>),
-    /// `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`: an
-    /// internal name or array descriptor.
+    /// The internal name or array descriptor of `new`, `anewarray`, `checkcast`, `instanceof`, `multianewarray`.
     Type(&'a str),
     /// `ldc`, `ldc_w`, `ldc2_w`.
     Constant(Constant<'a>),
@@ -176,7 +171,7 @@ pub struct MemberRef<'a> {
     pub name: &'a str,
     /// Its descriptor.
     pub descriptor: &'a str,
-    /// Whether it is an `InterfaceMethodref`.
+    /// `true` for an `InterfaceMethodref`.
     pub interface: bool,
 }
 

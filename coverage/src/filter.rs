@@ -1,8 +1,8 @@
-//! Code that the compiler generated, without source, is left out of the counters.
+//! Leaves out code that compilers generate without source.
 //!
-//! [`ALL`] lists the filters, which are those of JaCoCo 0.8.15, in the order in
-//! which they are applied. [`OF_SOURCE`] lists those that [`Counting::Source`] adds. A filter examines one method and names instructions to leave out, instructions that are copies of one
-//! another, and branches that stand for others.
+//! [`ALL`] lists the filters of JaCoCo 0.8.15, in the order of their application. [`OF_SOURCE`] lists those that
+//! [`Counting::Source`] adds. A filter examines one method. It names instructions to leave out, instructions that are
+//! copies of one another, and branches that replace others.
 
 mod annotation_generated;
 mod aspectj;
@@ -44,23 +44,23 @@ use crate::class::{ClassDescription, MethodDescription};
 pub struct Filter {
     /// Its name, in lower case with dashes.
     pub name: &'static str,
-    /// What it leaves out, as a sentence.
+    /// The code that it leaves out, as a sentence.
     pub doc: &'static str,
     classes: Classes,
     apply: fn(&FilterContext<'_>, &mut FilterOutput),
 }
 
-/// The subject of counters.
+/// The code that counters count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Counting {
     /// The code that JaCoCo 0.8.15 counts.
     #[default]
     Jacoco,
-    /// The code of the source, without more of the code that compilers make.
+    /// Only source code: leaves out more of the generated code.
     Source,
 }
 
-/// Of which compilers' classes a filter is.
+/// The compilers whose classes a filter applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classes {
     Any,
@@ -86,7 +86,7 @@ impl std::fmt::Debug for Filter {
     }
 }
 
-/// The filter for methods that compilers mark as their own.
+/// Name of the filter for methods that compilers mark as synthetic.
 const SYNTHETIC: &str = "synthetic";
 
 /// Applies every filter to one method.
@@ -106,7 +106,7 @@ pub(crate) fn apply_all(counting: Counting, context: &FilterContext<'_>) -> Filt
     output
 }
 
-/// A filter that leaves out something of a method.
+/// A filter that leaves out a part of a method.
 #[derive(Debug, Clone, Copy)]
 pub struct Finding<'a> {
     /// The method.
@@ -115,7 +115,7 @@ pub struct Finding<'a> {
     pub filter: &'static Filter,
 }
 
-/// Which filters leave out something of which methods of a class.
+/// Lists the filters that leave out parts of a class's methods.
 #[must_use]
 pub fn findings<'a>(class: &'a ClassDescription<'a>) -> Vec<Finding<'a>> {
     let mut findings = Vec::new();
@@ -154,7 +154,7 @@ macro_rules! filters {
     };
 }
 
-/// The filters, in the order in which they are applied.
+/// The filters, in the order of their application.
 pub const ALL: &[Filter] = filters! {
     Any {
         synthetic_class "synthetic-class" "All methods of a class marked ACC_SYNTHETIC."

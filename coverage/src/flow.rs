@@ -1,21 +1,20 @@
-//! Where probes belong and how they are numbered: JaCoCo's placement.
+//! Places and numbers probes as JaCoCo does.
 //!
-//! A *label* is a bci. For each label the flow knows four properties:
+//! A *label* is a bci. The flow determines four properties of each label:
 //!
 //! | property | when |
 //! |---|---|
 //! | target | a jump, a switch (once per switch), a try start, a handler or the method entry leads there |
-//! | multitarget | a second target, or a target that the previous instruction also falls into |
-//! | successor | the previous instruction can fall into it |
+//! | multitarget | a second target, or a target that the previous instruction also falls through to |
+//! | successor | the previous instruction can fall through to it |
 //! | invocation line | a line starts there that contains an `invoke…` |
 //!
-//! Probes stand in front of a label that is a successor and (a multitarget or
-//! an invocation line), in front of every `…return` and `athrow`, and on every
-//! jump to a multitarget label. They are numbered in the order of the code;
-//! on a switch the default comes first, then the cases in order.
+//! Probes are placed before a label that is a successor and (a multitarget or an invocation line), before every
+//! `…return` and `athrow`, and on every jump to a multitarget label. They are numbered in code order; on a switch the
+//! default comes first, then the cases in order.
 //!
-//! The returns of an inlined subroutine lead to a label of their own: no jump
-//! leads there, and nothing falls into it.
+//! The returns of an inlined subroutine lead to a separate label: no jump has it as its target, and no instruction
+//! falls through to it.
 
 mod code;
 mod kind;
@@ -27,7 +26,7 @@ pub(crate) use kind::Kind;
 pub(crate) use labels::Labels;
 pub use method::{FlowMethod, Placement, Subroutine, Unplaced};
 
-/// Places probes; keeps its buffers from one method to the next.
+/// Places probes; reuses its buffers for all methods.
 #[derive(Debug, Default)]
 pub struct Flow {
     labels: Labels,
@@ -35,12 +34,12 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Empty buffers.
+    /// Creates empty buffers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The probes of `method` in the order of their numbers.
+    /// Returns the probes of `method` in the order of their numbers.
     ///
     /// # Errors
     /// If the method contains `jsr`, `jsr_w` or `ret`, or cannot be decoded.
@@ -53,14 +52,14 @@ impl Flow {
         Ok(&self.placements)
     }
 
-    /// The instructions with which lines of the method begin that was placed last. A probe in front of each tells lines
-    /// that ended with an exception from those that were not reached, which JaCoCo's do not.
+    /// Returns the bcis of line starts of the last placed method. A probe before each distinguishes lines that ended
+    /// with an exception from lines that were not reached; JaCoCo's probes do not.
     pub fn line_starts(&self) -> impl Iterator<Item = u16> {
         self.labels.line_starts()
     }
 }
 
-/// Looks at eight bcis at a time, as most have no probe.
+/// Processes eight bcis at a time, because most have no probe.
 fn emit(labels: &mut Labels, code: &[u8], out: &mut Vec<Placement>) {
     let mut from = 0;
     while let Some(mut candidates) = labels.candidates(from) {

@@ -1,9 +1,8 @@
-//! Control flow to probes, probes to line and branch status, status to reports.
+//! Computes probe positions from control flow, line and branch status from probes, and reports from status.
 //!
-//! The placement and numbering of probes, the counters, the filters and the
-//! reports are those of JaCoCo 0.8.15, so its tools and ours read each other's
-//! data. This crate reads no class files and knows nothing of a JVM: its input
-//! is a description that the caller fills.
+//! The placement and numbering of probes, the counters, the filters and the reports are those of JaCoCo 0.8.15. So
+//! both tools read each other's data. This crate reads no class files and does not depend on a JVM: the caller fills
+//! in a description of the class.
 //!
 //! ```
 //! use coverage::flow::{Flow, FlowMethod, Placement};
@@ -13,8 +12,8 @@
 //! assert_eq!(Flow::new().place(&method).unwrap(), [Placement::Before(1)]);
 //! ```
 //!
-//! Start reading in [`flow`], which is all the plugin needs; then [`class`],
-//! the input of `analysis::analyze`; `filter` says what is left out.
+//! Start reading in [`flow`], the part that the plugin uses. Then read [`class`], the input of `analysis::analyze`,
+//! and `filter`, the list of code that is left out.
 
 pub mod analysis;
 pub mod carried;

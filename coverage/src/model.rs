@@ -1,10 +1,9 @@
 //! Counters of methods, classes, source files, packages and whole bundles.
 //!
-//! The rules are JaCoCo's: a line counts as covered when any of its
-//! instructions was executed, a method when any of its instructions was, a
-//! class when any of its methods was; the lines of a source file are those of
-//! all its classes added up; a package counts each source file once and, beside
-//! them, only the classes that name no source file.
+//! The rules are JaCoCo's. A line counts as covered when any of its instructions was executed. A method counts when
+//! any of its instructions was executed, a class when any of its methods was. The lines of a source file are the sum
+//! of the lines of all its classes. A package counts each source file once, and beside them only the classes without
+//! a source file.
 //!
 //! ```
 //! use coverage::model::{BundleBuilder, ClassCoverage, Counter, MethodCoverage};

@@ -1,10 +1,9 @@
 //! Writes the counters in several formats.
 //!
-//! [`exec`] is the data itself, as JaCoCo keeps it; [`xml`], [`csv`], [`lcov`],
-//! [`cobertura`], [`json`] and [`sonar`] are for tools; [`html`], [`table`], [`markdown`] and
-//! [`badge`] are for reading, and so is [`changed`], of changed lines.
-//! Writers take a [`Report`], of one bundle or of the modules of a group, and say nothing that is not in it; they list packages,
-//! classes and source files by name, so equal coverage gives equal reports.
+//! [`exec`] is JaCoCo's format of execution data. [`xml`], [`csv`], [`lcov`], [`cobertura`], [`json`] and [`sonar`]
+//! are for tools; [`html`], [`table`], [`markdown`] and [`badge`] are for readers, as is [`changed`] for changed
+//! lines. Writers take a [`Report`] of one bundle or of the modules of a group. They list packages, classes and
+//! source files by name, so equal coverage gives equal reports.
 
 mod append;
 pub mod badge;
@@ -32,29 +31,29 @@ use crate::filter::Counting;
 use crate::model::{BundleCoverage, Changed, Counters, PackageCoverage};
 use per_test::PerTest;
 
-/// The circumstances of one run: who recorded, from when to when.
+/// The origin of one run's data: session id and times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Session {
-    /// Names the run, e.g. `host-1a2b3c4d`.
+    /// Id of the run, e.g. `host-1a2b3c4d`.
     pub id: String,
     /// Start of recording, milliseconds since 1970-01-01 UTC.
     pub start_ms: i64,
-    /// When the data was taken, milliseconds since 1970-01-01 UTC.
+    /// Time of the dump, milliseconds since 1970-01-01 UTC.
     pub dump_ms: i64,
-    /// What could not be recorded, and why: a sentence. Formats of other tools have no place for it.
+    /// A sentence about data that could not be recorded, and the cause. Formats of other tools have no field for it.
     pub incomplete: Option<String>,
-    /// What may be missing because the JVM was killed: a sentence.
+    /// A sentence about data that may be missing because the JVM was killed.
     pub killed: Option<String>,
 }
 
 impl Session {
-    /// What is missing, for whichever cause.
+    /// Returns the sentence about missing data, of either cause.
     #[must_use]
     pub fn missing(&self) -> Option<&str> {
         self.incomplete.as_deref().or(self.killed.as_deref())
     }
 
-    /// Sessions by the time their data was taken, as every report lists them.
+    /// Sorts sessions by dump time, the order of every report.
     fn sorted(sessions: &[Self]) -> Vec<&Self> {
         let mut sorted: Vec<_> = sessions.iter().collect();
         sorted.sort_by_key(|session| session.dump_ms);
@@ -62,7 +61,7 @@ impl Session {
     }
 }
 
-/// What was executed of one class.
+/// The execution data of one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutionData {
     /// CRC-64 of the class file.
@@ -73,26 +72,25 @@ pub struct ExecutionData {
     pub probes: Vec<bool>,
 }
 
-/// Where the text of source files comes from. Pages are made by several threads.
+/// Finds the text of source files. Several threads write pages.
 pub trait SourceLookup: Sync {
-    /// The text of `file`, e.g. `Account.java`, in `package`, an internal name
-    /// that may be empty, or `None` without such a file. `copy` numbers files of one
-    /// name from 1; 0 stands for the first. Bytes that are no UTF-8 are replaced.
+    /// Returns the text of `file`, e.g. `Account.java`, in `package`, an internal name that may be empty. `None`
+    /// without such a file. `copy` numbers files of one name from 1; 0 is the first. Invalid UTF-8 is replaced.
     fn source(&self, package: &str, file: &str, copy: u16) -> Option<String>;
 
-    /// The path of that file, for reports that name files; none when there is no such file, or it lies in an archive.
+    /// Returns the path of that file, for reports with file names; `None` if it does not exist or is in an archive.
     fn path(&self, package: &str, file: &str, copy: u16) -> Option<String> {
         let _ = (package, file, copy);
         None
     }
 
-    /// The folder to which relative paths of files are relative, if there are any.
+    /// Returns the folder that relative paths are relative to, if there are any.
     fn folder(&self) -> Option<String> {
         None
     }
 }
 
-/// The path of a source file; where it is not known, its place below the root of its package.
+/// Returns the path of a source file; if unknown, its path below the root of its package.
 fn path_of(sources: &dyn SourceLookup, package: &str, (file, copy): (&str, u16)) -> String {
     sources
         .path(package, file, copy)
@@ -102,40 +100,40 @@ fn path_of(sources: &dyn SourceLookup, package: &str, (file, copy): (&str, u16))
         })
 }
 
-/// What is reported: one bundle, or the modules of a group; and of which runs.
+/// The content of a report: one bundle, or the modules of a group, and their sessions.
 #[derive(Clone)]
 pub struct Report<'a> {
-    /// The name of the bundle or of the group.
+    /// Name of the bundle or group.
     pub name: &'a str,
-    /// The one bundle, or those of the group.
+    /// The bundle, or those of the group.
     pub modules: Vec<Module<'a>>,
-    /// Whether the bundles are modules of a group, as a build with several modules has them.
+    /// `true` if the bundles are modules of a group, as in a multi-module build.
     pub is_group: bool,
-    /// The counters of everything.
+    /// The total counters.
     pub counters: Counters,
-    /// The runs.
+    /// The sessions.
     pub sessions: &'a [Session],
-    /// What is missing besides what sessions lack, such as files that could not be read: sentences.
+    /// Sentences about missing data apart from that of sessions, such as unreadable files.
     pub missing: &'a [String],
-    /// The changed lines that the report is limited to.
+    /// The changed lines that limit the report.
     pub changed: Option<&'a Changed>,
     /// The tests that executed the lines, for reports that name them.
     pub per_test: Option<&'a PerTest<'a>>,
-    /// The subject of its counters.
+    /// The code that its counters count.
     pub counting: Counting,
 }
 
 /// A bundle and its sources.
 #[derive(Clone, Copy)]
 pub struct Module<'a> {
-    /// What was counted.
+    /// The coverage.
     pub bundle: &'a BundleCoverage,
-    /// Where its sources are.
+    /// The source lookup.
     pub sources: &'a dyn SourceLookup,
 }
 
 impl<'a> Report<'a> {
-    /// A report of one bundle.
+    /// Creates a report of one bundle.
     #[must_use]
     pub fn of_bundle(
         bundle: &'a BundleCoverage,
@@ -149,7 +147,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A report of several bundles, whose counters add up, as those of JaCoCo's groups do.
+    /// Creates a report of several bundles with summed counters, as JaCoCo's groups have.
     #[must_use]
     pub fn of_group(name: &'a str, modules: Vec<Module<'a>>, sessions: &'a [Session]) -> Self {
         let mut counters = Counters::default();
@@ -168,14 +166,14 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// All that is missing, a sentence each. Formats of other tools have no place for it.
+    /// Returns a sentence for each kind of missing data. Formats of other tools have no field for it.
     pub fn incomplete(&self) -> impl Iterator<Item = &'a str> {
         let sessions = Session::sorted(self.sessions).into_iter();
         let of_sessions = sessions.filter_map(Session::missing);
         of_sessions.chain(self.missing.iter().map(String::as_str))
     }
 
-    /// The packages of all modules.
+    /// Iterates over the packages of all modules.
     fn packages(&self) -> impl Iterator<Item = (Module<'a>, &'a PackageCoverage)> {
         let packages = |module: &Module<'a>| {
             let module = *module;
@@ -189,7 +187,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A lookup that knows no sources.
+/// A lookup without sources.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSources;
 

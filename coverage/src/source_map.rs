@@ -1,8 +1,8 @@
-//! Source maps of Kotlin (`SourceDebugExtension`, JVMS 4.7.11; JSR-45): from which class and line inlined code comes.
+//! Source maps of Kotlin (`SourceDebugExtension`, JVMS 4.7.11; JSR-45): class and line of inlined code.
 
 use crate::class::ClassDescription;
 
-/// A block of lines: `count` lines from `output` on are those from `input` on of class `class`.
+/// A block of lines: `count` lines from `output` on correspond to those from `input` on in class `class`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mapping<'a> {
     pub(crate) class: &'a str,
@@ -12,19 +12,19 @@ pub(crate) struct Mapping<'a> {
 }
 
 impl Mapping<'_> {
-    /// The line from which `line` comes, if it is in this block.
+    /// Returns the original of `line`, if it is in this block.
     pub(crate) fn input_of(&self, line: u32) -> Option<u32> {
         let offset = line.checked_sub(self.output)?;
         (offset < self.count).then(|| self.input.saturating_add(offset))
     }
 
-    /// Whether the lines are those of the class itself.
+    /// Checks whether the lines are those of the class itself.
     fn is_own(&self, class: &ClassDescription<'_>) -> bool {
         self.class == class.name && self.input == self.output
     }
 }
 
-/// The lines that come from elsewhere, in the order of the map; none if the class is not Kotlin's.
+/// Returns the inlined blocks, in the order of the map; empty if the class is not from Kotlin.
 pub(crate) fn foreign<'a>(class: &ClassDescription<'a>) -> Vec<Mapping<'a>> {
     let mut mappings = match class.source_debug_extension {
         Some(map) if class.is_kotlin() => mappings(map).unwrap_or_default(),
@@ -34,12 +34,12 @@ pub(crate) fn foreign<'a>(class: &ClassDescription<'a>) -> Vec<Mapping<'a>> {
     mappings
 }
 
-/// Lines from this one on are no lines of the class's source file.
+/// Returns the first line number that is not a line of the class's source file.
 pub(crate) fn first_foreign_line(class: &ClassDescription<'_>) -> Option<u32> {
     foreign(class).iter().map(|mapping| mapping.output).min()
 }
 
-/// The mappings of the stratum `Kotlin`.
+/// Parses the mappings of the stratum `Kotlin`.
 fn mappings(map: &str) -> Option<Vec<Mapping<'_>>> {
     let mut lines = map.lines().skip_while(|line| *line != "*S Kotlin");
     lines.next()?;
@@ -55,7 +55,7 @@ fn mappings(map: &str) -> Option<Vec<Mapping<'_>>> {
     blocks.map(|block| mapping(block, &files)).collect()
 }
 
-/// `input#file,count:output`, of which `,count` may be missing.
+/// Parses `input#file,count:output`; `,count` is optional.
 fn mapping<'a>(block: &str, files: &[(&str, &'a str)]) -> Option<Mapping<'a>> {
     let (input, output) = block.split_once(':')?;
     let (input, file) = input.split_once('#')?;

@@ -13,7 +13,7 @@ use jvms::opcode;
 #[derive(Debug, Clone, Default)]
 struct Branches {
     low: u64,
-    /// Those from 64 on.
+    /// The numbers from 64 on.
     #[expect(
         clippy::box_collection,
         reason = "next to no instruction has them, and each has room for this"
@@ -51,7 +51,7 @@ impl Branches {
         self.low == 0 && self.high.is_none()
     }
 
-    /// The numbers in rising order.
+    /// Iterates over the numbers in ascending order.
     fn iter(&self) -> impl Iterator<Item = u32> {
         let words = std::iter::once(&self.low).chain(self.high());
         let words = words.zip((0..).step_by(64));
@@ -85,10 +85,10 @@ impl Branches {
 struct Covered {
     line: Option<u16>,
     branches: u32,
-    /// The numbers of the branches; a switch leaves some out.
+    /// The numbers of the branches; a switch may skip some.
     numbers: Branches,
     covered: Branches,
-    /// It was executed, whatever became of it.
+    /// The instruction was started, with or without a result.
     begun: bool,
     /// The instruction, and its branch, that leads here without a probe.
     predecessor: Option<(u32, u32)>,
@@ -106,12 +106,12 @@ pub(super) struct Graph<'a> {
     instructions: Vec<Covered>,
 }
 
-/// What is known while walking over the code.
+/// State of the traversal of the code.
 struct Walk<'w> {
     labels: &'w Labels,
     probes: Option<&'w [bool]>,
     next_probe: usize,
-    /// The instruction that falls into the next one without a probe.
+    /// The instruction that falls through to the next one without a probe.
     current: Option<usize>,
     jumps: Vec<(usize, u32, u16)>,
 }
@@ -135,8 +135,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Connects the instructions and covers what `probes` says; gives the
-    /// number of the probe behind the last of this method.
+    /// Connects the instructions and covers those of the hit `probes`. Returns the probe number after the last one of
+    /// this method.
     pub(super) fn walk(
         &mut self,
         nodes: &Nodes<'_>,
@@ -254,7 +254,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Covers a branch, and what leads to it unless that was covered before.
+    /// Covers a branch, and its predecessors that are not covered yet.
     fn cover(&mut self, at: usize, branch: u32) {
         let mut next = Some((at, branch));
         while let Some((at, branch)) = next {
@@ -266,8 +266,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Covers what must have been executed if the line was begun that starts at `bci`: what leads there, and from there on
-    /// all up to the next probe or the first instruction that may not have completed.
+    /// Covers the code that must have run if the line at `bci` was started: its predecessors, and from there on all
+    /// up to the next probe or the first instruction that may not have completed.
     pub(super) fn begin_line(&mut self, bci: u16, labels: &Labels) {
         let code = self.code;
         let Ok(first) = code.instructions.binary_search_by_key(&bci, |at| at.bci) else {
@@ -281,7 +281,7 @@ impl<'a> Graph<'a> {
             let is_behind_probe =
                 instruction.bci != bci && labels.at(instruction.bci).needs_probe();
             if at.is_executed() || is_behind_probe {
-                return; // what follows is known
+                return; // the rest is known already
             }
             at.begun = true;
             if !completes(instruction) {
@@ -290,7 +290,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Copies of an instruction are covered together.
+    /// Marks all copies of a covered instruction as covered.
     pub(super) fn merge(&mut self, output: &FilterOutput) {
         for (copy, of) in output.merges() {
             let Covered { covered, begun, .. } = self.instructions[copy].clone();
@@ -302,7 +302,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Gives instructions the branches of others.
+    /// Replaces branches of instructions by those of others.
     pub(super) fn replace_branches(&mut self, output: &FilterOutput) {
         for (of, by) in output.replacements() {
             let (mut covered, mut numbers) = (Branches::default(), Branches::default());
@@ -324,7 +324,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The line of each instruction, and whether it was executed.
+    /// Iterates over the line and execution status of each instruction.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u32, bool)> {
         let instructions = self.instructions.iter();
         instructions.filter_map(|instruction| {
@@ -333,8 +333,8 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Counts the instructions that no filter left out; those of a line that follow one another are one run.
-    /// `outcomes` returns the outcomes of the branches of an instruction.
+    /// Counts the instructions that no filter left out; consecutive ones of a line are one run. `outcomes` returns
+    /// the outcomes of the branches of an instruction.
     pub(super) fn count(
         &self,
         output: &FilterOutput,
@@ -369,7 +369,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The branches of an instruction in the order of their numbers.
+/// Pairs the branches of an instruction, in the order of their numbers, with outcomes.
 fn named(instruction: &Covered, outcomes: Vec<Outcome>) -> impl Iterator<Item = Branch> {
     let outcomes = outcomes.into_iter().chain(repeat(Outcome::Unknown));
     let numbers = instruction.numbers.iter().zip(outcomes);
@@ -379,7 +379,8 @@ fn named(instruction: &Covered, outcomes: Vec<Outcome>) -> impl Iterator<Item = 
     })
 }
 
-/// Whether an instruction that is executed always goes on to the next one: neither branches nor throws (JVMS 6.5).
+/// Checks whether an executed instruction always continues at the next one: it neither branches nor throws (JVMS
+/// 6.5).
 fn completes(instruction: &Instruction<'_>) -> bool {
     match instruction.opcode {
         opcode::NOP..=opcode::SIPUSH

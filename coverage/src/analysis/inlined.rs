@@ -1,4 +1,4 @@
-//! Which lines of other classes a class has copies of.
+//! The lines of other classes that a class has copies of.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Inlined<'a> {
 impl<'a> Inlined<'a> {
     pub(super) fn of(class: &'a ClassDescription<'a>) -> Self {
         let mappings = source_map::foreign(class);
-        // Also of a class of whose lines no instruction is left.
+        // Includes a class whose lines have no instruction left.
         let classes = mappings.iter().map(|mapping| mapping.class);
         Self {
             lines: classes.map(|class| (class, BTreeMap::new())).collect(),
@@ -23,12 +23,12 @@ impl<'a> Inlined<'a> {
         }
     }
 
-    /// Whether the class has no copies.
+    /// Checks whether the class has no copies.
     pub(super) fn is_empty(&self) -> bool {
         self.mappings.is_empty()
     }
 
-    /// An instruction of this line of the class file.
+    /// Adds an instruction on this line of the class file.
     pub(super) fn add(&mut self, line: u32, covered: bool) {
         for mapping in &self.mappings {
             if let Some(input) = mapping.input_of(line) {
@@ -49,7 +49,7 @@ impl<'a> Inlined<'a> {
     }
 }
 
-/// Takes a method for a copy of advice in one of these classes, and lists its lines.
+/// Treats a method as a copy of advice of these classes, and lists its lines.
 pub(super) fn advice(classes: &[&str], copy: &MethodCoverage) -> Vec<Fragment> {
     let executed = copy.lines.iter();
     let lines: BTreeMap<u32, bool> = executed

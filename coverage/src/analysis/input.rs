@@ -1,4 +1,4 @@
-//! A described method as input of the flow.
+//! Passes a described method to the flow.
 
 use jvms::opcode::{ACONST_NULL, GOTO_W};
 
@@ -37,7 +37,7 @@ pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<()
     Ok(())
 }
 
-/// The label to which a jump leads, which is `target` unless the jump is the return of an inlined subroutine.
+/// Returns the label of a jump: `target`, unless the jump is the return of an inlined subroutine.
 pub(super) fn label(code: &CodeDescription<'_>, (bci, opcode): (u16, u8), target: u16) -> u16 {
     if opcode != GOTO_W || target > bci {
         return target;
@@ -53,7 +53,7 @@ pub(super) fn label(code: &CodeDescription<'_>, (bci, opcode): (u16, u8), target
     }
 }
 
-/// The targets of a switch: the default first, then the cases in order.
+/// Returns the targets of a switch: the default first, then the cases in order.
 pub(super) fn targets(
     default: u16,
     cases: &[(i32, u16)],
@@ -61,7 +61,7 @@ pub(super) fn targets(
     std::iter::once(default).chain(cases.iter().map(|&(_, target)| target))
 }
 
-/// How many probes `code` has, whose labels are marked.
+/// Counts the probes of `code`, whose labels are marked.
 pub(super) fn probe_count(labels: &Labels, code: &CodeDescription<'_>) -> usize {
     let mut count = 0;
     for at in code.instructions {

@@ -1,7 +1,7 @@
-//! Outcomes of decisions: the source construct that a branch of an instruction stands for.
+//! Outcomes of decisions: the source construct that a branch of an instruction implements.
 //!
-//! Compilers negate conditions, so an opcode alone does not tell which branch is `true`; the places
-//! to which neighbouring conditions jump do.
+//! Compilers negate conditions, so an opcode alone does not show which branch is `true`. The targets of neighbouring
+//! conditions do.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ use crate::filter::Replacement;
 use crate::flow::Kind;
 use crate::model::Outcome;
 
-/// Conditions of one expression are followed for this many steps.
+/// Maximum number of steps through the conditions of one expression.
 const LONGEST_EXPRESSION: usize = 64;
 /// The class whose bootstrap methods find the case of a pattern.
 const SWITCHES: &str = "java/lang/runtime/SwitchBootstraps";
-/// Of cases that share their code this many are named.
+/// Maximum number of named cases that share their code.
 const MOST_CASES: usize = 8;
-/// Strings are cut to this many characters.
+/// Maximum number of characters of a string.
 const LONGEST_TEXT: usize = 40;
 
-/// Names the branches of the instructions of one method.
+/// Determines the outcomes of one method's branches.
 pub(super) struct Outcomes<'a> {
     pub(super) method: &'a MethodDescription<'a>,
     pub(super) code: &'a CodeDescription<'a>,
@@ -36,14 +36,14 @@ enum Keys {
     Numbers,
     /// Characters of the source.
     Characters,
-    /// Numbers that the compiler gave to strings, classes or constants.
+    /// Numbers that the compiler assigned to strings, classes or constants.
     Named(HashMap<i32, String>),
-    /// Numbers that only another class or the running program knows, as those of enums.
+    /// Numbers defined in another class or at run time, such as those of enums.
     Unknown,
 }
 
 impl<'a> Outcomes<'a> {
-    /// The outcomes of the branches of an instruction, by their numbers; none if it does not decide.
+    /// Returns the outcomes of an instruction's branches, by number; empty if it is no decision.
     pub(super) fn of(&self, index: usize) -> Vec<Outcome> {
         let Some(instruction) = self.code.instructions.get(index) else {
             return Vec::new();
@@ -57,14 +57,14 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The outcomes of branches that a filter has made of those of other instructions.
+    /// Returns the outcomes of branches that a filter made from those of other instructions.
     pub(super) fn of_replacement(&self, index: usize, by: &Replacement) -> Vec<Outcome> {
         let is_null_check = matches!(self.opcode(index), Some(opcode::IFNULL | opcode::IFNONNULL));
         if is_null_check && by.branches().count() == 2 {
-            return vec![Outcome::Null, Outcome::NotNull]; // as the filter of safe calls orders them
+            return vec![Outcome::Null, Outcome::NotNull]; // the order of the safe call filter
         }
         if self.is_pattern(index, by) {
-            return self.of(index); // as the filter of record patterns orders them
+            return self.of(index); // the order of the record pattern filter
         }
         let is_switch = self.opcode(index).map(Kind::of) == Some(Kind::Switch);
         let of_group = |group: &[(usize, u32)]| {
@@ -84,7 +84,7 @@ impl<'a> Outcomes<'a> {
         by.branches().map(of_group).collect()
     }
 
-    /// Checks whether the branches are those of a record pattern behind `instanceof`.
+    /// Checks whether the branches are those of a record pattern after `instanceof`.
     fn is_pattern(&self, index: usize, by: &Replacement) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.opcode(before));
         let is_own = |group: &[(usize, u32)]| group.iter().any(|(at, _)| *at == index);
@@ -93,7 +93,7 @@ impl<'a> Outcomes<'a> {
             && by.branches().any(is_own)
     }
 
-    /// The outcome of a test of the components of a record, which leads to a case.
+    /// Returns the outcome of a test of record components that leads to a case.
     fn of_case(&self, at: usize, branch: u32) -> Outcome {
         let target = match branch {
             0 => self.instruction(at + 1).map(|next| next.bci),
@@ -103,7 +103,7 @@ impl<'a> Outcomes<'a> {
         line.map_or(Outcome::Unknown, Outcome::Line)
     }
 
-    /// The outcome of one branch that a replacement refers to: of a comparison with a string its case.
+    /// Returns the outcome of one branch in a replacement; for a comparison with a string, its case.
     fn of_pair(&self, at: usize, branch: u32) -> Outcome {
         let outcome = match Kind::of(self.opcode(at).unwrap_or_default()) {
             Kind::Switch => self.of(at).into_iter().nth(branch as usize),
@@ -117,7 +117,7 @@ impl<'a> Outcomes<'a> {
         outcome.unwrap_or(Outcome::Unknown)
     }
 
-    /// The outcomes for falling through and for jumping.
+    /// Returns the outcomes for falling through and for jumping.
     fn of_jump(&self, index: usize, opcode: u8) -> [Outcome; 2] {
         let jumps_when_true = match opcode {
             opcode::IFNULL if self.is_kotlin => return [Outcome::NotNull, Outcome::Null],
@@ -135,11 +135,11 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Whether a condition that holds jumps; none if the code tells nothing of that.
+    /// Checks whether a true condition jumps; `None` if the code does not show it.
     ///
-    /// A condition jumps over the code that it guards if it does not hold, or back to the beginning
-    /// of a loop if it does. In `a || b` the first jumps to the code that the last one guards, so it
-    /// jumps with the outcome with which the last one falls through; likewise in `a && b || c`.
+    /// A false condition jumps over the code that it guards, and a true one jumps back to the start of a loop. In `a
+    /// || b` the first condition jumps to the code that the last one guards. So its jump has the outcome with which
+    /// the last one falls through; likewise in `a && b || c`.
     fn jumps_when_true(&self, mut index: usize) -> Option<bool> {
         let instructions = self.code.instructions;
         let mut is_negated = false;
@@ -167,10 +167,10 @@ impl<'a> Outcomes<'a> {
         Some(is_negated)
     }
 
-    /// Whether a condition that holds jumps back to the beginning of a loop, which is at `target`.
+    /// Checks whether a true condition jumps back to the start of a loop, which is at `target`.
     ///
-    /// It does at the end of the loop, as in `do … while (a)`. It does not in `for (;;) { if (a) break; }`, where a jump
-    /// over the last statement of the loop leads back. Where the program returns next, it may be either.
+    /// It does at the end of the loop, as in `do … while (a)`. It does not in `for (;;) { if (a) break; }`, where a
+    /// jump over the last statement of the loop leads back. If the program returns next, both are possible.
     fn repeats_when_true(&self, index: usize, target: u16) -> Option<bool> {
         let instructions = self.code.instructions;
         let goto = |at: usize| match (self.opcode(at)?, self.operand(at)?) {
@@ -205,7 +205,7 @@ impl<'a> Outcomes<'a> {
         (next != Some(Kind::Exit)).then_some(true)
     }
 
-    /// Whether a condition is that of a `case … when`: if it does not hold, the `switch` begins again behind this case.
+    /// Checks for the condition of a `case … when`: if it is false, the `switch` starts again after this case.
     fn is_guard(&self, index: usize, target: u16) -> bool {
         let [store, again] = [2, 3].map(|steps| self.instruction(index + steps));
         let Some(again) = again.filter(|again| again.opcode == opcode::GOTO) else {
@@ -224,7 +224,7 @@ impl<'a> Outcomes<'a> {
         is_skipped && is_number && is_stored && self.begins_switch(again)
     }
 
-    /// Whether a jump leads to the code that finds the case of a pattern.
+    /// Checks whether a jump leads to the code that finds the case of a pattern.
     fn begins_switch(&self, jump: &Instruction<'_>) -> bool {
         let Operand::Target(target) = jump.operand else {
             return false;
@@ -239,7 +239,7 @@ impl<'a> Outcomes<'a> {
         site.is_some_and(|site| site.bootstrap.owner == SWITCHES)
     }
 
-    /// Place and target of a conditional jump.
+    /// Returns bci and target of a conditional jump.
     fn jump(&self, index: usize) -> Option<(u16, u16)> {
         let instruction = self.code.instructions.get(index)?;
         match (Kind::of(instruction.opcode), &instruction.operand) {
@@ -248,7 +248,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The outcomes for each target, the default first.
+    /// Returns the outcomes for each target, the default first.
     fn of_switch(&self, index: usize, default: u16, cases: &[(i32, u16)]) -> Vec<Outcome> {
         let keys = self.keys(index);
         let mut of_target: HashMap<u16, Vec<i32>> = HashMap::new();
@@ -270,7 +270,7 @@ impl<'a> Outcomes<'a> {
         outcomes
     }
 
-    /// What the keys of a `switch` stand for, by the instruction that pushes the value.
+    /// Determines the meaning of a `switch`'s keys from the instruction that pushes the value.
     fn keys(&self, index: usize) -> Keys {
         let Some(value) = index.checked_sub(1) else {
             return Keys::Numbers;
@@ -295,7 +295,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The same for a local variable, by the instructions that store into it before.
+    /// Determines the meaning of a local variable's keys from the preceding stores.
     fn keys_of_local(&self, before: usize, local: u16) -> Keys {
         let mut named = HashMap::new();
         for at in (1..before).rev() {
@@ -324,7 +324,7 @@ impl<'a> Outcomes<'a> {
         ) && self.operand(at) == Some(&Operand::Local(local))
     }
 
-    /// Whether the instruction pushes a character.
+    /// Checks whether the instruction pushes a character.
     fn is_character(&self, at: usize) -> bool {
         match (self.opcode(at), self.operand(at)) {
             (Some(opcode::CALOAD | opcode::I2C), _) => true,
@@ -347,7 +347,7 @@ impl<'a> Outcomes<'a> {
         false
     }
 
-    /// The string with which the condition at `at` compares for being equal.
+    /// Returns the string that the condition at `at` compares for equality.
     fn compared_text(&self, at: usize) -> Option<&'a str> {
         let [text, call] = [at.checked_sub(2)?, at.checked_sub(1)?];
         match (self.operand(text), self.operand(call)) {
@@ -360,14 +360,14 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The string that leads to the instruction at `at`, which is executed if it is equal.
+    /// Returns the string whose equality leads to the instruction at `at`.
     fn compared_text_before(&self, at: usize) -> Option<&'a str> {
         let condition = at.checked_sub(1)?;
         let is_skipped = self.opcode(condition) == Some(opcode::IFEQ);
         self.compared_text(condition).filter(|_| is_skipped)
     }
 
-    /// The `int` constant that the instruction pushes.
+    /// Returns the `int` constant that the instruction pushes.
     fn int(&self, at: usize) -> Option<i32> {
         let instruction = self.code.instructions.get(at)?;
         match (instruction.opcode, &instruction.operand) {
@@ -380,7 +380,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The line of the instruction at a bci.
+    /// Returns the line of the instruction at a bci.
     fn line(&self, bci: u16) -> Option<u32> {
         let lines = self.code.lines.iter().filter(|line| line.bci <= bci);
         let last = lines.max_by_key(|line| line.bci)?;
@@ -401,7 +401,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl Keys {
-    /// A key as the source has it.
+    /// Returns a key as it appears in the source.
     fn name(&self, key: i32) -> Option<String> {
         match self {
             Self::Numbers => Some(key.to_string()),
@@ -415,7 +415,7 @@ impl Keys {
     }
 }
 
-/// The labels of a `switch` over patterns, in the order of their numbers (`java.lang.runtime.SwitchBootstraps`).
+/// Returns the labels of a `switch` over patterns, by number (`java.lang.runtime.SwitchBootstraps`).
 fn labels(site: &Dynamic<'_>) -> HashMap<i32, String> {
     let names = site.arguments.iter().map(|label| match label {
         Constant::Class(name) => Some(simple(name)),
@@ -444,7 +444,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", shown.escape_debug())
 }
 
-/// `1, 2`; of many the first ones.
+/// Joins names as `1, 2`; only the first ones of a long list.
 fn listed(names: &[String]) -> String {
     let first = names.iter().take(MOST_CASES).map(String::as_str);
     let first: Vec<&str> = first.collect();

@@ -56,7 +56,7 @@ fn class(
     }
 }
 
-/// Instructions, branches and the covered of each line, as `line:covered/all`.
+/// Compares the counters of instructions and branches, and each line as `line:covered/all`.
 fn check(
     class: &ClassDescription<'_>,
     probes: &[u8],
@@ -133,7 +133,7 @@ fn both_ways_cover_both_branches() {
 
 #[test]
 fn jump_without_a_probe_is_covered_through_its_target() {
-    // 1 jumps to 5, and nothing else goes there.
+    // Only the instruction at bci 1 jumps to 5.
     let code = vec![op(0, NOP), jump(1, IFEQ, 5), op(4, RETURN), op(5, RETURN)];
     check(&class(code, &[]), &[0, 1], (1, 3), (1, 1), "");
 }
@@ -210,7 +210,7 @@ fn probes_are_counted_through_all_methods() {
     assert_eq!(probe_count(&class), 6);
 }
 
-/// Three lines, of which the second calls what may throw: JaCoCo's probes are behind it.
+/// A class with three lines; the second one has a call that may throw. JaCoCo's probes follow the call.
 fn dividing() -> ClassDescription<'static> {
     let code = vec![
         op(0, NOP),
@@ -239,9 +239,9 @@ fn line_that_ended_with_an_exception_is_covered_up_to_there() {
     let of = |probe, lines: &[bool]| line_statuses(&class, &[probe], lines);
     assert_eq!(of(false, &[]), "1:0/1 2:0/3 3:0/2");
     assert_eq!(of(false, &[true, true, false]), "1:1/1 2:2/3 3:0/2");
-    // What leads to a line was executed, too.
+    // The code before the line was executed, too.
     assert_eq!(of(false, &[false, true, false]), "1:1/1 2:2/3 3:0/2");
-    // The exception came of the first line itself, or asynchronously: what follows it is as far as is known.
+    // The first line itself threw, or an asynchronous exception ended it: the rest is covered as far as is known.
     assert_eq!(of(false, &[true, false, false]), "1:1/1 2:2/3 3:0/2");
     assert_eq!(of(true, &[true; 3]), "1:1/1 2:3/3 3:2/2");
     assert_eq!(of(true, &[false; 3]), "1:1/1 2:3/3 3:2/2");
@@ -249,7 +249,7 @@ fn line_that_ended_with_an_exception_is_covered_up_to_there() {
 
 #[test]
 fn line_behind_a_branch_tells_which_way_it_went() {
-    // Without probes behind them, the lines of both ways are known, and so is the branch.
+    // Without probes after them, the started lines of both ways show the branch.
     let counters = |lines: &[bool]| {
         let coverage = analyze_with_lines(&diamond(), Some(&[false; 3]), lines).expect("they fit");
         (coverage.counters.instruction, coverage.counters.branch)
@@ -258,7 +258,7 @@ fn line_behind_a_branch_tells_which_way_it_went() {
     let begun = counters(&[true, false, false]);
     assert_eq!(begun, (Counter::new(3, 2), Counter::new(2, 0)));
     let fell_through = counters(&[true, true, false]);
-    // Not further than to the next probe.
+    // Only up to the next probe.
     assert_eq!(fell_through, (Counter::new(2, 3), Counter::new(1, 1)));
 }
 
@@ -271,7 +271,7 @@ fn other_number_of_lines_is_refused() {
     assert_eq!((expected, found), (3, 1));
 }
 
-/// The outcomes of the first decision of a program, for falling through and for jumping.
+/// Returns the outcomes of a program's first decision, for falling through and for jumping.
 fn outcomes(class: &ClassDescription<'_>) -> Vec<Outcome> {
     let coverage = analyze(class, None).expect("no probes fit every class");
     let (_, branches) = &coverage.methods[0].decisions[0];

@@ -1,4 +1,4 @@
-//! What an annotation says was generated.
+//! Methods and classes with an annotation for generated code.
 
 use super::context::FilterContext;
 use super::output::FilterOutput;
@@ -14,7 +14,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// Whether the simple name contains `Generated`.
+/// Checks whether the simple name contains `Generated`.
 fn is_generated(descriptor: &str) -> bool {
     let simple = descriptor.rsplit(['/', '$']).next().unwrap_or(descriptor);
     simple.contains("Generated")

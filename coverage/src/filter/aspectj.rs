@@ -1,7 +1,7 @@
-//! Members that AspectJ's compiler and weaver make.
+//! Members that AspectJ's compiler and weaver generate.
 //!
-//! Advice and declarations of members for other types are code of the source. Code that finds aspects, passes on calls or
-//! describes woven places is not.
+//! Advice and inter-type declarations are source code. Code that finds aspects, forwards calls or describes join
+//! points is not.
 
 use jvms::opcode;
 
@@ -9,7 +9,7 @@ use super::context::FilterContext;
 use super::output::FilterOutput;
 use crate::class::{ClassDescription, MethodDescription, Operand};
 
-/// The beginnings of names of methods without code of the source.
+/// Name prefixes of methods without source code.
 const MADE: [&str; 17] = [
     "ajc$preClinit",
     "ajc$postClinit",
@@ -48,7 +48,7 @@ fn is_made(name: &str) -> bool {
     is_proceed || is_of_object || MADE.iter().any(|begin| name.starts_with(begin))
 }
 
-/// Checks whether a method only calls advice around its code, which is in a method of its own.
+/// Checks whether a method only calls advice around its code, which is in a separate method.
 fn is_woven(context: &FilterContext<'_>) -> bool {
     let is_body = |operand: &Operand<'_>| match operand {
         Operand::Member(called) => {
@@ -67,10 +67,10 @@ fn is_woven(context: &FilterContext<'_>) -> bool {
             .any(|at| is_body(&at.operand))
 }
 
-/// The line of members without one.
+/// Line number of members without a line.
 const NO_LINE: u16 = 1;
 
-/// `aspectOf` and `hasAspect` of an aspect.
+/// Checks for `aspectOf` and `hasAspect` of an aspect.
 fn finds_aspect(context: &FilterContext<'_>) -> bool {
     matches!(context.method.name, "aspectOf" | "hasAspect") && is_aspect(context.class)
 }
@@ -93,7 +93,7 @@ fn is_aspect(class: &ClassDescription<'_>) -> bool {
         })
 }
 
-/// Leaves out the tests whether there is an aspect, which the weaver puts in front of advice.
+/// Leaves out the tests for an aspect, which the weaver puts before advice.
 fn ignore_searches(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {
@@ -107,13 +107,12 @@ fn ignore_searches(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// Checks whether a method has code of the source although the weaver marks it as synthetic: that of a woven method, or of
-/// advice.
+/// Checks whether a synthetic method contains source code: the body of a woven method, or of advice.
 pub(crate) fn holds_source(method: &MethodDescription<'_>) -> bool {
     method.name.contains("_aroundBody")
 }
 
-/// Leaves out the calls that make the aspect and describe the woven places, and the handler of the first.
+/// Leaves out the calls that create the aspect and describe the join points, and the handler of the first.
 fn ignore_beginning(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     let mut is_found = false;
@@ -144,7 +143,7 @@ fn ignore_beginning(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// Lists the classes whose advice a method may be a copy of.
+/// Lists the classes whose advice the method may copy.
 pub(crate) fn advice_of<'a>(method: &MethodDescription<'a>) -> Vec<&'a str> {
     let is_copy = method.name.ends_with("$advice") && method.name.contains("_aroundBody");
     let parameters = method.descriptor.split_once(')').filter(|_| is_copy);
@@ -155,7 +154,7 @@ pub(crate) fn advice_of<'a>(method: &MethodDescription<'a>) -> Vec<&'a str> {
     names.map(|(_, name)| name).collect()
 }
 
-/// Checks whether a class has advice around other code.
+/// Checks whether a class has around advice.
 pub(crate) fn has_advice<'n>(mut methods: impl Iterator<Item = &'n str>) -> bool {
     methods.any(|name| name.starts_with("ajc$around$"))
 }

@@ -23,7 +23,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// `node` is the instruction in front of the call.
+/// Leaves out the initialisation; `node` is the instruction before the call.
 fn ignore_initialisation(context: &FilterContext<'_>, node: usize, output: &mut FilterOutput) {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(node));

@@ -1,4 +1,4 @@
-//! What a filter sees.
+//! The input of a filter.
 
 use super::nodes::Nodes;
 use super::output::FilterOutput;
@@ -21,18 +21,18 @@ impl FilterContext<'_> {
         output.ignore(self.nodes, 0, self.nodes.len().saturating_sub(1));
     }
 
-    /// Whether this is the direct superclass.
+    /// Checks for the direct superclass.
     pub(crate) fn is_super(&self, name: &str) -> bool {
         self.class.super_name == Some(name)
     }
 
-    /// Whether the method has the annotation with this descriptor.
+    /// Checks for an annotation of the method by its descriptor.
     pub(crate) fn is_annotated(&self, descriptor: &str) -> bool {
         let mut annotations = self.method.annotations.iter();
         annotations.any(|annotation| *annotation == descriptor)
     }
 
-    /// Whether the method has this name and descriptor.
+    /// Checks for name and descriptor of the method.
     pub(crate) fn is(&self, name: &str, descriptor: &str) -> bool {
         self.method.name == name && self.method.descriptor == descriptor
     }

@@ -1,14 +1,14 @@
-//! Walks over a method and compares what it finds with a pattern.
+//! Matches the instructions of a method against a pattern.
 
 use jvms::opcode;
 
 use super::nodes::Nodes;
 use crate::class::{Constant, MemberRef, Operand};
 
-/// Names for things a pattern mentions more than once.
+/// A name for an item that occurs several times in a pattern.
 pub(crate) type Name = (&'static str, u32);
 
-/// What has a name: a few things.
+/// A few named items.
 struct Named<T>(Vec<(Name, T)>);
 
 impl<T> Default for Named<T> {
@@ -23,13 +23,13 @@ impl<T: Copy + PartialEq> Named<T> {
         all.find(|(of, _)| *of == name).map(|&(_, named)| named)
     }
 
-    /// Gives the name to `what`, whatever had it.
+    /// Names an item, and replaces a previous item of this name.
     fn set(&mut self, name: Name, what: T) {
         self.0.retain(|(of, _)| *of != name);
         self.0.push((name, what));
     }
 
-    /// Whether the name is that of `what`; an unknown one is given to it.
+    /// Checks whether the name belongs to `what`; binds an unknown name to it.
     fn is(&mut self, name: Name, what: T) -> bool {
         match self.get(name) {
             Some(named) => named == what,
@@ -41,8 +41,7 @@ impl<T: Copy + PartialEq> Named<T> {
     }
 }
 
-/// A place in a method. Once an expectation fails it stands nowhere, and every
-/// later expectation fails too.
+/// A position in a method. After a failed expectation it has no position, and all later expectations fail.
 pub(crate) struct Cursor<'a> {
     nodes: &'a Nodes<'a>,
     at: Option<usize>,
@@ -62,53 +61,53 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Stands at the first instruction of the method.
+    /// Starts at the first instruction of the method.
     pub(crate) fn at_first(nodes: &'a Nodes<'a>) -> Self {
         let mut cursor = Self::new(nodes);
         cursor.at = nodes.skip_to_instruction(0);
         cursor
     }
 
-    /// Stands at the first instruction of the method if that is `aload_0`.
+    /// Starts at the first instruction of the method if it is `aload_0`.
     pub(crate) fn at_this(nodes: &'a Nodes<'a>) -> Self {
         let mut cursor = Self::at_first(nodes);
         cursor.keep_if(opcode::ALOAD, |operand| *operand == Operand::Local(0));
         cursor
     }
 
-    /// Stands somewhere else; keeps its names.
+    /// Moves to another position and keeps the names.
     pub(crate) fn go_to(&mut self, at: Option<usize>) {
         self.at = at;
     }
 
-    /// Where it stands.
+    /// Returns the position.
     pub(crate) fn at(&self) -> Option<usize> {
         self.at
     }
 
-    /// Whether all expectations so far were met.
+    /// Checks whether all expectations so far were met.
     pub(crate) fn is_met(&self) -> bool {
         self.at.is_some()
     }
 
-    /// Gives a name to the local variable of the instruction at `at`.
+    /// Names the local variable of the instruction at `at`.
     pub(crate) fn name_local(&mut self, name: Name, at: usize) {
         if let Some(Operand::Local(local)) = self.nodes.instruction(at).map(|at| &at.operand) {
             self.locals.set(name, *local);
         }
     }
 
-    /// The next instruction, whatever it is.
+    /// Moves to the next instruction.
     pub(crate) fn next(&mut self) {
         self.at = self.following();
     }
 
-    /// Opcode of the instruction it stands at.
+    /// Returns the opcode at the position.
     pub(crate) fn opcode(&self) -> Option<u8> {
         self.nodes.opcode(self.at?)
     }
 
-    /// Opcode of the very next node; none if that is a label or a line.
+    /// Returns the opcode of the following node; `None` if that is a label or a line.
     pub(crate) fn neighbour(&self) -> Option<u8> {
         self.nodes.opcode(self.at? + 1)
     }
@@ -123,24 +122,24 @@ impl<'a> Cursor<'a> {
         });
     }
 
-    /// Where the next instruction is.
+    /// Returns the position of the next instruction.
     pub(crate) fn following(&self) -> Option<usize> {
         self.nodes.next_instruction(self.at?)
     }
 
-    /// Opcode of the next instruction.
+    /// Returns the opcode of the next instruction.
     pub(crate) fn opcode_of_next(&self) -> Option<u8> {
         self.nodes.opcode(self.following()?)
     }
 
-    /// The instruction it stands at has such an opcode.
+    /// Requires an opcode for which `fits` holds.
     pub(crate) fn keep_opcode(&mut self, fits: impl FnOnce(u8) -> bool) {
         if !self.opcode().is_some_and(fits) {
             self.at = None;
         }
     }
 
-    /// Loads a string that begins so.
+    /// Requires the load of a string with this prefix.
     pub(crate) fn next_is_string(&mut self, prefix: &str) {
         self.next();
         self.keep_if(opcode::LDC, |operand| {
@@ -179,7 +178,7 @@ impl<'a> Cursor<'a> {
         });
     }
 
-    /// Throws a new exception of this class, with a message that begins so.
+    /// Requires a `throw` of a new exception of this class, with a message with this prefix.
     pub(crate) fn next_is_throw(&mut self, exception: &str, message: &str) {
         self.next_is_type(opcode::NEW, exception);
         self.next_is(opcode::DUP);
@@ -193,7 +192,7 @@ impl<'a> Cursor<'a> {
         self.next_is(opcode::ATHROW);
     }
 
-    /// Asks whether the local variable with this name equals a constant string.
+    /// Requires a comparison of the local variable of this name with a constant string.
     pub(crate) fn next_is_string_comparison(&mut self, string: Name) {
         self.next_is_local(opcode::ALOAD, string);
         self.next_is(opcode::LDC);

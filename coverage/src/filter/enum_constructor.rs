@@ -1,4 +1,4 @@
-//! The constructor of an enum that only hands name and ordinal on.
+//! The constructor of an enum that only passes on name and ordinal.
 
 use jvms::opcode;
 

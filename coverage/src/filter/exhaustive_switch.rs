@@ -1,5 +1,5 @@
-//! The default branch that an exhaustive `switch` can only take when a class
-//! has changed since it was compiled (JLS 15.28.2).
+//! The default branch of an exhaustive `switch`. It runs only if a class has changed since the compilation (JLS
+//! 15.28.2).
 
 use jvms::opcode;
 
@@ -21,8 +21,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The `athrow` of the default branch if that only throws, on the line of the
-/// switch.
+/// Returns the `athrow` of the default branch if the branch only throws, on the line of the switch.
 fn end_of_throw(context: &FilterContext<'_>, default: usize, line: Option<u16>) -> Option<usize> {
     let nodes = context.nodes;
     let mut at = default;
@@ -66,7 +65,7 @@ fn incompatible_class_change(context: &FilterContext<'_>, default: usize) -> Opt
     cursor.at()
 }
 
-/// One branch for each distinct case.
+/// Returns one branch for each distinct case.
 pub(super) fn without_default(switch: usize, default: usize, cases: &[usize]) -> Replacement {
     let mut replacement = Replacement::default();
     let mut branch = 0;

@@ -1,5 +1,4 @@
-//! The copies of a `finally` block (JVMS 3.13): what one of them has covered,
-//! all have.
+//! The copies of a `finally` block (JVMS 3.13): coverage of one copy counts for all.
 
 use std::ops::Range;
 
@@ -18,11 +17,11 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The copy of the block in a handler of everything.
+/// The copy of the block in a catch-all handler.
 struct Block<'a, 's> {
     nodes: &'s Nodes<'a>,
     output: &'s mut FilterOutput,
-    /// The store of the exception; the block follows.
+    /// The store of the exception; the block follows it.
     start: usize,
     /// Number of instructions of the block.
     size: usize,
@@ -65,7 +64,7 @@ impl<'a, 's> Block<'a, 's> {
         Some(())
     }
 
-    /// A range is left by jumps and by falling out of its end.
+    /// Merges the copies at the exits of a range: jumps and its end.
     fn leave_range(&mut self, range: &Handler<'_>) -> Option<()> {
         let mut falls_through = false;
         let nodes = self.nodes;
@@ -91,7 +90,7 @@ impl<'a, 's> Block<'a, 's> {
         Some(())
     }
 
-    /// A `catch` without statements is followed by a copy of the block.
+    /// Merges the copy after a `catch` without statements.
     fn leave_catch(&mut self, catch: &Handler<'_>) -> Option<()> {
         let store = self
             .nodes
@@ -148,8 +147,7 @@ impl<'a, 's> Block<'a, 's> {
     }
 }
 
-/// Number of instructions between the store of the exception at `start` and
-/// its load in front of the `athrow`.
+/// Returns the number of instructions between the store of the exception at `start` and its load before the `athrow`.
 fn size(nodes: &Nodes<'_>, start: usize) -> Option<usize> {
     if nodes.opcode(start)? != opcode::ASTORE {
         return None;
@@ -174,7 +172,7 @@ fn nodes_of(nodes: &Nodes<'_>, range: &Handler<'_>) -> Option<Range<usize>> {
     Some(nodes.label(range.start)?..end_of(nodes, range)?)
 }
 
-/// The label of the end of a range; the end of the code has none.
+/// Returns the label at the end of a range; the end of the code has none.
 fn end_of(nodes: &Nodes<'_>, range: &Handler<'_>) -> Option<usize> {
     match nodes.label(range.end) {
         Some(end) => Some(end),

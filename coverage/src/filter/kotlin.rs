@@ -1,4 +1,4 @@
-//! Code that the Kotlin compiler and its plugins make, in classes annotated `kotlin.Metadata`.
+//! Code that the Kotlin compiler and its plugins generate, in classes annotated with `kotlin.Metadata`.
 
 pub(super) mod accessor;
 pub(super) mod compose;
@@ -21,5 +21,5 @@ pub(super) mod unsafe_cast;
 pub(super) mod value_class;
 pub(super) mod without_lines;
 
-/// Functions that compiled Kotlin calls to check what is not null.
+/// The class of functions that compiled Kotlin calls for null checks.
 const INTRINSICS: &str = "kotlin/jvm/internal/Intrinsics";

@@ -1,7 +1,7 @@
 //! A method as a list of nodes: labels and line starts between instructions.
 //!
-//! Where a label or a new line stands between two instructions, some filters
-//! do not see them as neighbours, so the list has to have them.
+//! Some filters do not treat two instructions as neighbours if a label or line start lies between them. So the list
+//! contains these.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::class::{CodeDescription, Instruction, MemberRef, Operand};
 /// One entry of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// Something refers to this place of the code.
+    /// The target of a reference.
     Label,
     /// A line starts here.
     Line(u16),
@@ -20,15 +20,15 @@ pub(crate) enum Node {
     Instruction(u32),
 }
 
-/// The nodes of one method, and where each label is.
+/// The nodes of one method, and the node of each label.
 pub(crate) struct Nodes<'a> {
     code: &'a CodeDescription<'a>,
     nodes: Vec<Node>,
-    /// For each bci with a label, the node of the label.
+    /// The node of the label at each bci, if there is one.
     labels: Vec<u32>,
-    /// The nodes of `tableswitch` and `lookupswitch`, in their order.
+    /// The nodes of `tableswitch` and `lookupswitch`, in code order.
     switches: Vec<usize>,
-    /// Which opcodes there are, a bit for each.
+    /// A bit for each opcode that occurs.
     opcodes: [u64; 4],
 }
 
@@ -124,17 +124,17 @@ impl<'a> Nodes<'a> {
         self.nodes.iter().copied().enumerate()
     }
 
-    /// The nodes of all switches.
+    /// Returns the nodes of all switches.
     pub(crate) fn switches(&self) -> &[usize] {
         &self.switches
     }
 
-    /// Whether an instruction has this opcode, short and wide forms apart.
+    /// Checks whether the opcode occurs; short and wide forms differ.
     pub(crate) fn has(&self, opcode: u8) -> bool {
         self.opcodes[usize::from(opcode >> 6)] & (1 << (opcode & 63)) != 0
     }
 
-    /// The line that the instruction at this node belongs to.
+    /// Returns the line of the instruction at this node.
     pub(crate) fn line(&self, at: usize) -> Option<u16> {
         let before = self.nodes.get(..at)?.iter().rev();
         let mut lines = before.filter_map(|node| match node {
@@ -144,14 +144,14 @@ impl<'a> Nodes<'a> {
         lines.next()
     }
 
-    /// The label at `bci`; none if nothing refers to it or it is no instruction.
+    /// Returns the label at `bci`; `None` if it is not referenced or no instruction starts there.
     pub(crate) fn label(&self, bci: u16) -> Option<usize> {
         let label = *self.labels.get(usize::from(bci))?;
         let node = label as usize;
         (label != NO_LABEL && self.get(node) == Some(Node::Label)).then_some(node)
     }
 
-    /// The instruction at this node.
+    /// Returns the instruction at this node.
     pub(crate) fn instruction(&self, at: usize) -> Option<&'a Instruction<'a>> {
         match self.get(at)? {
             Node::Instruction(index) => self.code.instructions.get(index as usize),
@@ -159,7 +159,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// Index of the instruction at this node.
+    /// Returns the index of the instruction at this node.
     pub(crate) fn instruction_index(&self, at: usize) -> Option<usize> {
         match self.get(at)? {
             Node::Instruction(index) => Some(index as usize),
@@ -167,14 +167,13 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// Opcode of the instruction at this node, short and wide forms as the
-    /// plain ones.
+    /// Returns the opcode of the instruction at this node; short and wide forms are normalised.
     pub(crate) fn opcode(&self, at: usize) -> Option<u8> {
         self.instruction(at)
             .map(|instruction| plain(instruction.opcode))
     }
 
-    /// The first instruction at or behind this node.
+    /// Returns the first instruction at or after this node.
     pub(crate) fn skip_to_instruction(&self, mut at: usize) -> Option<usize> {
         while !matches!(self.get(at)?, Node::Instruction(_)) {
             at += 1;
@@ -182,18 +181,18 @@ impl<'a> Nodes<'a> {
         Some(at)
     }
 
-    /// The first instruction behind this node.
+    /// Returns the first instruction after this node.
     pub(crate) fn next_instruction(&self, at: usize) -> Option<usize> {
         self.skip_to_instruction(at + 1)
     }
 
-    /// The last instruction in front of this node.
+    /// Returns the last instruction before this node.
     pub(crate) fn previous_instruction(&self, at: usize) -> Option<usize> {
         let mut before = self.nodes.get(..at)?.iter();
         before.rposition(|node| matches!(node, Node::Instruction(_)))
     }
 
-    /// The field or method that the instruction at this node names.
+    /// Returns the field or method of the instruction at this node.
     pub(crate) fn member(&self, at: usize) -> Option<&'a MemberRef<'a>> {
         match self.instruction(at)?.operand {
             Operand::Member(member) => Some(member),
@@ -201,7 +200,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The label the jump at this node leads to.
+    /// Returns the label of the jump at this node.
     pub(crate) fn jump_label(&self, at: usize) -> Option<usize> {
         match self.instruction(at)?.operand {
             Operand::Target(target) => self.label(target),
@@ -209,7 +208,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The label of the default and of each case of the switch at this node.
+    /// Returns the label of the default and of each case of the switch at this node.
     pub(crate) fn switch_labels(&self, at: usize) -> Option<(usize, Vec<usize>)> {
         match &self.instruction(at)?.operand {
             Operand::Switch { default, cases } => Some((
@@ -224,7 +223,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// `aload_0` is `aload`, `ldc_w` is `ldc`, `goto_w` is `goto`.
+/// Normalises short and wide forms: `aload_0` to `aload`, `ldc_w` to `ldc`, `goto_w` to `goto`.
 fn plain(opcode: u8) -> u8 {
     match opcode {
         opcode::LDC_W | opcode::LDC2_W => opcode::LDC,

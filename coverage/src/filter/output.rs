@@ -2,15 +2,15 @@
 
 use super::nodes::Nodes;
 
-/// New branches of an instruction, made of branches of others.
+/// New branches of an instruction, composed of branches of others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Replacement {
     groups: Vec<(usize, Vec<(usize, u32)>)>,
 }
 
 impl Replacement {
-    /// A branch to `target` (a node) is taken when branch `branch` of the
-    /// instruction with index `instruction` is.
+    /// Adds a branch to `target` (a node) that is taken if branch `branch` of the instruction with index
+    /// `instruction` is.
     pub(crate) fn add(&mut self, target: usize, instruction: usize, branch: u32) {
         match self.groups.iter_mut().find(|(of, _)| *of == target) {
             Some((_, branches)) => branches.push((instruction, branch)),
@@ -22,7 +22,7 @@ impl Replacement {
         self.groups.iter().any(|(of, _)| *of == target)
     }
 
-    /// For each new branch the branches that it stands for.
+    /// Returns, for each new branch, the branches that it replaces.
     pub(crate) fn branches(&self) -> impl Iterator<Item = &[(usize, u32)]> {
         self.groups.iter().map(|(_, branches)| branches.as_slice())
     }
@@ -32,7 +32,7 @@ impl Replacement {
 #[derive(Debug, Default)]
 pub(crate) struct FilterOutput {
     ignored: Vec<bool>,
-    /// Of which instruction each is a copy; empty as long as none is.
+    /// For each copy, the index of its original; empty if there is no copy.
     merged: Vec<Option<usize>>,
     replacements: Vec<(usize, Replacement)>,
 }
@@ -45,7 +45,7 @@ impl FilterOutput {
         }
     }
 
-    /// Leaves out all instructions between two nodes, these included.
+    /// Leaves out all instructions between two nodes, inclusive.
     pub(crate) fn ignore(&mut self, nodes: &Nodes<'_>, from: usize, to: usize) {
         for index in (from..=to).filter_map(|node| nodes.instruction_index(node)) {
             if let Some(ignored) = self.ignored.get_mut(index) {
@@ -54,7 +54,7 @@ impl FilterOutput {
         }
     }
 
-    /// Instruction `copy` is a copy of instruction `of`.
+    /// Records that instruction `copy` is a copy of instruction `of`.
     pub(crate) fn merge(&mut self, of: usize, copy: usize) {
         let of = self.representative(of);
         let copy = self.representative(copy);
@@ -67,7 +67,7 @@ impl FilterOutput {
         }
     }
 
-    /// Instruction `instruction` has these branches instead of its own.
+    /// Replaces the branches of an instruction.
     pub(crate) fn replace(&mut self, instruction: usize, by: Replacement) {
         self.replacements.retain(|(of, _)| *of != instruction);
         self.replacements.push((instruction, by));
@@ -82,7 +82,7 @@ impl FilterOutput {
         self.merged.is_empty() && self.replacements.is_empty() && !self.ignored.contains(&true)
     }
 
-    /// Pairs of a copy and the instruction that stands for it.
+    /// Returns pairs of a copy and its representative.
     pub(crate) fn merges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.merged
             .iter()
@@ -91,7 +91,7 @@ impl FilterOutput {
             .map(|(copy, _)| (copy, self.representative(copy)))
     }
 
-    /// The branches that an instruction has instead of its own.
+    /// Returns the replaced branches of an instruction.
     pub(crate) fn replacement(&self, instruction: usize) -> Option<&Replacement> {
         let mut replacements = self.replacements.iter();
         let found = replacements.find(|(of, _)| *of == instruction);

@@ -1,4 +1,4 @@
-//! The private constructor of a class that is not meant to be instantiated.
+//! The private constructor of a utility class.
 
 use jvms::access_flags::ACC_PRIVATE;
 use jvms::opcode;

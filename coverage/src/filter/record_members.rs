@@ -1,4 +1,4 @@
-//! The members of a record that the compiler makes (JLS 8.10.3).
+//! The members of a record that the compiler generates (JLS 8.10.3).
 
 use jvms::opcode;
 

@@ -1,5 +1,5 @@
-//! An exception thrown by an accessor while a record pattern is matched
-//! becomes a `MatchException` (JLS 14.30.2).
+//! The handlers that convert an exception of an accessor to a `MatchException` while a record pattern is matched (JLS
+//! 14.30.2).
 
 use jvms::opcode;
 
@@ -17,12 +17,12 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// Checks whether a handler is that of the call of an accessor.
+/// Checks whether a handler covers the call of an accessor.
 pub(super) fn is_handler(context: &FilterContext<'_>, handler: &Handler<'_>) -> bool {
     code_of(context, handler).is_some()
 }
 
-/// The first and last node of such a handler.
+/// Returns the first and last node of such a handler.
 fn code_of(context: &FilterContext<'_>, handler: &Handler<'_>) -> Option<(usize, usize)> {
     if handler.catch_type != Some("java/lang/Throwable") {
         return None;

@@ -1,8 +1,9 @@
-//! The tests that javac makes of one record pattern (JLS 14.30.2), and of the cases of a `switch` that have the same record.
+//! The tests that javac generates for a record pattern (JLS 14.30.2), and for the cases of a `switch` on the same
+//! record.
 //!
-//! A pattern matches or does not: two branches, or one case of a `switch`. javac tests each component that has a narrower
-//! type, and each primitive one with a constant. Where a component does not match, the `switch` begins again behind the
-//! case. Cases of one record become one case, with a `switch` over the components within.
+//! A pattern matches or does not: two branches, or one case of a `switch`. javac tests each component of a narrower
+//! type. It tests each primitive component with a constant. If a component does not match, the `switch` starts again
+//! after the case. Cases on one record become one case, with an inner `switch` on the components.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ use crate::class::{Constant, Operand};
 use crate::flow::Labels;
 
 const SWITCHES: &str = "java/lang/runtime/SwitchBootstraps";
-/// Finds whether a primitive value can be converted without loss.
+/// The class that checks whether a primitive value can be converted without loss.
 const CONVERSIONS: &str = "java/lang/runtime/ExactConversionsSupport";
 
 pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
@@ -46,10 +47,10 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// A branch: the index of the instruction, and the number.
+/// A branch: the index of the instruction, and the branch number.
 type Edge = (usize, u32);
 
-/// A test of a component: its first node, and the jump or the `switch`.
+/// A test of a component: its first node, and its jump or `switch`.
 #[derive(Debug, Clone, Copy)]
 struct Test {
     from: usize,
@@ -59,30 +60,30 @@ struct Test {
 struct Patterns<'a> {
     nodes: &'a Nodes<'a>,
     labels: &'a Labels,
-    /// The first instructions of code with which a `switch` goes on behind a case.
+    /// First instructions of the code that restarts a `switch` after a case.
     restarts: HashSet<usize>,
-    /// The tests of components, by the node of the call of the accessor.
+    /// The tests of components, by the node of the accessor call.
     tests: HashMap<usize, Test>,
 }
 
-/// The ways through one pattern.
+/// The paths through one pattern.
 #[derive(Default)]
 struct Ways {
-    /// The last branches before the code that is guarded.
+    /// The last branches before the guarded code.
     matched: Vec<Edge>,
     /// The branches of components that do not match.
     failed: Vec<Edge>,
-    /// The tests on these ways.
+    /// The tests on these paths.
     tests: Vec<Test>,
 }
 
 impl Patterns<'_> {
-    /// Checks whether a jump or `switch` is no test of a component.
+    /// Checks whether a jump or `switch` is not the test of a component.
     fn is_of_source(&self, at: usize) -> bool {
         self.tests.values().all(|test| test.to != at)
     }
 
-    /// The branches of a `switch` become those of the cases of the source.
+    /// Replaces the branches of a `switch` by those of the source's cases.
     fn of_switch(&self, at: usize, output: &mut FilterOutput) {
         let Some(index) = self.nodes.instruction_index(at) else {
             return;
@@ -106,7 +107,7 @@ impl Patterns<'_> {
         self.ignore(&all.tests, output);
     }
 
-    /// A test with `instanceof` has two branches, whatever the components are.
+    /// Replaces the branches of an `instanceof` test by two, independent of the components.
     fn of_instanceof(&self, at: usize, output: &mut FilterOutput) {
         let Some((index, matches)) = self
             .nodes
@@ -145,13 +146,13 @@ impl Patterns<'_> {
         }
     }
 
-    /// Follows a pattern from a node that `edge` leads to.
+    /// Follows a pattern from the node that `edge` leads to.
     fn walk(&self, from: usize, edge: Edge, ways: &mut Ways) {
         let (mut next, mut edge) = (self.nodes.skip_to_instruction(from), edge);
         while let Some(at) = next {
             let test = self.tests.get(&at);
             if test.is_some_and(|test| ways.tests.iter().any(|known| known.to == test.to)) {
-                break; // code of no compiler leads back to it
+                break; // no compiler emits a jump back to it
             }
             next = match test {
                 Some(test) if self.nodes.switch_labels(test.to).is_some() => {
@@ -181,7 +182,7 @@ impl Patterns<'_> {
         ways.matched.push(edge);
     }
 
-    /// Follows the cases that have one record.
+    /// Follows the cases on one record.
     fn walk_switch(&self, test: Test, ways: &mut Ways) {
         let Some(index) = self.nodes.instruction_index(test.to) else {
             return;
@@ -196,7 +197,7 @@ impl Patterns<'_> {
         }
     }
 
-    /// The instruction to which this branch of a jump leads.
+    /// Returns the target instruction of this branch of a jump.
     fn following(&self, at: usize, branch: u32) -> Option<usize> {
         match branch {
             0 => self.nodes.next_instruction(at),
@@ -204,7 +205,7 @@ impl Patterns<'_> {
         }
     }
 
-    /// The branches of a `switch` with the nodes that they lead to.
+    /// Returns the branches of a `switch` and their target nodes.
     fn branches(&self, at: usize) -> Vec<(u32, usize)> {
         let Some(Operand::Switch { default, cases }) =
             self.nodes.instruction(at).map(|at| &at.operand)
@@ -232,7 +233,7 @@ fn leaves(opcode: u8) -> bool {
     matches!(opcode, opcode::IRETURN..=opcode::RETURN | opcode::ATHROW)
 }
 
-/// The branch of a jump that is taken if the value before it is true.
+/// Returns the branch of a jump that is taken if the preceding value is true.
 fn matching(nodes: &Nodes<'_>, jump: usize) -> Option<u32> {
     match nodes.opcode(jump)? {
         opcode::IFEQ => Some(0),
@@ -241,13 +242,13 @@ fn matching(nodes: &Nodes<'_>, jump: usize) -> Option<u32> {
     }
 }
 
-/// Checks whether a jump is behind an `instanceof`.
+/// Checks whether a jump follows an `instanceof`.
 fn type_test(nodes: &Nodes<'_>, at: usize) -> bool {
     let before = || nodes.opcode(nodes.previous_instruction(at)?);
     matching(nodes, at).is_some() && before() == Some(opcode::INSTANCEOF)
 }
 
-/// The tests of the components of all record patterns.
+/// Finds the tests of the components of all record patterns.
 fn components(context: &FilterContext<'_>) -> HashMap<usize, Test> {
     let nodes = context.nodes;
     let handlers = context.code.handlers.iter();
@@ -291,7 +292,7 @@ fn test_of(nodes: &Nodes<'_>, call: usize) -> Option<Test> {
     is_loaded.then_some(Test { from, to })
 }
 
-/// A `switch` over the types of a component, which begins with its index.
+/// Finds a `switch` over the types of a component, which starts with its index.
 fn switch_of(nodes: &Nodes<'_>, zero: usize, component: u16) -> Option<Test> {
     let store = nodes.next_instruction(zero)?;
     local(nodes, store, opcode::ISTORE..=opcode::ISTORE)?;
@@ -302,7 +303,7 @@ fn switch_of(nodes: &Nodes<'_>, zero: usize, component: u16) -> Option<Test> {
     is_loaded.then_some(Test { from: zero, to })
 }
 
-/// Of the code that finds the case of a pattern, which begins with the value, the call.
+/// Returns the call in the code that finds the case of a pattern; the code starts with the value.
 fn found_behind(nodes: &Nodes<'_>, value: usize) -> Option<usize> {
     local(nodes, value, opcode::ILOAD..=opcode::ALOAD)?;
     let mut index = nodes.next_instruction(value)?;
@@ -331,8 +332,8 @@ fn local(nodes: &Nodes<'_>, at: usize, opcodes: std::ops::RangeInclusive<u8>) ->
     }
 }
 
-/// Leaves out the code that has a `switch` over patterns go on behind a case, because a component or the guard does not
-/// match; gives where it begins.
+/// Leaves out the code that restarts a `switch` over patterns after a case, because a component or the guard does not
+/// match. Returns its first instructions.
 fn ignore_restarts(nodes: &Nodes<'_>, output: &mut FilterOutput) -> HashSet<usize> {
     let mut restarts = HashSet::new();
     if !nodes.has(opcode::INVOKEDYNAMIC) {

@@ -1,6 +1,6 @@
-//! Members that the compilers of Scala make.
+//! Members that the Scala compilers generate.
 //!
-//! Most have the line of the class, and some have no line. Their code distinguishes them from members of the source.
+//! Most have the line of the class, and some have no line. Their code distinguishes them from source members.
 
 mod case_class;
 mod companion;
@@ -32,7 +32,7 @@ fn is_scala(class: &ClassDescription<'_>) -> bool {
     source.ends_with(".scala") || source.ends_with(".sc")
 }
 
-/// Checks whether a compiler made the method. The static forms of an object's methods are on no line.
+/// Checks whether a compiler generated the method. The static forwarders of an object's methods have no line.
 fn is_made(member: Member<'_>) -> bool {
     member.lines.is_empty()
         || member.name.contains("$_setter_$")

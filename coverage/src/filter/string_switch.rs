@@ -1,5 +1,5 @@
-//! A `switch` on strings as a switch on the hash code followed by comparisons:
-//! all of it becomes the branches of the instruction in front.
+//! A `switch` on strings: a switch on the hash code followed by comparisons. All of it becomes branches of the
+//! instruction before it.
 
 use jvms::opcode;
 
@@ -24,8 +24,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The branches of the switch whose string is stored at `start`, and where its
-/// comparisons end.
+/// Returns the branches of the switch whose string is stored at `start`, and the end of its comparisons.
 fn find(context: &FilterContext<'_>, start: usize) -> Option<(Replacement, usize)> {
     let nodes = context.nodes;
     let mut cursor = Cursor::new(nodes);
@@ -48,7 +47,7 @@ fn find(context: &FilterContext<'_>, start: usize) -> Option<(Replacement, usize
     Some((replacement, cursor.at()?))
 }
 
-/// Loads the string, with a test for null or without one; the jump of the test.
+/// Matches the load of the string, with or without a null test; returns the jump of the test.
 fn null_check(cursor: &mut Cursor<'_>) -> Option<usize> {
     if cursor.neighbour() != Some(opcode::ALOAD) {
         return None;
@@ -68,8 +67,7 @@ fn null_check(cursor: &mut Cursor<'_>) -> Option<usize> {
     None
 }
 
-/// The comparisons of each hash code; a hash code ends with a jump to the
-/// default branch.
+/// Matches the comparisons of each hash code; each group ends with a jump to the default branch.
 fn comparisons(
     context: &FilterContext<'_>,
     cursor: &mut Cursor<'_>,

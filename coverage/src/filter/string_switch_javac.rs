@@ -1,5 +1,5 @@
-//! A `switch` on strings as javac compiles it: a first switch finds the number
-//! of the key, a second one switches on that. The first is left out.
+//! A `switch` on strings as javac compiles it: a first switch finds the number of the key, a second one switches on
+//! it. The first is left out.
 
 use jvms::opcode;
 
@@ -51,7 +51,7 @@ fn finds_a_number(context: &FilterContext<'_>, switch: usize, default: usize) ->
     cursor.is_met()
 }
 
-/// The fourth node in front of this one that is no label.
+/// Returns the fourth node before this one, not counting labels.
 fn four_back(context: &FilterContext<'_>, from: usize) -> Option<usize> {
     let mut at = from;
     for _ in 0..4 {

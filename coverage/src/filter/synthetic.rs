@@ -1,4 +1,4 @@
-//! Synthetic methods, other than the bodies of lambdas.
+//! Synthetic methods, except the bodies of lambdas.
 
 use jvms::access_flags::ACC_SYNTHETIC;
 

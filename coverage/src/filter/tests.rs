@@ -6,9 +6,8 @@ use crate::analysis::{analyze, analyze_as};
 use crate::class::{CodeDescription, Handler, Instruction, Line, MemberRef, Operand};
 use crate::model::Counter;
 
-/// One instruction per line, `name operand…`; its bci is ten times its number
-/// in the text. A number behind a jump is the number of an instruction, and
-/// `line N` in front gives the next instruction a line.
+/// Parses one instruction per line, `name operand…`; its bci is ten times its line number. A number after a jump is
+/// the number of an instruction, and a preceding `line N` sets the line of the next instruction.
 fn code(text: &str) -> CodeDescription<'_> {
     let (mut lines, mut instructions) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -63,7 +62,7 @@ fn instruction<'a>(bci: u16, name: &str, operands: &[&'a str]) -> Instruction<'a
     }
 }
 
-/// Start, end and target as numbers of instructions.
+/// Creates a handler; start, end and target are numbers of instructions.
 fn handler(start: u16, end: u16, target: u16, catch_type: Option<&str>) -> Handler<'_> {
     Handler {
         start: 10 * start,
@@ -97,7 +96,7 @@ fn class<'a>(super_name: &'a str, method: MethodDescription<'a>) -> ClassDescrip
     }
 }
 
-/// The class with these annotations on its method.
+/// Returns the class with these annotations on its method.
 fn annotated<'a>(class: ClassDescription<'a>, annotations: &'a [&'a str]) -> ClassDescription<'a> {
     let method = MethodDescription {
         annotations,
@@ -113,7 +112,7 @@ fn run(code: CodeDescription<'_>) -> ClassDescription<'_> {
     class("java/lang/Object", method("run", "()V", 0, code))
 }
 
-/// These filters and no others find something, and this is left.
+/// Checks that exactly these filters apply, and that this many instructions and branches are left.
 fn check(class: &ClassDescription<'_>, filters: &[&str], instructions: u32, branches: u32) {
     let found: Vec<_> = findings(class)
         .iter()
@@ -185,7 +184,7 @@ fn flags_leave_out_whole_methods() {
     check(&synthetic, &["synthetic-class"], 0, 0);
 }
 
-/// A method of a class of Kotlin that fills in default arguments, and begins its line where it returns.
+/// A method of a Kotlin class that fills in default arguments; its line starts at the return.
 fn overload(leave: &str) -> ClassDescription<'static> {
     let text =
         format!("aload_0\niconst_1\naconst_null\ninvokestatic p/C f$default (I)V\nline 3\n{leave}");
@@ -298,12 +297,12 @@ fn handler_of_a_synchronized_block_is_left_out() {
 
 #[test]
 fn copies_of_a_finally_block_are_counted_once_and_covered_together() {
-    // The block is the one `ldc`, at 1 and at 4.
+    // The block is the single `ldc`, at 1 and at 4.
     let mut text = code("nop\nldc\ngoto 7\nastore 1\nldc\naload 1\nathrow\nreturn");
     text.handlers = vec![handler(0, 1, 3, None)].leak();
     let class = run(text);
     check(&class, &["finally"], 3, 0);
-    // The probes: the throw, the return.
+    // The probes are the throw and the return.
     let thrown = analyze(&class, Some(&[true, false])).expect("two probes");
     assert_eq!(thrown.counters.instruction, Counter::new(2, 1));
 }
@@ -361,7 +360,7 @@ fn resource_closed_as_javac_8_does() {
     check(&run(text), &["try-with-resources-javac", "finally"], 2, 0);
 }
 
-/// Code that matches a record whose component is tested by a jump to this instruction.
+/// Code that matches a record and tests its component with a jump to this instruction.
 fn record_pattern(jump: &str) -> ClassDescription<'static> {
     let text = format!(
         "aload_0\ninstanceof\nifeq 9\naload_0\ninvokevirtual p/R c ()Ljava/lang/Object;\nastore 2\naload 2\n\

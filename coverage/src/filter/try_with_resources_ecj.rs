@@ -19,7 +19,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The body of the statement can be left by its end.
+/// Handles a body that can end normally.
 fn ignore_closing(
     context: &FilterContext<'_>,
     handler: usize,
@@ -53,7 +53,7 @@ fn ignore_closing(
     Some(())
 }
 
-/// The body of the statement is left by a jump, `return` or `throw` only.
+/// Handles a body that ends only by a jump, `return` or `throw`.
 fn ignore_closing_without_end(
     context: &FilterContext<'_>,
     handler: usize,
@@ -85,11 +85,10 @@ fn ignore_closing_without_end(
     Some(())
 }
 
-/// The names of what follows the last resource.
+/// The index in names of the code after the last resource.
 const LAST: u32 = u32::MAX;
 
-/// Where the first resource is closed for the last time before `handler`; the
-/// cursor then stands at the end of that.
+/// Returns the last closing of the first resource before `handler`; the cursor is then at its end.
 fn last_close_before(cursor: &mut Cursor<'_>, handler: usize) -> Option<usize> {
     let mut before = handler.checked_sub(1)?;
     loop {
@@ -118,7 +117,7 @@ fn close_and_throw(cursor: &mut Cursor<'_>, resource: u32) -> bool {
     cursor.is_met()
 }
 
-/// Keeps what the closing of a resource has thrown.
+/// Matches the code that adds an exception of the closing as suppressed.
 fn suppress(cursor: &mut Cursor<'_>, resource: u32) -> bool {
     let thrown = ("thrown", resource);
     let start = ("suppress", resource);

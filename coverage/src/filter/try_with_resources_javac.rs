@@ -13,12 +13,12 @@ const FIRST: (&str, u32) = ("first", 0);
 const SECOND: (&str, u32) = ("second", 0);
 const SUPPRESSED: [(&str, u32); 2] = [("suppressed", 0), ("suppressed", 1)];
 
-/// How a resource is closed.
+/// A form of closing a resource.
 #[derive(Clone, Copy)]
 struct Pattern {
-    /// The resource may be null.
+    /// Set if the resource may be null.
     null_check: bool,
-    /// In a method `$closeResource` that the compiler has made.
+    /// Set if a generated method `$closeResource` closes it.
     in_method: bool,
 }
 
@@ -68,8 +68,7 @@ fn ignore_closing(
     Some(())
 }
 
-/// The range of the last place before `handler` that `close` describes, with
-/// the `goto` behind it.
+/// Returns the range of the last match of `close` before `handler`, including the `goto` after it.
 pub(super) fn last_before<'a>(
     nodes: &Nodes<'_>,
     cursor: &mut Cursor<'a>,

@@ -43,7 +43,7 @@ fn ignore_closing(
     Some(())
 }
 
-/// Closes the resource after an exception, which keeps what that throws.
+/// Matches the closing of a resource after an exception, which adds its own exceptions as suppressed.
 fn end_of_handler(cursor: &mut Cursor<'_>, handler: usize, null_check: bool) -> Option<usize> {
     cursor.go_to(Some(handler.checked_sub(1)?));
     cursor.next_is_local(opcode::ASTORE, PRIMARY);

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use super::labels::Marking;
 use super::method::{FlowMethod, Subroutine, Unplaced};
 
-/// Lengths of the instructions that only fall into the next one; 0 for others.
+/// Lengths of the instructions that only fall through; 0 for others.
 static PLAIN_LENGTHS: [u8; 256] = {
     let mut table = [0; 256];
     let mut code = 0;
@@ -20,7 +20,7 @@ static PLAIN_LENGTHS: [u8; 256] = {
     table
 };
 
-/// Marks the labels of the tables of `method`.
+/// Marks the labels in the tables of `method`.
 pub(super) fn mark_tables(method: &FlowMethod<'_>, labels: &mut Marking<'_>) {
     for [b0, b1, n0, n1] in method.lines {
         if [*n0, *n1] != [0, 0] {
@@ -33,7 +33,7 @@ pub(super) fn mark_tables(method: &FlowMethod<'_>, labels: &mut Marking<'_>) {
     }
 }
 
-/// Marks the instructions of `code`, and where they lead.
+/// Marks the instructions of `code` and their targets.
 pub(super) fn mark(code: &[u8], mut labels: Marking<'_>) -> Result<(), Unplaced> {
     let (mut at, mut last) = (0, 0);
     while let Some(opcode) = code.get(at) {
@@ -52,8 +52,7 @@ pub(super) fn mark(code: &[u8], mut labels: Marking<'_>) -> Result<(), Unplaced>
     }
 }
 
-/// Marks an instruction that does more than fall into the next one, or is of no
-/// fixed length; returns its length.
+/// Marks an instruction that does not only fall through, or has no fixed length; returns its length.
 fn other(code: &[u8], at: usize, labels: &mut Marking<'_>) -> Result<usize, Unplaced> {
     let length = length_at(code, at).ok_or_else(|| no_instruction(code, at))?;
     let instruction = code.get(at..).unwrap_or_default();
@@ -88,8 +87,7 @@ fn no_instruction(code: &[u8], at: usize) -> Unplaced {
     }
 }
 
-/// Where the branch or `goto` at `at` leads; none for a target that no code
-/// array can have.
+/// Returns the target of the branch or `goto` at `at`; `None` if no code array can have it.
 #[inline]
 pub(super) fn jump_target(code: &[u8], at: usize) -> Option<u16> {
     let (opcode, operand) = code.get(at..)?.split_first()?;
@@ -100,8 +98,8 @@ pub(super) fn jump_target(code: &[u8], at: usize) -> Option<u16> {
     absolute(at, distance)
 }
 
-/// The label to which the jump at `at` leads, which is `target` unless the jump is the return of an inlined subroutine;
-/// `begins` checks for a bci in front of `at` that an instruction begins there.
+/// Returns the label of the jump at `at`: `target`, unless the jump is the return of an inlined subroutine. `begins`
+/// checks whether an instruction starts at a bci before `at`.
 pub(super) fn jump_label(code: &[u8], at: usize, target: u16, begins: impl Fn(u16) -> bool) -> u16 {
     let is_back = code.get(at) == Some(&opcode::GOTO_W) && usize::from(target) <= at;
     let call = target.checked_sub(CALL).filter(|_| is_back);
@@ -117,15 +115,16 @@ pub(super) fn jump_label(code: &[u8], at: usize, target: u16, begins: impl Fn(u1
     }
 }
 
-/// Bytes of `aconst_null` and `goto_w`, which replace a `jsr` when its subroutine is inlined.
+/// Length in bytes of `aconst_null` and `goto_w`, which replace a `jsr` when its subroutine is inlined.
 const CALL: u16 = 6;
 
-/// The label of the returns to `bci`, which are no jumps to `bci` for JaCoCo. It is the last byte of the call.
+/// Returns the label of the returns to `bci`, which are no jumps to `bci` for JaCoCo. It is the last byte of the
+/// call.
 pub(crate) fn return_label(bci: u16) -> u16 {
     bci.saturating_sub(1)
 }
 
-/// The targets of the switch at `at`: the default first, then the cases in order.
+/// Returns the targets of the switch at `at`: the default first, then the cases in order.
 pub(super) fn switch_targets(code: &[u8], at: usize) -> impl Iterator<Item = u16> + Clone {
     let layout = switch_layout(code, at).into_iter();
     let distances = layout.flat_map(|layout| layout.distances());

@@ -1,18 +1,18 @@
-//! What an instruction does to the flow of control (JVMS 6.5).
+//! The effect of an instruction on the control flow (JVMS 6.5).
 
 use jvms::opcode::{
     ATHROW, GOTO, GOTO_W, IF_ACMPNE, IFEQ, IFNONNULL, IFNULL, INVOKEDYNAMIC, INVOKEVIRTUAL,
     IRETURN, JSR, JSR_W, LOOKUPSWITCH, RET, RETURN, TABLESWITCH,
 };
 
-/// What an instruction does to the flow of control.
+/// The effect of an instruction on the control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Falls into the next instruction.
+    /// Falls through to the next instruction.
     Plain,
-    /// Falls into the next instruction; calls a method.
+    /// Calls a method and falls through to the next instruction.
     Invoke,
-    /// Jumps or falls into the next instruction.
+    /// Jumps or falls through to the next instruction.
     Branch,
     /// Jumps.
     Goto,
@@ -35,7 +35,7 @@ static KINDS: [Kind; 256] = {
 };
 
 impl Kind {
-    /// Looked up, as it is asked for every instruction.
+    /// Returns the kind from a table, because it is needed for every instruction.
     #[inline]
     pub(crate) fn of(opcode: u8) -> Self {
         KINDS[usize::from(opcode)]
@@ -53,7 +53,7 @@ impl Kind {
         }
     }
 
-    /// Whether the next instruction can be reached by falling through.
+    /// Checks whether the next instruction can be reached by falling through.
     #[inline]
     pub(crate) const fn falls_through(self) -> bool {
         matches!(self, Self::Plain | Self::Invoke | Self::Branch)

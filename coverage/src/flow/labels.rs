@@ -4,56 +4,56 @@ use std::collections::HashSet;
 
 use super::kind::Kind;
 
-/// An instruction begins here.
+/// An instruction starts here.
 const START: u8 = 1;
-/// The instruction before it, if there is one, does not fall into it.
+/// The previous instruction, if any, does not fall through.
 const CUT: u8 = 2;
 /// A line starts here.
 const LINE: u8 = 4;
 /// The line contains an `invoke…`.
 const INVOCATION_LINE: u8 = 8;
-/// A jump, a switch, a try start, a handler or the method entry leads here.
+/// A jump, a switch, a try start, a handler or the method entry has this target.
 const TARGET: u8 = 16;
-/// More than one of them does: [`TARGET`] for the second time.
+/// At least two of them have this target: a second [`TARGET`].
 const AGAIN: u8 = TARGET << 1;
-/// The switch at hand has this target.
+/// The current switch has this target.
 const VISITED: u8 = 64;
 /// An instruction that jumps or ends the method.
 const LEAVES: u8 = 128;
 
-/// What has none of these has no probe, neither in front of it nor on it.
+/// A label without any of these flags has no probe, neither before it nor on it.
 const CANDIDATE: u64 = u64::from_ne_bytes([TARGET | INVOCATION_LINE | LEAVES; 8]);
 
-/// What is known of one label.
+/// The properties of one label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Label(u8);
 
 impl Label {
-    /// The previous instruction can fall into it.
+    /// Checks whether the previous instruction can fall through to it.
     #[inline]
     pub(crate) fn is_successor(self) -> bool {
         self.0 & (START | CUT) == START
     }
 
-    /// More than one way leads to it.
+    /// Checks whether several ways lead to it.
     #[inline]
     pub(crate) fn is_multitarget(self) -> bool {
         self.0 & AGAIN != 0 || (self.0 & TARGET != 0 && self.is_successor())
     }
 
-    /// A probe belongs in front of it.
+    /// Checks whether it requires a probe before it.
     #[inline]
     pub(crate) fn needs_probe(self) -> bool {
         self.is_successor() && self.0 & (TARGET | INVOCATION_LINE) != 0
     }
 
-    /// An instruction begins here.
+    /// Checks whether an instruction starts here.
     #[inline]
     pub(super) fn begins(self) -> bool {
         self.0 & START != 0
     }
 
-    /// An instruction stands behind it that jumps or ends the method.
+    /// Checks for an instruction that jumps or ends the method.
     #[inline]
     pub(super) fn leaves(self) -> bool {
         self.0 & LEAVES != 0
@@ -67,8 +67,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Begins a method whose instructions begin in front of `length`; its lines
-    /// have to follow before its instructions.
+    /// Starts a method whose instructions start below `length`; lines must be marked before instructions.
     pub(crate) fn begin(&mut self, length: usize) -> Marking<'_> {
         self.flags.clear();
         self.flags.resize(length, 0);
@@ -77,26 +76,26 @@ impl Labels {
             cut: CUT,
             line: usize::MAX,
         };
-        // The entry.
+        // The method entry.
         marking.target(0);
         marking
     }
 
-    /// What is known of the label at `bci`.
+    /// Returns the properties of the label at `bci`.
     #[inline]
     pub(crate) fn at(&self, bci: u16) -> Label {
         Label(self.flags.get(usize::from(bci)).copied().unwrap_or(0))
     }
 
-    /// The instruction in front of that at `bci`.
+    /// Returns the bci of the instruction before the one at `bci`.
     pub(super) fn previous(&self, bci: u16) -> u16 {
         let mut before = (0..bci).rev();
         let start = before.find(|bci| self.at(*bci).0 & START != 0);
         start.unwrap_or_default()
     }
 
-    /// Which of the eight labels from `from` on can have probes: a byte of each,
-    /// which is 0 if it has none. None behind the end.
+    /// Returns a byte for each of the eight labels from `from` on: 0 if the label cannot have probes. `None` after
+    /// the end.
     #[inline]
     pub(super) fn candidates(&self, from: usize) -> Option<u64> {
         let rest = self.flags.get(from..).filter(|rest| !rest.is_empty())?;
@@ -111,8 +110,8 @@ impl Labels {
         Some(u64::from_le_bytes(eight) & CANDIDATE)
     }
 
-    /// The branches of a `switch` with the labels to which they lead. Branches are numbered by their labels, or by their cases
-    /// if a probe stands on one of them.
+    /// Pairs the branches of a `switch` with their labels. Branches are numbered by their labels, or by their cases
+    /// if one of them has a probe.
     pub(crate) fn switch_branches(
         &self,
         targets: impl Iterator<Item = u16> + Clone,
@@ -130,15 +129,14 @@ impl Labels {
         branches
     }
 
-    /// The instructions with which lines begin.
+    /// Returns the instructions at line starts.
     pub(crate) fn line_starts(&self) -> impl Iterator<Item = u16> {
         const BOTH: u8 = START | LINE;
         let all = self.flags.iter().zip(0..=u16::MAX);
         all.filter_map(|(flags, bci)| (*flags & BOTH == BOTH).then_some(bci))
     }
 
-    /// True the first time this label is asked for since its last
-    /// [`forget_visits`](Self::forget_visits).
+    /// Returns `true` on the first call for this label since [`forget_visits`](Self::forget_visits).
     pub(crate) fn first_visit(&mut self, bci: u16) -> bool {
         first_visit(&mut self.flags, bci)
     }
@@ -166,23 +164,23 @@ fn forget_visits(flags: &mut [u8], targets: impl Iterator<Item = u16>) {
     }
 }
 
-/// The labels of a method while they are marked.
+/// Marks the labels of a method.
 pub(crate) struct Marking<'l> {
     flags: &'l mut [u8],
-    /// What the instruction before says of the next one.
+    /// The [`CUT`] flag for the next instruction.
     cut: u8,
-    /// Where the line begins that the last instruction is in.
+    /// Start of the line of the last instruction.
     line: usize,
 }
 
 impl Marking<'_> {
-    /// A line with a number other than 0 starts at `bci`.
+    /// Marks the start of a line with a number other than 0.
     #[inline]
     pub(crate) fn line(&mut self, bci: u16) {
         self.set(usize::from(bci), LINE);
     }
 
-    /// Something leads to `bci`, other than the instruction before it.
+    /// Marks `bci` as a target, from elsewhere than the previous instruction.
     #[inline]
     pub(crate) fn target(&mut self, bci: u16) {
         if let Some(flags) = self.flags.get_mut(usize::from(bci)) {
@@ -190,13 +188,13 @@ impl Marking<'_> {
         }
     }
 
-    /// Checks whether an instruction begins at `bci`, among those that are marked.
+    /// Checks whether one of the marked instructions starts at `bci`.
     pub(super) fn begins(&self, bci: u16) -> bool {
         let flags = self.flags.get(usize::from(bci)).copied();
         Label(flags.unwrap_or(0)).begins()
     }
 
-    /// All targets of one switch; each counts once.
+    /// Marks all targets of one switch; each counts once.
     pub(crate) fn switch(&mut self, targets: impl Iterator<Item = u16> + Clone) {
         for target in targets.clone() {
             if first_visit(self.flags, target) {
@@ -206,7 +204,7 @@ impl Marking<'_> {
         forget_visits(self.flags, targets);
     }
 
-    /// The next instruction, in the order of the code.
+    /// Marks the next instruction, in code order.
     #[inline(always)]
     pub(crate) fn instruction(&mut self, bci: usize, kind: Kind) {
         if let Some(flags) = self.flags.get_mut(bci) {

@@ -18,7 +18,7 @@ fn jump(source: u16, target: u16) -> Placement {
     Placement::Jump { source, target }
 }
 
-/// A line of the table.
+/// Returns an entry of the table.
 fn line(bci: u8, number: u8) -> [u8; 4] {
     [0, bci, 0, number]
 }
@@ -99,7 +99,7 @@ fn try_start_that_is_fallen_into_is_a_multitarget() {
     );
 }
 
-/// A `tableswitch` at a multiple of four: from here to its default and cases.
+/// Encodes a `tableswitch` at a multiple of four, with relative targets: default and cases.
 fn table_switch(targets: &[i32]) -> Vec<u8> {
     let high = targets.len() as i32 - 2;
     let mut code = vec![TABLESWITCH, 0, 0, 0];
@@ -111,7 +111,7 @@ fn table_switch(targets: &[i32]) -> Vec<u8> {
 
 #[test]
 fn switch_counts_each_label_once_and_puts_the_default_first() {
-    // Both 61 (from two switches) and 62 (fallen into) are multitargets; 64 is not.
+    // Both 61 (from two switches) and 62 (by falling through) are multitargets; 64 is not.
     let mut code = table_switch(&[62, 61, 61, 28]);
     assert_eq!(code.len(), 28);
     code.extend(table_switch(&[61 - 28, 64 - 28, 64 - 28]));
@@ -177,7 +177,7 @@ fn targets_outside_the_code_are_not_looked_at() {
     );
 }
 
-/// One instruction before it has a place; targets are indices of instructions.
+/// An instruction before its bci is known; targets are indices of instructions.
 #[derive(Debug, Clone)]
 enum Made {
     Plain(Vec<u8>),
@@ -207,7 +207,7 @@ fn made() -> impl Strategy<Value = Made> {
     ]
 }
 
-/// An instruction in its place.
+/// An instruction at its bci.
 #[derive(Debug, Clone)]
 struct Placed {
     bci: u16,
@@ -216,7 +216,7 @@ struct Placed {
     targets: Vec<u16>,
 }
 
-/// The code array, and its instructions.
+/// Returns the code array and its instructions.
 fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
     let mut starts = vec![0_usize];
     for made in made {
@@ -283,7 +283,7 @@ fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
     (code, placed)
 }
 
-/// The probes as the table of this module defines them, counted label by label.
+/// Computes the probes label by label from the definitions in the table of this module.
 fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
     let number = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let once = |targets: &[u16]| {
@@ -295,7 +295,7 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
         }
         once
     };
-    // A `goto_w` back behind `aconst_null` and `goto_w` returns from a subroutine, to a label of its own.
+    // A `goto_w` back to the end of `aconst_null` and `goto_w` returns from a subroutine, to a separate label.
     let is_call = |pair: &[Placed]| pair[0].opcode == ACONST_NULL && pair[1].opcode == GOTO_W;
     let called = |bci: u16| {
         let mut three = placed.windows(3);

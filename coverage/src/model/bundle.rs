@@ -1,4 +1,4 @@
-//! Classes put together: source files, packages, the whole.
+//! Groups of classes: source files, packages and the bundle.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,7 +14,7 @@ pub struct SourceFileCoverage {
     pub name: String,
     /// Internal name of the package.
     pub package: String,
-    /// Its number among several files of this package and name, from 1; 0 where there is one at most.
+    /// Its number among several files of this package and name, from 1; 0 if the name is unique.
     pub copy: u16,
     /// All counters.
     pub counters: Counters,
@@ -30,7 +30,7 @@ impl SourceFileCoverage {
     }
 }
 
-/// A package: its source files and the classes that name none.
+/// A package: its source files and the classes without one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PackageCoverage {
     /// Internal name, e.g. `java/util`; empty for the unnamed package.
@@ -43,7 +43,7 @@ pub struct PackageCoverage {
     pub counters: Counters,
 }
 
-/// Everything a report is about.
+/// All classes of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BundleCoverage {
     /// Title of the report.
@@ -55,7 +55,7 @@ pub struct BundleCoverage {
 }
 
 impl BundleCoverage {
-    /// All classes, by package and name.
+    /// Iterates over all classes, by package and name.
     pub fn classes(&self) -> impl Iterator<Item = &ClassCoverage> {
         self.packages.iter().flat_map(|package| &package.classes)
     }
@@ -65,7 +65,7 @@ impl BundleCoverage {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// A name stands for one class file in a report.
+    /// Two class files have the same name; a report holds one of them.
     #[error(
         "class {name} was added with id {first:016x} and now with id {second:016x}; \
          report class files of one version at a time"
@@ -80,7 +80,7 @@ pub enum BundleError {
     },
 }
 
-/// Gathers classes into a [`BundleCoverage`].
+/// Collects classes for a [`BundleCoverage`].
 #[derive(Debug, Clone, Default)]
 pub struct BundleBuilder {
     classes: BTreeMap<String, ClassCoverage>,
@@ -89,10 +89,10 @@ pub struct BundleBuilder {
 }
 
 impl BundleBuilder {
-    /// Adds a class; one that is already there (same name and id) is not added again.
+    /// Adds a class. A class with the same name and id is added once.
     ///
     /// # Errors
-    /// There is another class of this name; the bundle stays as it was.
+    /// Another class has this name; the bundle stays unchanged.
     pub fn add(&mut self, class: ClassCoverage) -> Result<(), BundleError> {
         match self.classes.entry(class.name.clone()) {
             Entry::Vacant(free) => {
@@ -108,7 +108,7 @@ impl BundleBuilder {
         }
     }
 
-    /// Counts the copied lines of a class for their own classes, and leaves the class itself out.
+    /// Counts the inlined lines of a class for the classes that declare them. The class itself is left out.
     pub fn add_inlined(&mut self, class: &ClassCoverage) {
         self.inlined.extend(class.fragments.iter().cloned());
     }
@@ -124,7 +124,7 @@ impl BundleBuilder {
         self.classes.contains_key(name)
     }
 
-    /// Classes for which there is data of another version only, by name.
+    /// Returns the classes with data of another version only, by name.
     pub fn no_match(&self) -> impl Iterator<Item = &ClassCoverage> {
         self.classes.values().filter(|class| class.no_match)
     }

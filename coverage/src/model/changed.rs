@@ -1,4 +1,4 @@
-//! A bundle with only some lines of its source files: those that a change is about.
+//! A bundle restricted to some lines of its source files, such as the lines of a change.
 
 use super::bundle::{BundleBuilder, BundleCoverage};
 use super::counter::Counter;
@@ -9,22 +9,22 @@ use super::node::{ClassCoverage, MethodCoverage};
 pub struct Changed {
     /// Range of revisions, as the user wrote it.
     pub range: String,
-    /// The name of the report.
+    /// Name of the report.
     pub name: String,
-    /// Bundles of the report that count these lines alone.
+    /// Bundles of the report that count only these lines.
     pub bundles: Vec<BundleCoverage>,
-    /// The paths of the source files of the bundles, in their order.
+    /// Paths of the source files of the bundles, in the same order.
     pub paths: Vec<String>,
-    /// Sentences about changed files that the report does not hold.
+    /// Sentences about changed files that the report does not contain.
     pub notes: Vec<String>,
 }
 
 impl BundleCoverage {
-    /// The same with the lines for which `keeps` (class with a source file, number) is true, and the methods and classes
-    /// that have such lines.
+    /// Returns a bundle with the lines for which `keeps` (class with a source file, line number) holds, and with the
+    /// methods and classes of these lines.
     ///
-    /// Methods and classes count as covered when one of these lines is. Nothing is counted for complexity: it is not
-    /// known which decisions of a line belong together.
+    /// Methods and classes count as covered if one of these lines is. Complexity is not counted: the relation between
+    /// decisions of a line is unknown.
     #[must_use]
     pub fn of_lines(&self, keeps: impl Fn(&ClassCoverage, u32) -> bool) -> Self {
         let mut builder = BundleBuilder::default();
@@ -34,7 +34,7 @@ impl BundleCoverage {
             }
             let kept = restricted(class, |line| keeps(class, line));
             if kept.contains_code() {
-                // The names are those of a bundle, so each is there once.
+                // The names come from a bundle, so they are unique.
                 let _ = builder.add(kept);
             }
         }

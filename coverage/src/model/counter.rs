@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// How many items were missed and how many covered.
+/// Numbers of missed and covered items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Counter {
     /// Items not executed.
@@ -13,20 +13,20 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Nothing to count.
+    /// No items.
     pub const EMPTY: Self = Self::new(0, 0);
-    /// One item, missed.
+    /// One missed item.
     pub const MISSED: Self = Self::new(1, 0);
-    /// One item, covered.
+    /// One covered item.
     pub const COVERED: Self = Self::new(0, 1);
 
-    /// A counter of these items.
+    /// Creates a counter with these numbers.
     #[must_use]
     pub const fn new(missed: u32, covered: u32) -> Self {
         Self { missed, covered }
     }
 
-    /// These items but for `others`, which are among them.
+    /// Subtracts `others`, which are among these items.
     pub(super) const fn without(self, others: Self) -> Self {
         Self::new(
             self.missed.saturating_sub(others.missed),
@@ -34,19 +34,19 @@ impl Counter {
         )
     }
 
-    /// Missed and covered items together.
+    /// Returns the number of items.
     #[must_use]
     pub const fn total(self) -> u32 {
         self.missed.saturating_add(self.covered)
     }
 
-    /// Covered items as a part of all, `0.0..=1.0`; none when there are no items.
+    /// Returns the share of covered items, `0.0..=1.0`; `None` without items.
     #[must_use]
     pub fn ratio(self) -> Option<f64> {
         (self.total() > 0).then(|| f64::from(self.covered) / f64::from(self.total()))
     }
 
-    /// Whether all, some or none of the items are covered.
+    /// Returns the status: all, some or none of the items are covered.
     #[must_use]
     pub const fn status(self) -> Status {
         match (self.missed > 0, self.covered > 0) {
@@ -81,10 +81,10 @@ impl Sum for Counter {
     }
 }
 
-/// What became of a set of items.
+/// The coverage status of a set of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// There are no items.
+    /// The set is empty.
     Empty,
     /// All items were missed.
     NotCovered,
@@ -95,7 +95,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status of two sets of items taken together.
+    /// Combines the status of two sets of items.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -106,20 +106,20 @@ impl Status {
     }
 }
 
-/// What is counted.
+/// The kind of items that a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CounterKind {
     /// Bytecode instructions.
     Instruction,
-    /// Edges that leave an instruction with at least two of them.
+    /// Branches of instructions with at least two of them.
     Branch,
-    /// Lines that have instructions.
+    /// Lines with instructions.
     Line,
     /// Cyclomatic complexity of the methods.
     Complexity,
-    /// Methods that have instructions.
+    /// Methods with instructions.
     Method,
-    /// Classes that have such methods.
+    /// Classes with such methods.
     Class,
 }
 
@@ -134,7 +134,7 @@ impl CounterKind {
         Self::Class,
     ];
 
-    /// The name in XML and CSV reports, e.g. `INSTRUCTION`.
+    /// Returns the name in XML and CSV reports, e.g. `INSTRUCTION`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -153,9 +153,9 @@ impl CounterKind {
 pub struct Counters {
     /// Bytecode instructions.
     pub instruction: Counter,
-    /// Edges of decisions.
+    /// Branches of decisions.
     pub branch: Counter,
-    /// Lines that have instructions.
+    /// Lines with instructions.
     pub line: Counter,
     /// Cyclomatic complexity.
     pub complexity: Counter,
@@ -166,7 +166,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The counter of `kind`.
+    /// Returns the counter of `kind`.
     #[must_use]
     pub const fn of(&self, kind: CounterKind) -> Counter {
         match kind {
@@ -188,7 +188,7 @@ impl AddAssign for Counters {
 }
 
 impl Counters {
-    /// Adds everything but lines, which are counted again where nodes share them.
+    /// Adds all counters except lines, which are computed separately because nodes share them.
     pub(super) fn add_but_lines(&mut self, other: &Self) {
         self.instruction += other.instruction;
         self.branch += other.branch;

@@ -1,15 +1,15 @@
 //! Decisions: instructions with several branches.
 
-/// One branch of an instruction with several.
+/// One branch of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// Whether it was taken.
+    /// `true` if it was taken.
     pub taken: bool,
-    /// The outcome of the decision for which it is taken.
+    /// The outcome of the decision for which the branch is taken.
     pub outcome: Outcome,
 }
 
-/// The outcome of a decision, as far as the class file tells it.
+/// The outcome of a decision, as far as the class file shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The condition holds.
@@ -20,17 +20,17 @@ pub enum Outcome {
     Null,
     /// The value is not null.
     NotNull,
-    /// No case of a `switch` fits.
+    /// No case of a `switch` matches.
     Default,
-    /// One of these cases of a `switch`, as the source has them: `3`, `1, 2`, `"a"`.
+    /// One of these cases of a `switch`, as in the source: `3`, `1, 2`, `"a"`.
     Cases(Box<str>),
-    /// The case of a `switch` whose code begins on this line; its key is not in the class file.
+    /// The case of a `switch` whose code starts on this line; its key is not in the class file.
     Line(u32),
-    /// A loop goes on at its first line.
+    /// A loop continues at its first line.
     Back(u32),
-    /// A loop does not go on at its beginning.
+    /// A loop does not continue at its start.
     On,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 

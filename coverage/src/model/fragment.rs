@@ -1,5 +1,5 @@
-//! Lines that were inlined elsewhere: they are counted where they are declared,
-//! once each, and are covered when any copy of them was executed.
+//! Lines that were inlined elsewhere. They count once, in the class that declares them, and are covered if any copy
+//! was executed.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::filter::has_advice;
 use super::counter::{Counter, Counters, Status};
 use super::node::{ClassCoverage, Fragment, LineCoverage, Lines};
 
-/// Counts the lines of all fragments, also those in `others`, in the classes that declare them.
+/// Counts the lines of all fragments, including `others`, in the classes that declare them.
 pub(super) fn apply_all(classes: &mut BTreeMap<String, ClassCoverage>, others: Vec<Fragment>) {
     let mut all = BTreeMap::<String, BTreeMap<u32, bool>>::new();
     let own = classes.values_mut();
@@ -49,14 +49,14 @@ fn apply(class: &mut ClassCoverage, lines: &BTreeMap<u32, bool>) {
     apply_to_node(&mut class.lines, &mut class.counters, lines);
     class.counters.complexity = methods.complexity;
     class.counters.method = methods.method;
-    // Also of a class without code.
+    // This includes classes without code.
     class.counters.class = match methods.method.covered > 0 {
         true => Counter::COVERED,
         false => Counter::MISSED,
     };
 }
 
-/// Whether any of the lines is one of the node's.
+/// Counts the lines in a node; returns `true` if one belongs to it.
 fn apply_to_node(node: &mut Lines, counters: &mut Counters, lines: &BTreeMap<u32, bool>) -> bool {
     let mut applied = false;
     for (&number, &covered) in lines {
@@ -68,7 +68,7 @@ fn apply_to_node(node: &mut Lines, counters: &mut Counters, lines: &BTreeMap<u32
     applied
 }
 
-/// How these instructions count as a line.
+/// Counts these instructions as one line.
 fn once(instructions: Counter) -> Counter {
     match instructions.status() {
         Status::Empty => Counter::EMPTY,

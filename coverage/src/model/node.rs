@@ -7,17 +7,17 @@ use jvms::names;
 use super::counter::{Counter, Counters, Status};
 use super::decision::{Branch, Decision};
 
-/// What a source line holds.
+/// The coverage of a source line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineCoverage {
-    /// Instructions that belong to the line.
+    /// Instructions of the line.
     pub instructions: Counter,
-    /// Branches of decisions made on the line.
+    /// Branches of decisions on the line.
     pub branches: Counter,
 }
 
 impl LineCoverage {
-    /// Whether all, some or none of the line was executed.
+    /// Returns the status of the line's instructions and branches.
     #[must_use]
     pub fn status(&self) -> Status {
         self.instructions.status().and(self.branches.status())
@@ -27,9 +27,9 @@ impl LineCoverage {
 /// Line coverage, by line number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// In the order of their numbers.
+    /// Sorted by line number.
     lines: Vec<(u32, LineCoverage)>,
-    /// How often each began, if that was counted.
+    /// Number of starts of each line, if it was counted.
     #[expect(
         clippy::box_collection,
         reason = "few reports count, and each method has lines"
@@ -38,8 +38,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds to line `number`; gives what changes in a counter of lines, which
-    /// may take a missed line back when it becomes covered.
+    /// Adds to line `number`. Adjusts the counter of lines; a missed line may become covered.
     fn add(&mut self, number: u32, added: LineCoverage, counter: &mut Counter) {
         let line = self.entry(number);
         let before = line.instructions;
@@ -57,7 +56,7 @@ impl Lines {
         }
     }
 
-    /// The line, which most often is the last one or behind it: compilers write code in the order of its lines.
+    /// Returns the line, usually the last one or a new one: compilers emit code in the order of lines.
     fn entry(&mut self, number: u32) -> &mut LineCoverage {
         let end = self.lines.len();
         let place = match self.lines.last() {
@@ -72,15 +71,14 @@ impl Lines {
         &mut self.lines[place].1
     }
 
-    /// Where a line is, or would be.
+    /// Returns the index of a line, or its insertion index.
     fn place(&self, number: u32) -> Result<usize, usize> {
         self.lines
             .binary_search_by_key(&number, |&(number, _)| number)
     }
 
-    /// Counts a line between the first and the last once, whatever its
-    /// instructions; it is covered if any of them is, or if `covered`. Gives
-    /// what was counted before and now.
+    /// Counts a line in the range of lines once, whatever its instructions. It is covered if any instruction is, or
+    /// if `covered`. Returns the count before and after.
     pub(super) fn count_once(
         &mut self,
         number: u32,
@@ -102,22 +100,21 @@ impl Lines {
         Some((before, *line))
     }
 
-    /// The line began so often more.
+    /// Adds to the number of starts of a line.
     pub fn count(&mut self, number: u32, times: u64) {
         let begun = self.begun.get_or_insert_default();
         let count = begun.entry(number).or_default();
         *count = count.saturating_add(times);
     }
 
-    /// How often a line began, if lines were counted.
+    /// Returns the number of starts of a line, if lines were counted.
     #[must_use]
     pub fn begun(&self, number: u32) -> Option<u64> {
         let begun = self.begun.as_ref()?;
         Some(begun.get(&number).copied().unwrap_or(0))
     }
 
-    /// How often a line was executed, as far as that is known: at least once if any of it was, and not at all if nothing
-    /// was.
+    /// Returns the known number of executions of a line: at least 1 if an instruction was executed, else 0.
     #[must_use]
     pub fn executions(&self, number: u32) -> u64 {
         match self
@@ -140,50 +137,50 @@ impl Lines {
         }
     }
 
-    /// Coverage of line `number`, if it has instructions or branches.
+    /// Returns the coverage of line `number`, if it has instructions or branches.
     #[must_use]
     pub fn line(&self, number: u32) -> Option<&LineCoverage> {
         let (_, line) = &self.lines[self.place(number).ok()?];
         Some(line)
     }
 
-    /// The smallest number known.
+    /// Returns the lowest line number.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.lines.first().map(|&(number, _)| number)
     }
 
-    /// The greatest number known.
+    /// Returns the highest line number.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
         self.lines.last().map(|&(number, _)| number)
     }
 
-    /// All lines that hold something, by number.
+    /// Iterates over all non-empty lines, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
         let lines = self.lines.iter().map(|(number, line)| (*number, line));
         lines.filter(|(_, line)| line.status() != Status::Empty)
     }
 
-    /// The same without line 0, which compilers give code that is in no line of the source.
+    /// Iterates over the lines without line 0, which compilers assign to code outside the source.
     pub fn of_source(&self) -> impl Iterator<Item = (u32, &LineCoverage)> {
         self.iter().filter(|(number, _)| *number > 0)
     }
 
-    /// How many lines hold something.
+    /// Returns the number of non-empty lines.
     #[must_use]
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether no line holds anything.
+    /// Checks whether all lines are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }
 
-/// A method: filled by [`increment`](Self::increment), ended by [`close`](Self::close).
+/// A method: filled by [`increment`](Self::increment), completed by [`close`](Self::close).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MethodCoverage {
     /// Unqualified name, e.g. `<init>`.
@@ -196,14 +193,14 @@ pub struct MethodCoverage {
     pub counters: Counters,
     /// Lines of the method.
     pub lines: Lines,
-    /// How often its first line began, if that was counted.
+    /// Number of starts of its first line, if it was counted.
     entries: Option<u64>,
-    /// The decisions with their lines, in the order of the code.
+    /// The decisions with their lines, in code order.
     pub(crate) decisions: Vec<(u32, Decision)>,
 }
 
 impl MethodCoverage {
-    /// A method of which nothing is counted yet.
+    /// Creates a method with empty counters.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -218,8 +215,7 @@ impl MethodCoverage {
         }
     }
 
-    /// Adds an instruction, its branches (none unless it has two or more) and its
-    /// line, if known.
+    /// Adds an instruction, its branches (empty for less than two) and its line, if known.
     pub fn increment(&mut self, instructions: Counter, branches: Counter, line: Option<u32>) {
         let added = LineCoverage {
             instructions,
@@ -229,7 +225,7 @@ impl MethodCoverage {
         self.add_decision(branches);
     }
 
-    /// Adds the sums of several instructions of one line, but not what they decide.
+    /// Adds the sums of several instructions of one line, without their decisions.
     pub(crate) fn add_run(&mut self, line: Option<u32>, added: LineCoverage) {
         if let Some(number) = line {
             self.lines.add(number, added, &mut self.counters.line);
@@ -238,7 +234,7 @@ impl MethodCoverage {
         self.counters.branch += added.branches;
     }
 
-    /// Adds to the complexity what an instruction with these branches decides.
+    /// Adds the complexity of an instruction with these branches.
     pub(crate) fn add_decision(&mut self, branches: Counter) {
         if branches.total() > 1 {
             let covered = branches.covered.saturating_sub(1);
@@ -247,12 +243,12 @@ impl MethodCoverage {
         }
     }
 
-    /// Notes the branches of an instruction.
+    /// Adds the branches of an instruction as a decision.
     pub(crate) fn decide(&mut self, line: u32, branches: impl Iterator<Item = Branch>) {
         self.decisions.push((line, branches.collect()));
     }
 
-    /// Counts the method itself, when all its instructions are in.
+    /// Counts the method itself, after all its instructions.
     pub fn close(&mut self) {
         let executed = self.counters.instruction.covered > 0;
         let method = if executed {
@@ -264,8 +260,8 @@ impl MethodCoverage {
         self.counters.complexity += method;
     }
 
-    /// How often the method was executed, as far as that is known: at least once if any of it was, and not at all if nothing
-    /// was. A method that begins with a loop counts each turn.
+    /// Returns the known number of executions of the method: at least 1 if an instruction was executed, else 0. If a
+    /// method starts with a loop, each iteration counts.
     #[must_use]
     pub fn executions(&self) -> u64 {
         match self.counters.method.covered {
@@ -274,19 +270,19 @@ impl MethodCoverage {
         }
     }
 
-    /// Whether there are instructions to cover.
+    /// Checks whether the method has instructions to cover.
     #[must_use]
     pub fn contains_code(&self) -> bool {
         self.counters.instruction.total() > 0
     }
 
-    /// The smallest line number.
+    /// Returns the lowest line number.
     #[must_use]
     pub fn first_line(&self) -> Option<u32> {
         self.lines.first()
     }
 
-    /// First line in the source file, in which there is no line 0.
+    /// Returns the first line in the source file; line 0 is none.
     #[must_use]
     pub fn first_source_line(&self) -> Option<u32> {
         self.lines.of_source().next().map(|(number, _)| number)
@@ -298,18 +294,18 @@ impl MethodCoverage {
 pub(crate) struct Fragment {
     /// Internal name of the class that declares the lines.
     pub(crate) class: String,
-    /// The lines, and whether a copy was executed.
+    /// The lines; `true` if a copy was executed.
     pub(crate) lines: BTreeMap<u32, bool>,
-    /// True if the lines are advice, which only aspects have.
+    /// `true` for lines of advice, which only aspects have.
     pub(crate) is_advice: bool,
 }
 
-/// What was carried over into a class from other versions of it.
+/// The methods whose results come from other versions of a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CarriedOver {
-    /// Methods whose code is that of a version that ran.
+    /// Number of methods whose code equals that of an executed version.
     pub same: u32,
-    /// All methods with probes.
+    /// Number of methods with probes.
     pub methods: u32,
 }
 
@@ -328,26 +324,26 @@ pub struct ClassCoverage {
     pub interfaces: Vec<String>,
     /// The `SourceFile` attribute (JVMS 4.7.10).
     pub source_file: Option<String>,
-    /// The number of its source file among several of this package and name, from 1; 0 where there is one at most.
+    /// The number of its source file among several of this package and name, from 1; 0 if the name is unique.
     pub source_copy: u16,
-    /// Methods that have instructions, in the order of the class file.
+    /// Methods with instructions, in class file order.
     pub methods: Vec<MethodCoverage>,
     /// All counters.
     pub counters: Counters,
     /// Lines of all methods.
     pub lines: Lines,
-    /// There is execution data for a class of this name with another id.
+    /// `true` if execution data exists for a class of this name with another id.
     pub no_match: bool,
-    /// What was carried over from classes of this name with other ids, if that was asked for.
+    /// The results carried over from classes of this name with other ids, if requested.
     pub carried_over: Option<CarriedOver>,
-    /// Methods that the user has left out of the class.
+    /// Number of methods that the user excluded from the class.
     pub excluded: u32,
-    /// Lines of other classes, or of this one, that were inlined here.
+    /// Inlined lines of other classes, or of this one.
     pub(crate) fragments: Vec<Fragment>,
 }
 
 impl ClassCoverage {
-    /// A class without methods.
+    /// Creates a class without methods.
     #[must_use]
     pub fn new(id: u64, name: impl Into<String>) -> Self {
         Self {
@@ -357,8 +353,7 @@ impl ClassCoverage {
         }
     }
 
-    /// Adds a closed method and counts the class again; methods without
-    /// instructions are left out.
+    /// Adds a closed method and updates the counters. A method without instructions is left out.
     pub fn add_method(&mut self, method: MethodCoverage) {
         if !method.contains_code() {
             return;
@@ -374,7 +369,7 @@ impl ClassCoverage {
         self.methods.push(method);
     }
 
-    /// Removes methods and counts the class again; false if there is none.
+    /// Removes methods and updates the counters; `false` if no method was removed.
     pub fn remove_methods(&mut self, is_removed: impl Fn(&MethodCoverage) -> bool) -> bool {
         if !self.methods.iter().any(&is_removed) {
             return false;
@@ -389,7 +384,7 @@ impl ClassCoverage {
         true
     }
 
-    /// The line of a method began so often more.
+    /// Adds to the number of starts of a method's line.
     pub fn count(&mut self, method: &str, descriptor: &str, line: u32, times: u64) {
         if let Some(found) = self.method(method, descriptor) {
             found.lines.count(line, times);
@@ -397,7 +392,7 @@ impl ClassCoverage {
         }
     }
 
-    /// The first line of a method began so often more.
+    /// Adds to the number of starts of a method's first line.
     pub fn count_entries(&mut self, method: &str, descriptor: &str, times: u64) {
         if let Some(found) = self.method(method, descriptor) {
             found.entries = Some(found.entries.unwrap_or(0).saturating_add(times));
@@ -409,26 +404,26 @@ impl ClassCoverage {
         methods.find(|found| (&*found.name, &*found.descriptor) == (name, descriptor))
     }
 
-    /// Whether there are instructions to cover.
+    /// Checks whether the class has instructions to cover.
     #[must_use]
     pub fn contains_code(&self) -> bool {
         self.counters.instruction.total() > 0
     }
 
-    /// Internal names of the classes of which this one executed inlined lines.
+    /// Iterates over the internal names of classes whose inlined lines this class executed.
     pub fn inlined_from(&self) -> impl Iterator<Item = &str> {
         let executed = |fragment: &&Fragment| fragment.lines.values().any(|covered| *covered);
         let fragments = self.fragments.iter().filter(executed);
         fragments.map(|fragment| fragment.class.as_str())
     }
 
-    /// Internal name of the package, empty for the unnamed one.
+    /// Returns the internal name of the package, empty for the unnamed one.
     #[must_use]
     pub fn package(&self) -> &str {
         names::package(&self.name)
     }
 
-    /// The name without its package.
+    /// Returns the name without its package.
     #[must_use]
     pub fn simple_name(&self) -> &str {
         names::without_package(&self.name)

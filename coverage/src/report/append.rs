@@ -1,16 +1,16 @@
-//! Numbers and escaped text at the end of a text: a report of a large program writes millions of them.
+//! Appends numbers and escaped text: a report of a large program contains millions of them.
 
-/// All parts, one behind the other.
+/// Appends all parts.
 pub(super) fn push_all<const N: usize>(out: &mut String, parts: [&str; N]) {
     parts.iter().for_each(|part| out.push_str(part));
 }
 
-/// `1234`.
+/// Appends `1234`.
 pub(super) fn decimal(number: impl itoa::Integer, out: &mut String) {
     out.push_str(itoa::Buffer::new().format(number));
 }
 
-/// The pieces, and a number between each two.
+/// Appends the pieces with a number between each two.
 pub(super) fn filled(pieces: &[&str], numbers: &[u32], out: &mut String) {
     let mut buffer = itoa::Buffer::new();
     let mut numbers = numbers.iter();
@@ -22,7 +22,7 @@ pub(super) fn filled(pieces: &[&str], numbers: &[u32], out: &mut String) {
     }
 }
 
-/// `1,234`.
+/// Appends `1,234`.
 pub(super) fn grouped(number: u32, out: &mut String) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(number);
@@ -36,8 +36,8 @@ pub(super) fn grouped(number: u32, out: &mut String) {
     }
 }
 
-/// `text` with each character that XML, HTML or JavaScript does not take as it is, or that is not printable ASCII, as
-/// `other` writes it.
+/// Appends `text`. `other` writes each character that XML, HTML or JavaScript requires to escape, or that is not
+/// printable ASCII.
 pub(super) fn escaped(mut text: &str, out: &mut String, other: impl Fn(char, &mut String)) {
     loop {
         let plain = text.bytes().take_while(|&byte| is_plain(byte)).count();

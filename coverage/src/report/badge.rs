@@ -1,15 +1,15 @@
-//! A badge with the part of the lines that is covered, as a picture (SVG) for a page of the project.
+//! A badge (SVG) with the percentage of covered lines, for a web page of the project.
 
 use std::io::{self, Write};
 
 use super::Report;
 use super::table::percent;
 
-/// From how many percent on a badge has which colour; white text can be read on each.
+/// Colours of the badge with the lowest percentage of each; white text is legible on all.
 const COLOURS: [(u64, &str); 3] = [(80, "#2a7d2e"), (50, "#8a6100"), (0, "#b3261e")];
 const NOTHING: &str = "#555555";
 
-/// Writes the badge of a report: of changed lines alone it says so.
+/// Writes the badge of a report. The label shows whether the report is limited to changed lines.
 ///
 /// # Errors
 /// `out` cannot be written.

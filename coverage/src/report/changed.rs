@@ -1,4 +1,4 @@
-//! Reports of changed lines: which files they are in, and which of them are not covered.
+//! Reports of changed lines: their files, and the lines that are not covered.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,9 +7,9 @@ use super::table::{percent, shortened};
 pub use crate::model::Changed;
 use crate::model::{Counter, Counters, SourceFileCoverage, Status};
 
-/// This many ranges of lines are listed on a terminal.
+/// Maximum number of line ranges listed on a terminal.
 const LISTED: usize = 8;
-/// Paths are cut to this many characters on a terminal.
+/// Maximum length of a path on a terminal, in characters.
 const WIDEST_PATH: usize = 60;
 
 /// The changed lines of one file.
@@ -17,14 +17,14 @@ pub(super) struct Row<'a> {
     pub(super) path: &'a str,
     pub(super) lines: Counter,
     pub(super) branches: Counter,
-    /// Lines of which nothing was executed.
+    /// Lines without an executed instruction.
     pub(super) missed: Vec<(u32, u32)>,
-    /// Lines of which a part was executed.
+    /// Partly executed lines.
     pub(super) in_part: Vec<(u32, u32)>,
 }
 
 impl Changed {
-    /// The counters of all changed lines.
+    /// Returns the counters of all changed lines.
     pub(super) fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.bundles
@@ -46,7 +46,7 @@ impl Changed {
     }
 }
 
-/// The lines with a status, adjacent ones together.
+/// Returns the lines with a status, as ranges.
 fn ranges(file: &SourceFileCoverage, status: Status) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     let lines = file
@@ -62,7 +62,7 @@ fn ranges(file: &SourceFileCoverage, status: Status) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// `4, 7-9`; of many ranges the first ones.
+/// Formats ranges as `4, 7-9`; only the first ones of a long list.
 pub(super) fn listed(ranges: &[(u32, u32)], most: usize) -> String {
     let text = |(first, last): &(u32, u32)| match first == last {
         true => first.to_string(),
@@ -75,10 +75,11 @@ pub(super) fn listed(ranges: &[(u32, u32)], most: usize) -> String {
     }
 }
 
-/// What is written where no line of the report is changed.
+/// The text of a report without changed lines.
 pub(super) const NOTHING: &str = "no changed line has code that was measured";
 
-/// Writes a table for a terminal: one row per file, and below it what is not in the report.
+/// Writes a table for a terminal: one row for each file, and then the notes about files that the report does not
+/// contain.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -97,7 +98,7 @@ pub fn write(changed: &Changed, out: &mut (impl Write + ?Sized)) -> io::Result<(
     out.write_all(text.as_bytes())
 }
 
-/// Writes one line and what is not in the report, where reports hold the rest.
+/// Writes one line and the notes, if other reports contain the rest.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -136,7 +137,7 @@ fn table(title: &str, rows: &[Row<'_>], total: &Counters, text: &mut String) {
     let _ = writeln!(text, "{:<width$}{lines:>20}{branches:>20}", "total");
 }
 
-/// `80%  4 of 5`.
+/// Formats `80%  4 of 5`.
 fn share(counter: Counter) -> String {
     match percent(counter) {
         Some(percent) => format!("{percent}%  {} of {}", counter.covered, counter.total()),
@@ -158,7 +159,7 @@ pub(super) mod tests {
     use super::*;
     use crate::report::fixture;
 
-    /// All lines of the small program.
+    /// Returns all lines of the small program.
     pub(in crate::report) fn changed() -> Changed {
         Changed {
             range: "origin/main".into(),

@@ -8,9 +8,9 @@ use crate::model::{ClassCoverage, Counter, Counters, Lines, MethodCoverage, Pack
 
 const DOCTYPE: &str = r#"coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd""#;
 
-/// Writes the report; files are named as the sources have them, those that they do not know
-/// `package/File.java`, or class files where classes name no source. What was executed counts as executed once, and its
-/// timestamp is the last dump of the sessions.
+/// Writes the report. Files have the names of the source lookup, unknown ones `package/File.java`; classes without a
+/// source file are named by their class file. An executed line counts as executed once. The timestamp is the last
+/// dump of the sessions.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -57,7 +57,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     xml.finish()
 }
 
-/// Line rate, branch rate and mean complexity of a method.
+/// Returns line rate, branch rate and mean complexity of a method.
 fn rates(counters: &Counters) -> [String; 3] {
     let methods = f64::from(counters.method.total().max(1));
     let complexity = f64::from(counters.complexity.total()) / methods;
@@ -70,7 +70,7 @@ fn rates(counters: &Counters) -> [String; 3] {
 
 fn rate(counter: Counter) -> String {
     let ratio = counter.ratio().unwrap_or(1.0);
-    format!("{:.4}", (ratio * 10_000.0).floor() / 10_000.0) // 1 only for all
+    format!("{:.4}", (ratio * 10_000.0).floor() / 10_000.0) // 1 only if all are covered
 }
 
 fn write_package<W: Write>(
@@ -102,7 +102,7 @@ fn write_class<W: Write>(
     let [line_rate, branch_rate, complexity] = &rates(&class.counters);
     let file = match class.source_file.as_deref() {
         Some(file) => path_of(sources, class.package(), (file, class.source_copy)),
-        None => format!("{}.class", class.name), // the DTD requires the name of a file
+        None => format!("{}.class", class.name), // the DTD requires a file name
     };
     let name = jvms::names::binary(&class.name);
     let attributes = [

@@ -1,4 +1,4 @@
-//! JaCoCo's CSV report: one row per class that has instructions.
+//! JaCoCo's CSV report: one row for each class with instructions.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ const KINDS: [CounterKind; 5] = [
     CounterKind::Method,
 ];
 
-/// Writes the report, classes in the order of their packages and names; the group of a module is `group/module`.
+/// Writes the report; classes are ordered by package and name. The group of a module is `group/module`.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -52,7 +52,7 @@ fn write_row(group: &str, package: &str, class: &ClassCoverage, text: &mut Strin
     text.push('\n');
 }
 
-/// Quotes what would break a row.
+/// Quotes a field that would break the row.
 fn field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::model::{Branch, Counter, Outcome, PackageCoverage, SourceFileCoverage};
 
-/// Of branches that were never taken this many are named.
+/// Maximum number of named branches that were never taken.
 const MOST: usize = 12;
 
-/// The decisions of a source file by their lines, in the order of classes and methods.
+/// The decisions of a source file by line, in the order of classes and methods.
 pub(super) struct Decisions<'a>(BTreeMap<u32, Vec<&'a [Branch]>>);
 
 impl<'a> Decisions<'a> {
@@ -23,7 +23,7 @@ impl<'a> Decisions<'a> {
         Self(decisions)
     }
 
-    /// The decisions of a line with these branches; none if they are not known, as of lines that were inlined.
+    /// Returns the decisions of a line with these branches; `None` if they are unknown, as for inlined lines.
     pub(super) fn of_line(&self, number: u32, branches: Counter) -> Option<&[&'a [Branch]]> {
         let decisions = self.0.get(&number)?.as_slice();
         let all = || decisions.iter().copied().flatten();
@@ -32,7 +32,7 @@ impl<'a> Decisions<'a> {
         is_whole.then_some(decisions)
     }
 
-    /// The branches of a line that were never taken: `true was never taken`.
+    /// Describes the branches of a line that were never taken: `true was never taken`.
     pub(super) fn never_taken(&self, number: u32, branches: Counter) -> Option<String> {
         let decisions = self.of_line(number, branches)?;
         let sentences = decisions.iter().zip(1..).filter_map(|(decision, place)| {
@@ -47,7 +47,7 @@ impl<'a> Decisions<'a> {
     }
 }
 
-/// The branches of one decision that were never taken; none if all were.
+/// Describes the branches of one decision that were never taken; `None` if all were taken.
 fn never_taken(decision: &[Branch]) -> Option<String> {
     let missed = decision.iter().zip(1..).filter(|(branch, _)| !branch.taken);
     let (default, cases): (Vec<_>, Vec<_>) =
@@ -70,7 +70,7 @@ fn never_taken(decision: &[Branch]) -> Option<String> {
     }
 }
 
-/// An outcome in words; of one that is not known the branch's number.
+/// Names an outcome; an unknown one gets the branch number.
 fn name(outcome: &Outcome, number: u32) -> String {
     match outcome {
         Outcome::True => "true".to_owned(),

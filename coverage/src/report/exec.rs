@@ -1,9 +1,8 @@
 //! JaCoCo's `.exec` files: sessions and executed probes.
 //!
-//! All numbers are big-endian. A file is a sequence of blocks, each begun by its
-//! kind: a header (magic `C0C0`, version `1007`), sessions, and classes with
-//! their probes packed eight to a byte, the first in the lowest bit. Files may be
-//! put one behind the other; what is said twice of a class is united.
+//! All numbers are big-endian. A file is a sequence of blocks, each with a kind byte: a header (magic `C0C0`, version
+//! `1007`), sessions, and classes. The probes of a class are packed eight to a byte, the first in the lowest bit.
+//! Files may be concatenated; the records of one class are united.
 
 mod read;
 
@@ -22,16 +21,16 @@ const CLASS: u8 = 0x11;
 const MAGIC: u16 = 0xC0C0;
 const VERSION: u16 = 0x1007;
 
-/// All that a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExecFile {
     /// Sessions in the order of the file.
     pub sessions: Vec<Session>,
-    /// Classes, each id once, in the order in which they first appear.
+    /// Classes without duplicate ids, in the order of their first records.
     pub classes: Vec<ExecutionData>,
 }
 
-/// Two records of one class id that cannot be of the same class.
+/// Two records with one class id that cannot belong to the same class.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "class id {id:016x} stands for {name} with {probes} probes and for {other_name} with \
@@ -50,7 +49,7 @@ pub struct Incompatible {
     pub other_probes: usize,
 }
 
-/// Unites records by class id: a probe is executed if any record says so.
+/// Unites records by class id: a probe is executed if it is in any record.
 #[derive(Debug, Clone, Default)]
 pub struct Union {
     classes: Vec<ExecutionData>,
@@ -61,7 +60,7 @@ impl Union {
     /// Adds a record.
     ///
     /// # Errors
-    /// The id is known with another name or number of probes; nothing changes.
+    /// The id was added with another name or number of probes; nothing changes.
     pub fn add(&mut self, data: ExecutionData) -> Result<(), Incompatible> {
         let place = *self.places.entry(data.id).or_insert(self.classes.len());
         let Some(known) = self.classes.get_mut(place) else {
@@ -85,19 +84,17 @@ impl Union {
         Ok(())
     }
 
-    /// All classes, in the order in which they were first added.
+    /// Returns all classes in order of insertion.
     #[must_use]
     pub fn into_classes(self) -> Vec<ExecutionData> {
         self.classes
     }
 }
 
-/// Writes a whole file: header, sessions by the time of their dump, classes of
-/// which something was executed.
+/// Writes a whole file: header, sessions by dump time, and executed classes.
 ///
 /// # Errors
-/// `out` cannot be written, or a text is longer than the format allows (65,535
-/// bytes).
+/// `out` cannot be written, or a text is longer than the format allows (65,535 bytes).
 pub fn write(
     out: &mut (impl Write + ?Sized),
     sessions: &[Session],
@@ -110,7 +107,7 @@ pub fn write(
     out.write_all(&bytes)
 }
 
-/// What a file holds behind its header.
+/// Encodes the blocks after the header of a file.
 ///
 /// # Errors
 /// A text is longer than the format allows (65,535 bytes).
@@ -131,7 +128,7 @@ pub fn blocks(sessions: &[Session], classes: &[ExecutionData]) -> io::Result<Vec
     Ok(bytes)
 }
 
-/// As `DataOutput.writeUTF` does: a length in bytes, then modified UTF-8.
+/// Writes a text as `DataOutput.writeUTF` does: length in bytes, then modified UTF-8.
 fn write_text(text: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
     let text = modified_utf8::encode(text);
     let length = u16::try_from(text.len()).map_err(|_| {

@@ -1,9 +1,9 @@
-//! A small program with a bit of everything, for the tests of the writers.
+//! A small program with all kinds of elements, for the tests of the writers.
 
 use super::{Module, NoSources, Report, Session};
 use crate::model::{BundleBuilder, BundleCoverage, ClassCoverage, Counter, MethodCoverage};
 
-/// The line of code whose line is not known.
+/// Stands for code without a known line.
 const NO_LINE: u32 = u32::MAX;
 
 /// Missed and covered instructions, missed and covered branches, line.
@@ -37,8 +37,8 @@ pub(super) fn class(
     class
 }
 
-/// Two packages: `bank` with a class, an anonymous one, an interface; the unnamed
-/// one with a class that knows no source.
+/// Creates two packages: `bank` with a class, an anonymous class and an interface; the unnamed one with a class
+/// without a source file.
 pub(super) fn bundle() -> BundleCoverage {
     let account = vec![
         method(
@@ -95,7 +95,7 @@ pub(super) fn sessions() -> Vec<Session> {
     ]
 }
 
-/// A bundle of one class, whose package the other one has, too.
+/// Creates a bundle of one class, in a package that the other bundle has, too.
 pub(super) fn web() -> BundleCoverage {
     let get = method("get", "()V", &[(0, 2, 0, 0, 3), (1, 0, 1, 1, 4)]);
     let mut builder = BundleBuilder::default();
@@ -104,7 +104,7 @@ pub(super) fn web() -> BundleCoverage {
     builder.build("web|<b>")
 }
 
-/// Both bundles as modules of a group.
+/// Creates a report with both bundles as modules of a group.
 pub(super) fn group<'a>(bank: &'a BundleCoverage, web: &'a BundleCoverage) -> Report<'a> {
     let modules = [bank, web].map(|bundle| Module {
         bundle,

@@ -1,12 +1,10 @@
 //! The HTML report: a folder of pages that needs neither network nor server.
 //!
-//! `index.html` lists the packages, `pkg/NAME/index.html` a package's classes,
-//! `src-FILE.html` the methods of its classes and the lines; a class that names no
-//! source file has a page of its own, `class-NAME.html`. One style
-//! sheet and one script serve all pages, which have neither themselves, and are read without the
-//! script, too: servers such as Jenkins allow no more. `classes.js` is loaded at the first
-//! search. Of a group each module has such a folder, `mod-NAME`, beside the pages
-//! that list the modules. Whatever comes from classes or sources is escaped.
+//! `index.html` lists the packages, `pkg/NAME/index.html` the classes of a package. `src-FILE.html` shows the methods
+//! and lines of a source file; a class without a source file has a page `class-NAME.html`. All pages share one style
+//! sheet and one script and contain neither themselves. They work without the script: servers such as Jenkins forbid
+//! it. The first search loads `classes.js`. For a group, each module has such a folder, `mod-NAME`, beside the pages
+//! that list the modules. All text from classes and sources is escaped.
 
 mod executed_by;
 mod group;
@@ -32,7 +30,7 @@ use super::table::percent;
 use super::{Module, Report, SourceLookup, append, names, processors};
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage, SourceFileCoverage};
 
-/// Writes the report into `folder`, which exists; it begins at `index.html`.
+/// Writes the report into the existing `folder`; its first page is `index.html`.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -54,7 +52,7 @@ pub fn write(report: &Report<'_>, folder: &Path) -> io::Result<()> {
     write_shared(report, report.name, &search, folder)
 }
 
-/// Writes the pages of one bundle, that of the module with this number.
+/// Writes the pages of one bundle, of the module with this number.
 fn write_module<'a>(
     report: &Report<'a>,
     number: usize,
@@ -82,7 +80,7 @@ fn write_module<'a>(
     Ok(pages)
 }
 
-/// Writes what all pages of a folder use.
+/// Writes the files that all pages of a folder share.
 fn write_shared(report: &Report<'_>, name: &str, search: &str, folder: &Path) -> io::Result<()> {
     let styles = [include_str!("html/report.css"), &page::widths()].concat();
     std::fs::write(folder.join("report.css"), styles)?;
@@ -95,16 +93,16 @@ fn write_shared(report: &Report<'_>, name: &str, search: &str, folder: &Path) ->
 struct Pages<'a> {
     bundle: &'a BundleCoverage,
     links: Links<'a>,
-    /// What is missing in the report.
+    /// Sentences about missing data.
     incomplete: Vec<&'a str>,
-    /// The names of the report and of the module that the bundle is.
+    /// The names of the report and of the bundle's module.
     head: Head<'a>,
     /// The number of the module, and the tests that executed its lines.
     per_test: Option<(usize, &'a PerTest<'a>)>,
 }
 
 impl Pages<'_> {
-    /// The path of a page, from whose folder `root` leads to that of the bundle.
+    /// Returns the path of a page; `root` leads from its folder to that of the bundle.
     fn path(&self, root: &str, steps: Vec<Crumb>) -> Vec<Crumb> {
         let up = |group: &str| Crumb::new(group, &format!("{root}../index.html"));
         let group = self.head.module.map(|_| up(self.head.report));
@@ -141,7 +139,7 @@ impl Pages<'_> {
         page.finish()
     }
 
-    /// Classes that were measured from other bytes count as missed, or in part: that must be seen.
+    /// Shows a notice: classes measured from other bytes count as missed, or partly missed.
     fn no_match(&self, body: &mut String) {
         let (carried, missed): (Vec<_>, Vec<_>) = self
             .bundle
@@ -178,7 +176,8 @@ impl Pages<'_> {
         }
     }
 
-    /// All classes for the search: name, link behind `folder`, covered percent of its instructions, source file.
+    /// Returns the data of the search: name, link relative to `folder`, percentage of covered instructions, source
+    /// file.
     fn search_data(&self, folder: &str) -> String {
         let mut data = String::new();
         for package in &self.bundle.packages {
@@ -247,7 +246,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// The path of a page in the folder of a package.
+    /// Returns the path of a page in the folder of a package.
     fn crumbs(&self, package: &PackageCoverage, here: Option<&str>) -> Vec<Crumb> {
         let report = Crumb::new(&self.bundle.name, "../../index.html");
         let name = names::package(&package.name);
@@ -285,7 +284,7 @@ impl Pages<'_> {
         page.finish()
     }
 
-    /// Label and link of a line in the class's source file.
+    /// Returns label and link of a line in the class's source file.
     fn place(
         &self,
         package: &PackageCoverage,
@@ -300,7 +299,7 @@ impl Pages<'_> {
         })
     }
 
-    /// The page of a class that names no source file.
+    /// Returns the page of a class without a source file.
     fn class(&self, package: &PackageCoverage, class: &ClassCoverage) -> String {
         let name = names::class(class);
         let mut page = Page::new(
@@ -316,7 +315,7 @@ impl Pages<'_> {
         page.finish()
     }
 
-    /// The page of a source file: the methods of its classes, and its lines.
+    /// Returns the page of a source file: the methods of its classes, and its lines.
     fn source(
         &self,
         package: &PackageCoverage,
@@ -346,7 +345,7 @@ impl Pages<'_> {
         page.finish()
     }
 
-    /// The methods of a class of a source file, below its name.
+    /// Writes the methods of a class in a source file, below its name.
     fn section(&self, body: &mut String, class: &ClassCoverage, open: &str) {
         let name = text(&names::class(class));
         let _ = write!(body, "<details class=class{open}><summary>{name}");
@@ -364,10 +363,10 @@ impl Pages<'_> {
     }
 }
 
-/// Of a file with more classes than these, the methods are shown when they are asked for.
+/// Maximum number of classes in a file whose methods are shown without a click.
 const OPEN: usize = 3;
 
-/// What is measured from another version counts as missed, or in part: that must be seen.
+/// Shows a notice: a class measured from another version counts as missed, or partly missed.
 fn another_version(body: &mut String, class: &ClassCoverage) {
     if !class.no_match {
         return;
@@ -385,7 +384,7 @@ fn another_version(body: &mut String, class: &ClassCoverage) {
     );
 }
 
-/// The methods of a class; each leads to its first line, which is on the same page.
+/// Writes the methods of a class; each links to its first line, on the same page.
 fn methods(body: &mut String, class: &ClassCoverage) {
     let rows = class.methods.iter().map(|method| {
         let line = method.first_source_line();
@@ -402,7 +401,7 @@ fn methods(body: &mut String, class: &ClassCoverage) {
     rows::write(body, "Method", Columns::Methods, rows, &class.counters);
 }
 
-/// A JavaScript string that cannot end its script element either.
+/// Encodes a JavaScript string that cannot end its script element.
 fn script_string(text: &str) -> String {
     let mut string = String::with_capacity(text.len() + 2);
     string.push('"');

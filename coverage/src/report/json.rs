@@ -1,6 +1,6 @@
-//! The report as JSON, for programs: every counter of everything, and the lines.
+//! The report as JSON, for programs: all counters and lines.
 //!
-//! The format is described in `docs/coverage.md`; [`VERSION`] grows when something in it changes its meaning or goes.
+//! `docs/coverage.md` describes the format. [`VERSION`] increases when a field changes its meaning or is removed.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use jvms::names::binary;
 /// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// Writes the report; source files have the paths that are known.
+/// Writes the report; source files have a path if it is known.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -71,7 +71,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     out.flush()
 }
 
-/// Finds the tests of the lines of a source file in a module, if they are known.
+/// Finds the tests that executed a source file of a module, if they are known.
 type FindTests<'a> = dyn Fn(&SourceFileCoverage) -> Option<&'a OfFile> + 'a;
 
 fn of_module<'a>(report: &Report<'a>, number: usize) -> Box<FindTests<'a>> {
@@ -79,7 +79,7 @@ fn of_module<'a>(report: &Report<'a>, number: usize) -> Box<FindTests<'a>> {
     Box::new(move |file| per_test?.of_file(number, file))
 }
 
-/// The names of the tests, by whose places in this list the lines name them.
+/// Writes the names of the tests; lines refer to them by index.
 fn write_tests(out: &mut dyn Write, per_test: &PerTest<'_>) -> io::Result<()> {
     out.write_all(b"\n\"tests\":[")?;
     list(out, per_test.tests.tests(), |out, test| {
@@ -214,7 +214,7 @@ fn list<T>(
     Ok(())
 }
 
-/// All six, also those of nothing.
+/// Writes all six counters, including empty ones.
 fn counters(counters: &Counters) -> String {
     let pairs = CounterKind::ALL.map(|kind| {
         let counter = counters.of(kind);
@@ -228,7 +228,7 @@ fn counters(counters: &Counters) -> String {
     format!("{{{}}}", pairs.join(","))
 }
 
-/// A string of JSON, in ASCII but for letters.
+/// Encodes a JSON string, in ASCII except for letters.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -10,12 +10,11 @@ use crate::model::{
     BundleCoverage, Counter, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
 };
 
-/// Writes the report; files are named as the sources have them, those that they do not know
-/// `package/File.java`, and what was executed counts as executed once where nothing was
-/// counted. Classes that name no source file are left out.
+/// Writes the report. Files have the names of the source lookup, unknown ones `package/File.java`. An executed line
+/// counts as executed once, unless executions were counted. Classes without a source file are left out.
 ///
-/// With tests, each test has a section for each file that it executed in part. Every file has a section without a test's
-/// name, for the executions outside of tests. The sum over all sections is the coverage as a whole.
+/// With tests, each test has a section for each file that it executed. Every file also has a section without a test
+/// name, for the executions outside tests. The sum of all sections is the total coverage.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -41,23 +40,23 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     Ok(())
 }
 
-/// Whose the numbers of a section are.
+/// The origin of a section's numbers.
 struct Section<'a> {
-    /// The name of the test, or nothing.
+    /// The name of the test, or empty.
     test: &'a str,
-    /// The tests whose executions do not count here, where all were counted.
+    /// The tests whose executions do not count here, if all were counted.
     outside_of: Option<&'a PerTest<'a>>,
 }
 
 impl Section<'_> {
-    /// Everything that was executed.
+    /// The section of all executions.
     const WHOLE: Section<'static> = Section {
         test: "",
         outside_of: None,
     };
 }
 
-/// Writes the files of these bundles, one for each module of the report.
+/// Writes the files of these bundles, one bundle for each module of the report.
 fn write_section(
     report: &Report<'_>,
     bundles: &[&BundleCoverage],
@@ -89,8 +88,8 @@ fn write_section(
     Ok(())
 }
 
-/// Writes the name of a test with the letters, digits and underscores that LCOV allows: `com_acme_SumTest__adds`. If two
-/// names could become one, a hash of the name follows.
+/// Converts the name of a test to the letters, digits and underscores that LCOV allows: `com_acme_SumTest__adds`. If
+/// two names could clash, a hash of the name follows.
 fn test_name(name: &str) -> String {
     let (class, method) = name.split_once('#').unwrap_or((name, ""));
     let is_letter = |char: char| char.is_ascii_alphanumeric();
@@ -108,14 +107,14 @@ fn test_name(name: &str) -> String {
     }
 }
 
-/// The FNV-1a hash of a text.
+/// Computes the FNV-1a hash of a text.
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })
 }
 
-/// All executions of a file, from which those of tests are taken.
+/// All executions of a file, from which those of tests are subtracted.
 struct Outside<'a> {
     package: Option<&'a PackageCoverage>,
     file: Option<&'a SourceFileCoverage>,
@@ -234,8 +233,8 @@ impl File<'_> {
     }
 }
 
-/// Each decision of the line is a block with its branches. Where only their number is known, as of lines that were
-/// inlined, the first ones of one block are those that were taken.
+/// Writes a block for each decision of the line. If only the number of branches is known, as for inlined lines, the
+/// taken ones come first in a single block.
 fn write_branches(
     number: u32,
     line: &LineCoverage,
@@ -263,7 +262,7 @@ fn write_branches(
     Ok(())
 }
 
-/// Control characters would break the line-based format.
+/// Replaces control characters, which would break the line-based format.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{FFFD}")
 }
@@ -275,7 +274,7 @@ mod tests {
     use crate::report::per_test::tests::written;
     use crate::report::{NoSources, fixture};
 
-    /// The branches of a program whose one decision took these.
+    /// Returns the branches of a program with one decision; the flags mark the taken ones.
     fn branches(taken: &[bool]) -> Vec<String> {
         let hit = taken.iter().filter(|taken| **taken).count() as u32;
         let missed = taken.len() as u32 - hit;

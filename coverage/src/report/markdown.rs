@@ -1,4 +1,4 @@
-//! A summary in Markdown, for a comment on a pull request or the summary of a workflow.
+//! A summary in Markdown, for a pull request comment or a workflow summary.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,9 +9,9 @@ use super::table::percent;
 use super::{Report, names};
 use crate::model::{Counter, CounterKind, Counters};
 
-/// Rows of a table: comments have a greatest length.
+/// Maximum number of table rows: comments have a maximum length.
 const ROWS: usize = 250;
-/// Ranges of lines of a file.
+/// Maximum number of line ranges of a file.
 const LISTED: usize = 30;
 
 const COLUMNS: [CounterKind; 4] = [
@@ -66,14 +66,14 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     out.write_all(text.as_bytes())
 }
 
-/// What is missing must be seen.
+/// Writes notices about missing data.
 fn incomplete(report: &Report<'_>, text: &mut String) {
     for sentence in report.incomplete() {
         let _ = writeln!(text, "\n**Incomplete:** {}", plain(sentence));
     }
 }
 
-/// Writes a table of the files with changed lines, and which of these lines are not covered.
+/// Writes a table of the files with changed lines, and of the uncovered ones among these lines.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -118,14 +118,14 @@ pub fn write_changed(
     out.write_all(text.as_bytes())
 }
 
-/// Says how many rows are left out.
+/// Writes the number of rows that are left out.
 fn more(rows: usize, columns: usize, text: &mut String) {
     if let Some(more) = rows.checked_sub(ROWS).filter(|more| *more > 0) {
         let _ = writeln!(text, "| and {more} more{} |", " |".repeat(columns));
     }
 }
 
-/// `80% (4 of 5)`.
+/// Formats `80% (4 of 5)`.
 fn share(counter: Counter) -> String {
     match percent(counter) {
         Some(percent) => format!(
@@ -138,12 +138,12 @@ fn share(counter: Counter) -> String {
     }
 }
 
-/// A name that stays within its cell, whatever it holds.
+/// Formats a name so that it cannot break its cell.
 fn code(name: &str) -> String {
     format!("<code>{}</code>", plain(name))
 }
 
-/// Text without meaning for Markdown.
+/// Escapes text so that Markdown does not interpret it.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for character in escape(&escape::line(text)).chars() {

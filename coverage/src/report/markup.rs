@@ -1,4 +1,4 @@
-//! XML, for the reports that are XML.
+//! Writes XML.
 
 use std::io::{self, Write};
 
@@ -7,18 +7,18 @@ use super::append::{self, push_all};
 /// Attributes of an element, in order.
 pub(super) type Attributes<'a> = [(&'a str, &'a str)];
 
-/// Text is handed on in pieces of about this many bytes.
+/// Approximate number of bytes passed on at once.
 const PIECE: usize = 64 << 10;
 
-/// Writes elements one after the other. Their names and those of attributes are XML's, values may be any text.
+/// Writes elements sequentially. Element and attribute names must be valid, values may be any text.
 pub(super) struct Markup<W: Write> {
     out: W,
-    /// What `out` has not been given yet.
+    /// Text that `out` has not received yet.
     text: String,
 }
 
 impl Markup<Vec<u8>> {
-    /// What `content` writes, to be [appended](Self::append) to a document.
+    /// Writes `content` to a buffer that can be [appended](Self::append) to a document.
     pub(super) fn part(content: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let mut part = Self {
             out: Vec::new(),
@@ -31,7 +31,7 @@ impl Markup<Vec<u8>> {
 }
 
 impl<W: Write> Markup<W> {
-    /// Begins a document with its declaration and document type.
+    /// Starts a document with its declaration and document type.
     pub(super) fn new(out: W, standalone: Option<&str>, doctype: &str) -> Self {
         let standalone =
             standalone.map_or_else(String::new, |value| format!(" standalone=\"{value}\""));
@@ -42,13 +42,13 @@ impl<W: Write> Markup<W> {
         Self { out, text }
     }
 
-    /// A part that was made apart from the document.
+    /// Appends a part that was written separately.
     pub(super) fn append(&mut self, part: &[u8]) -> io::Result<()> {
         self.hand_on()?;
         self.out.write_all(part)
     }
 
-    /// An element with the content that `content` writes.
+    /// Writes an element; the closure writes its content.
     pub(super) fn element(
         &mut self,
         name: &str,
@@ -58,7 +58,7 @@ impl<W: Write> Markup<W> {
         self.numbered(name, attributes, &[], content)
     }
 
-    /// The same, with attributes behind `attributes` that are numbers.
+    /// Writes an element with additional numeric attributes after `attributes`.
     pub(super) fn numbered(
         &mut self,
         name: &str,
@@ -76,35 +76,35 @@ impl<W: Write> Markup<W> {
         Ok(())
     }
 
-    /// An element without content.
+    /// Writes an element without content.
     pub(super) fn empty(&mut self, name: &str, attributes: &Attributes<'_>) {
         self.start(name, attributes, &[]);
         self.text.push_str("/>");
     }
 
-    /// Markup as it is, in parts.
+    /// Writes raw markup.
     pub(super) fn raw<const N: usize>(&mut self, parts: [&str; N]) {
         push_all(&mut self.text, parts);
     }
 
-    /// Markup as it is, and a number between each two pieces.
+    /// Writes raw markup, with a number between each two pieces.
     pub(super) fn filled(&mut self, pieces: &[&str], numbers: &[u32]) {
         append::filled(pieces, numbers, &mut self.text);
     }
 
-    /// A comment for each sentence of what the report lacks, as no element of these formats says it.
+    /// Writes a comment for each sentence about missing data: these formats have no element for it.
     pub(super) fn incomplete<'s>(&mut self, sentences: impl Iterator<Item = &'s str>) {
         for sentence in sentences {
             push_all(&mut self.text, ["<!-- ", &incomplete(sentence), " -->"]);
         }
     }
 
-    /// Text.
+    /// Writes text.
     pub(super) fn text(&mut self, text: &str) {
         escape_into(text, &mut self.text);
     }
 
-    /// Ends the document: hands on what is left of it.
+    /// Ends the document: passes on the rest.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.hand_on()?;
         self.out.flush()
@@ -136,20 +136,19 @@ impl<W: Write> Markup<W> {
     }
 }
 
-/// A sentence of what a report lacks, as it may stand in a comment of XML: without two hyphens in a row.
+/// Formats a sentence about missing data for an XML comment, without consecutive hyphens.
 pub(super) fn incomplete(sentence: &str) -> String {
     format!("incomplete: {}", escape(sentence).replace("--", "-&#45;"))
 }
 
-/// Escapes for XML 1.0 and HTML alike; characters that XML 1.0 cannot hold become
-/// U+FFFD, for names in class files may contain any.
+/// Escapes text for XML 1.0 and HTML. Characters that XML 1.0 forbids become U+FFFD; class files may contain any.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     escape_into(text, &mut escaped);
     escaped
 }
 
-/// [`escape()`] into a text that exists.
+/// Appends the result of [`escape()`].
 fn escape_into(text: &str, escaped: &mut String) {
     append::escaped(text, escaped, |character, escaped| match character {
         '&' => escaped.push_str("&amp;"),

@@ -1,11 +1,11 @@
-//! Names as a Java programmer writes them.
+//! Formats names as a Java programmer writes them.
 
 use jvms::descriptor::Parameters;
 use jvms::names;
 
 use crate::model::{ClassCoverage, MethodCoverage};
 
-/// `java.util`, or `default` for the unnamed package.
+/// Returns `java.util`, or `default` for the unnamed package.
 #[must_use]
 pub fn package(internal: &str) -> String {
     if internal.is_empty() {
@@ -15,7 +15,7 @@ pub fn package(internal: &str) -> String {
     }
 }
 
-/// `Map.Entry`, or `Main.new Runnable() {...}` for an anonymous class.
+/// Returns `Map.Entry`, or `Main.new Runnable() {...}` for an anonymous class.
 pub(super) fn class(class: &ClassCoverage) -> String {
     let super_type = class.interfaces.first().or(class.super_name.as_ref());
     match (anonymous(&class.name), super_type) {
@@ -26,25 +26,25 @@ pub(super) fn class(class: &ClassCoverage) -> String {
     }
 }
 
-/// `put(Object, int)`; `Map(int)` for a constructor, `static {...}` for `<clinit>`.
+/// Returns `put(Object, int)`; `Map(int)` for a constructor, `static {...}` for `<clinit>`.
 pub(super) fn method(class: &ClassCoverage, method: &MethodCoverage) -> String {
     method_with(class, method, simple)
 }
 
-/// `java.util.Map.Entry`.
+/// Returns `java.util.Map.Entry`.
 #[must_use]
 pub fn qualified_class(internal: &str) -> String {
     names::binary(internal).replace('$', ".")
 }
 
-/// `java.util.Map.put(java.lang.Object, int)`.
+/// Returns `java.util.Map.put(java.lang.Object, int)`.
 #[must_use]
 pub fn qualified_method(class: &ClassCoverage, method: &MethodCoverage) -> String {
     let name = method_with(class, method, qualified_class);
     format!("{}.{name}", qualified_class(&class.name))
 }
 
-/// The name of a method with its parameters, classes among them as `class_name` shows them.
+/// Returns the name of a method with its parameters; `class_name` formats the classes.
 fn method_with(
     class: &ClassCoverage,
     method: &MethodCoverage,
@@ -61,7 +61,7 @@ fn method_with(
     format!("{name}({})", types.join(", "))
 }
 
-/// The name of the class around an anonymous one.
+/// Returns the enclosing class of an anonymous class.
 fn anonymous(name: &str) -> Option<&str> {
     let (outer, inner) = name.rsplit_once('$')?;
     let first = inner.chars().next()?;

@@ -1,4 +1,4 @@
-//! Which tests executed which lines.
+//! Maps tests to the lines that they executed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -6,53 +6,53 @@ use std::sync::{Mutex, PoisonError};
 use super::processors;
 use crate::model::{BundleCoverage, SourceFileCoverage};
 
-/// A test that was told from others.
+/// An identified test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Test {
-    /// Its name: `com.acme.SumTest#adds`, or the class for what its tests share.
+    /// Its name: `com.acme.SumTest#adds`, or the class for code that its tests share.
     pub name: String,
-    /// Other tests ran at the same time, so that some of its lines may be theirs alone.
+    /// Set if other tests ran at the same time, so that some of its lines may be theirs.
     pub is_together: bool,
 }
 
-/// What each of several tests executed of the classes of a report.
+/// The coverage of single tests.
 ///
-/// A bundle here holds, for one module of the report, all classes of those source files of which something was executed.
+/// A bundle here holds, for one module of the report, all classes of those source files that the test executed.
 pub trait Tests: Sync {
-    /// The tests, in the order of their names.
+    /// Returns the tests, ordered by name.
     fn tests(&self) -> &[Test];
 
-    /// What the test with this number executed: a bundle for each module.
+    /// Returns the coverage of the test with this number: a bundle for each module.
     fn executed(&self, number: usize) -> Vec<BundleCoverage>;
 
-    /// What was executed outside of tests: a bundle for each module, with all source files of the report.
+    /// Returns the coverage outside tests: a bundle for each module, with all source files of the report.
     fn outside(&self) -> Vec<BundleCoverage>;
 }
 
 /// The tests that executed a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OfLine {
-    /// Their numbers, rising.
+    /// Test numbers, ascending.
     pub tests: Vec<u32>,
-    /// Whether the line was executed outside of tests, too.
+    /// `true` if the line was executed outside tests, too.
     pub is_outside: bool,
 }
 
 /// The tests of the lines of a source file.
 pub type OfFile = BTreeMap<u32, OfLine>;
 
-/// The source files of a module, by package, name, and which of several of this name it is.
+/// The source files of a module, by package, name, and copy number.
 type OfModule = HashMap<(String, String, u16), OfFile>;
 
 /// The tests of a report, by test and by line.
 pub struct PerTest<'a> {
-    /// What each of them executed.
+    /// The coverage of each test.
     pub tests: &'a dyn Tests,
     modules: Vec<OfModule>,
 }
 
 impl<'a> PerTest<'a> {
-    /// Asks for what each test executed, and keeps the tests of each line.
+    /// Reads the coverage of each test and collects the tests of each line.
     #[must_use]
     pub fn new(tests: &'a dyn Tests) -> Self {
         let modules = Mutex::new(Vec::<OfModule>::new());
@@ -79,13 +79,13 @@ impl<'a> PerTest<'a> {
         Self { tests, modules }
     }
 
-    /// The test with this number.
+    /// Returns the test with this number.
     #[must_use]
     pub fn test(&self, number: u32) -> Option<&'a Test> {
         self.tests.tests().get(number as usize)
     }
 
-    /// The tests of a source file in a module, which is given by its number.
+    /// Returns the tests of a source file in the module with this number.
     #[must_use]
     pub fn of_file(&self, module: usize, file: &SourceFileCoverage) -> Option<&OfFile> {
         self.modules.get(module)?.get(&key(file))
@@ -104,7 +104,7 @@ fn key(file: &SourceFileCoverage) -> (String, String, u16) {
     (file.package.clone(), file.name.clone(), file.copy)
 }
 
-/// Changes what is known of each line that a bundle has as executed.
+/// Updates the entry of each line that the bundle executed.
 fn add_executed(files: &mut OfModule, bundle: &BundleCoverage, change: &dyn Fn(&mut OfLine)) {
     let packages = bundle.packages.iter();
     for file in packages.flat_map(|package| &package.source_files) {
@@ -123,7 +123,8 @@ pub(super) mod tests {
     use crate::report::{NoSources, Report, fixture};
     use std::io;
 
-    /// Tests of the account: all of them withdraw, the first three successfully, and the constructor ran outside of tests.
+    /// Tests of the account: all of them withdraw, the first three successfully, and the constructor ran outside
+    /// tests.
     pub(crate) struct Withdrawals(pub(crate) Vec<Test>);
 
     impl Withdrawals {
@@ -136,7 +137,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Writes a report of a bundle with so many tests.
+    /// Writes a report of a bundle with this number of tests.
     pub(crate) fn written(
         bundle: &BundleCoverage,
         tests: usize,

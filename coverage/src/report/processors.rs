@@ -1,11 +1,11 @@
-//! Work that all processors share.
+//! Distributes work over all processors.
 
 use std::io;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// Does `part` for each number below `count`, in any order; after an error no further part is begun.
+/// Calls `part` for each number below `count`, in any order. After an error no further part is started.
 pub(super) fn share(
     count: usize,
     part: &(dyn Fn(usize) -> io::Result<()> + Sync),
@@ -22,7 +22,7 @@ pub(super) fn share(
     };
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
-        // Where no thread can be had, this one does it all.
+        // If no thread can be started, this one does all the work.
         let others = 1..processors.min(count);
         let others: Vec<_> = others
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())

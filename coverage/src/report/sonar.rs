@@ -7,8 +7,8 @@ use super::markup::{escape, incomplete};
 use super::{Report, SourceLookup, path_of};
 use crate::model::SourceFileCoverage;
 
-/// Writes the report; files are named as the sources have them, those that they do not know
-/// `package/File.java`. Classes that name no source file are left out.
+/// Writes the report. Files have the names of the source lookup, unknown ones `package/File.java`. Classes without a
+/// source file are left out.
 ///
 /// # Errors
 /// `out` cannot be written.

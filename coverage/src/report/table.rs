@@ -1,7 +1,6 @@
-//! The summary on a terminal: one row per module, per package, or per class when there is
-//! only one package.
+//! The summary on a terminal: one row for each module or package, or for each class of a single package.
 //!
-//! Percentages are cut so that `100%` means everything, `0%` nothing, and `<1%` something.
+//! Percentages are truncated so that `100%` means everything, `0%` nothing, and `<1%` something.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -23,10 +22,10 @@ const BAR: usize = 8;
 const WITH_BAR: usize = 2 + BAR + 5;
 /// Width of a column without bars: two blanks, the longest heading.
 const WITHOUT_BAR: usize = 2 + 12;
-/// Names are cut to no less than this.
+/// Minimum length of a truncated name.
 const NARROWEST_NAME: usize = 12;
 
-/// What a row stands for.
+/// The content of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// A module of a group.
@@ -37,14 +36,14 @@ pub enum Rows {
     Classes,
 }
 
-/// How the table is laid out.
+/// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Characters in a line; bars are left out where they do not fit.
+    /// Characters in a line; bars that do not fit are left out.
     pub width: usize,
-    /// Whether to use the terminal's colours (ANSI escapes).
+    /// Uses the terminal's colours (ANSI escapes).
     pub colours: bool,
-    /// What a row stands for; none: whatever says more.
+    /// The content of a row; `None` selects the most useful one.
     pub rows: Option<Rows>,
 }
 
@@ -66,10 +65,10 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     write_with(report, &Layout::default(), out)
 }
 
-/// What is written instead of an empty table.
+/// The text of an empty table.
 pub const NOTHING: &str = "no class with instructions was measured";
 
-/// Writes the table as `layout` says.
+/// Writes the table with this layout.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -197,7 +196,7 @@ impl Table {
     }
 }
 
-/// Covered items of a hundred: `0` only for none, `100` only for all, `<1` for few.
+/// Returns the percentage of covered items: `0` only for none, `100` only for all, `<1` for few.
 pub(super) fn percent(counter: Counter) -> Option<Cow<'static, str>> {
     let hundredths = (u64::from(counter.covered) * 100).checked_div(u64::from(counter.total()))?;
     Some(match (hundredths, counter.covered) {
@@ -208,7 +207,7 @@ pub(super) fn percent(counter: Counter) -> Option<Cow<'static, str>> {
     })
 }
 
-/// The filled part of a bar, to an eighth of a character.
+/// Returns the filled part of a bar, to an eighth of a character.
 fn bar(counter: Counter) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = counter
@@ -222,7 +221,7 @@ fn bar(counter: Counter) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// The end of a name says more than its beginning.
+/// Truncates a name at its start, because the end is more significant.
 pub(super) fn shortened(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {

@@ -12,11 +12,9 @@ const DOCTYPE: &str = r#"report PUBLIC "-//JACOCO//DTD Report 1.1//EN" "report.d
 
 /// Writes the report.
 ///
-/// Counters without items and lines without instructions are left out; classes
-/// and source files without any are listed. This is what JaCoCo 0.8.15 writes,
-/// except that packages, classes and source files are in the order of their
-/// names, which JaCoCo leaves to a hash table. What the report lacks is named in
-/// comments.
+/// It leaves out counters without items and lines without instructions, but lists classes and source files without
+/// any. The output equals that of JaCoCo 0.8.15, except for the order: packages, classes and source files are sorted
+/// by name here, and by a hash table in JaCoCo. Comments name missing data.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -49,7 +47,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
     xml.finish()
 }
 
-/// Packages at a time, which several threads write: few enough for memory.
+/// Number of packages that several threads write at a time: few enough for memory.
 const AT_A_TIME: usize = 64;
 
 fn write_packages<W: Write>(xml: &mut Markup<W>, packages: &[PackageCoverage]) -> io::Result<()> {
@@ -107,7 +105,7 @@ fn write_method<W: Write>(xml: &mut Markup<W>, method: &MethodCoverage) -> io::R
     })
 }
 
-/// An element of a line: its number, and instructions and branches, missed and covered.
+/// Parts of a line element: its number, and missed and covered instructions and branches.
 const LINE: [&str; 6] = [
     "<line nr=\"",
     "\" mi=\"",

@@ -1,4 +1,4 @@
-//! What the Compose compiler puts around the body of a `@Composable` function.
+//! The code that the Compose compiler adds around the body of a `@Composable` function.
 
 use jvms::opcode;
 
@@ -30,7 +30,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The jump right behind `at`, and where it leads to.
+/// Returns the jump directly after `at`, and its target.
 fn jump_behind(context: &FilterContext<'_>, at: usize, opcode: u8) -> Option<(usize, usize)> {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(at));
@@ -39,7 +39,8 @@ fn jump_behind(context: &FilterContext<'_>, at: usize, opcode: u8) -> Option<(us
     Some((jump, context.nodes.jump_label(jump)?))
 }
 
-/// For runtimes until 1.7: what compares the arguments with those before, and what is behind the body.
+/// For runtimes up to 1.7: leaves out the comparison of the arguments with the previous ones, and the code after the
+/// body.
 fn ignore_skipping(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
     if let Some((jump, end)) = jump_behind(context, at, opcode::IFNE) {
         output.ignore(context.nodes, 0, jump);
@@ -47,14 +48,14 @@ fn ignore_skipping(context: &FilterContext<'_>, at: usize, output: &mut FilterOu
     }
 }
 
-/// For later runtimes: what compares the arguments with those before.
+/// For later runtimes: leaves out the comparison of the arguments with the previous ones.
 fn ignore_comparisons(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
     if let Some((jump, _)) = jump_behind(context, at, opcode::IFEQ) {
         output.ignore(context.nodes, 0, jump);
     }
 }
 
-/// What tells of the function in a trace.
+/// Leaves out the code that reports the function to a trace.
 fn ignore_trace(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
     if let Some((jump, end)) = jump_behind(context, at, opcode::IFEQ)
         && end > jump
@@ -63,7 +64,7 @@ fn ignore_trace(context: &FilterContext<'_>, at: usize, output: &mut FilterOutpu
     }
 }
 
-/// What calls the function again: `endRestartGroup()?.updateScope { … }`.
+/// Leaves out the code that calls the function again: `endRestartGroup()?.updateScope { … }`.
 fn ignore_restart(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(at));

@@ -50,7 +50,7 @@ fn next_is_throw_on_failure(cursor: &mut Cursor<'_>) {
     );
 }
 
-/// A call at the end needs no state, but another value in place of what it returns.
+/// Leaves out the code after a tail call, which needs no state and replaces the returned value.
 fn ignore_tail_calls(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {
@@ -68,7 +68,7 @@ fn ignore_tail_calls(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// What tells a debugger that `suspendCoroutineUninterceptedOrReturn` suspends.
+/// Leaves out the code that reports the suspension by `suspendCoroutineUninterceptedOrReturn` to a debugger.
 fn ignore_debug_probes(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {
@@ -94,7 +94,7 @@ fn ignore_debug_probes(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The state machine whose first instruction is at `at`.
+/// Leaves out the state machine whose first instruction is at `at`.
 fn ignore_state_machine(
     context: &FilterContext<'_>,
     at: usize,
@@ -145,7 +145,7 @@ fn end_of_default(cursor: &mut Cursor<'_>, default: usize) -> Option<usize> {
     cursor.at()
 }
 
-/// The range behind a call that may suspend: it returns, and begins again at `state`.
+/// Returns the range after a call that may suspend: it returns, and restarts at `state`.
 fn suspension(
     context: &FilterContext<'_>,
     cursor: &mut Cursor<'_>,
@@ -173,7 +173,7 @@ fn suspension(
         if nodes.next_instruction(loaded) == resumed {
             return Some((first, loaded));
         }
-        // The result of a function that returns a value class was boxed.
+        // The function returns a boxed value class.
         cursor.next_is(opcode::CHECKCAST);
         cursor.next_is(opcode::INVOKEVIRTUAL);
         let unboxes = cursor.member()?.name == "unbox-impl";

@@ -1,4 +1,4 @@
-//! The tests for arguments that were left out, in `…$default` and in constructors with a `DefaultConstructorMarker`.
+//! The tests for omitted arguments, in `…$default` and in constructors with a `DefaultConstructorMarker`.
 
 use jvms::access_flags::{ACC_STATIC, ACC_SYNTHETIC};
 use jvms::descriptor::{BaseType, FieldType, Parameters};
@@ -10,7 +10,7 @@ use super::super::output::FilterOutput;
 use crate::class::Operand;
 
 const MARKER: &[u8] = b"kotlin/jvm/internal/DefaultConstructorMarker";
-/// Arguments for which one mask has bits.
+/// Number of arguments with a bit in one mask.
 const BITS: usize = 32;
 
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
@@ -30,7 +30,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     ignore_tests(context, &masks(context, before), output);
 }
 
-/// The local variables of the masks, which stand behind the arguments, one for each 32 of them.
+/// Returns the local variables of the masks, which follow the arguments, one for each 32 of them.
 fn masks(context: &FilterContext<'_>, parameters: &[FieldType<'_>]) -> Vec<u16> {
     let receiver = u16::from(context.method.access_flags & ACC_STATIC == 0);
     let count = parameters.len().div_ceil(BITS + 1);
@@ -46,7 +46,7 @@ fn masks(context: &FilterContext<'_>, parameters: &[FieldType<'_>]) -> Vec<u16> 
     masks
 }
 
-/// What refuses a call by `super`, which could not find the default arguments.
+/// Leaves out the code that rejects a call by `super`, which cannot find the default arguments.
 fn ignore_super_call(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     let mut cursor = Cursor::at_first(nodes);
@@ -61,7 +61,7 @@ fn ignore_super_call(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// The jumps behind `mask & bit`.
+/// Leaves out the jumps after `mask & bit`.
 fn ignore_tests(context: &FilterContext<'_>, masks: &[u16], output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {

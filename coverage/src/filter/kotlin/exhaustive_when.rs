@@ -1,4 +1,4 @@
-//! The default branch that an exhaustive `when` has without `else`, and the number -1 for a null among enum constants.
+//! The default branch of an exhaustive `when` without `else`, and the number -1 for a null enum constant.
 
 use jvms::opcode;
 
@@ -39,7 +39,7 @@ fn end_of_throw(context: &FilterContext<'_>, label: usize) -> Option<usize> {
     cursor.at()
 }
 
-/// What finds the number of the enum constant in front of the switch at `switch`.
+/// Leaves out the code that finds the number of the enum constant before the switch at `switch`.
 fn ignore_null_number(context: &FilterContext<'_>, switch: usize, output: &mut FilterOutput) {
     const LENGTH: usize = 9;
     const NOT_NULL: (&str, u32) = ("not null", 0);

@@ -1,10 +1,10 @@
-//! The methods with boxed value classes made for `@JvmExposeBoxed`.
+//! The methods with boxed value classes generated for `@JvmExposeBoxed`.
 
 use super::super::context::FilterContext;
 use super::super::output::FilterOutput;
 
 pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
-    // Visible ones are on the methods of annotated classes, which JaCoCo keeps.
+    // Methods of annotated classes have a visible annotation; JaCoCo keeps them.
     let mut annotations = context.method.invisible_annotations.iter();
     if annotations.any(|annotation| *annotation == "Lkotlin/jvm/JvmExposeBoxed;") {
         context.ignore_all(output);

@@ -1,4 +1,4 @@
-//! Instructions that were inlined from elsewhere: their lines are counted where they come from.
+//! Inlined instructions: their lines count in the code that declares them.
 
 use super::super::context::FilterContext;
 use super::super::nodes::Node;

@@ -1,5 +1,5 @@
-//! Methods that only call the body of an interface's function: in the classes that inherit it, and for code compiled
-//! against older interfaces in `DefaultImpls`.
+//! Methods that only call the body of an interface's function: in inheriting classes, and in `DefaultImpls` for code
+//! compiled against older interfaces.
 
 use jvms::access_flags::ACC_STATIC;
 use jvms::opcode;
@@ -31,7 +31,7 @@ fn calls_inherited(context: &FilterContext<'_>) -> bool {
     inherited && cursor.is_met()
 }
 
-/// `access$name$jd` is the accessor of an interface's function for its compatibility method.
+/// Checks for `access$name$jd`, the accessor of an interface's function for its compatibility method.
 fn calls_accessor(context: &FilterContext<'_>) -> bool {
     let nodes = context.nodes;
     context.class.name.ends_with("$DefaultImpls")

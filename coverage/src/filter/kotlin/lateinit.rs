@@ -23,7 +23,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// A getter throws behind its `areturn`.
+/// Handles a getter, which throws after its `areturn`.
 fn ignore_at_end(
     context: &FilterContext<'_>,
     jump: usize,
@@ -41,7 +41,7 @@ fn ignore_at_end(
     }
 }
 
-/// Stands at the call behind `before` that throws; what follows it is there for the verifier.
+/// Returns a cursor at the throwing call after `before`; the code after it exists for the verifier.
 fn failure<'a>(context: &FilterContext<'a>, before: usize) -> Cursor<'a> {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(before));

@@ -1,7 +1,7 @@
-//! The overloads made for `@JvmOverloads` that return nothing, such as constructors: their one line begins at the `return`,
-//! behind the call that fills in default arguments.
+//! The `void` overloads generated for `@JvmOverloads`, such as constructors: their only line starts at the `return`,
+//! after the call that fills in default arguments.
 //!
-//! Others have no lines, or one that begins where they return a value, which counts.
+//! Other overloads have no lines, or a line that starts at the return of a value, which counts.
 
 use jvms::opcode;
 

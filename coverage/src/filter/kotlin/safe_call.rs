@@ -1,5 +1,5 @@
-//! Chains of safe calls (`a?.b?.c`), also with `?:` behind them: all their null checks lead to one place, and this
-//! branch of each is covered when that place is.
+//! Chains of safe calls (`a?.b?.c`), also followed by `?:`. All null checks lead to one label; this branch of each is
+//! covered if the label is.
 
 use jvms::opcode;
 
@@ -29,7 +29,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     }
 }
 
-/// Null checks that lead to the same label.
+/// Null checks with the same label.
 struct Chain {
     label: usize,
     jumps: Vec<usize>,
@@ -59,7 +59,7 @@ fn chains(nodes: &Nodes<'_>) -> Vec<Chain> {
     chains
 }
 
-/// Whether the value that the jump at `at` tests is only there for what follows in a chain.
+/// Checks whether the value tested at `at` is used only by the next link of a chain.
 fn is_link(nodes: &Nodes<'_>, at: usize, label: usize, first: bool) -> bool {
     let target = nodes.skip_to_instruction(label);
     match target.and_then(|target| nodes.opcode(target)) {
@@ -69,7 +69,7 @@ fn is_link(nodes: &Nodes<'_>, at: usize, label: usize, first: bool) -> bool {
     }
 }
 
-/// Whether a value that is not null jumps over the right side of `?:` at this label.
+/// Checks whether a non-null value jumps over the right side of `?:` at this label.
 fn ends_with_elvis(nodes: &Nodes<'_>, label: usize) -> bool {
     let Some(load) = previous_is(nodes, label, opcode::GOTO)
         .and_then(|jump| previous_is(nodes, jump, opcode::ALOAD))
@@ -96,7 +96,7 @@ fn previous_is(nodes: &Nodes<'_>, at: usize, opcode: u8) -> Option<usize> {
     (nodes.opcode(previous) == Some(opcode)).then_some(previous)
 }
 
-/// The check of `?:` that falls into this label.
+/// Returns the check of `?:` that falls through to this label.
 fn elvis_before(nodes: &Nodes<'_>, label: usize) -> Option<usize> {
     previous_is(nodes, label, opcode::IFNONNULL)
 }

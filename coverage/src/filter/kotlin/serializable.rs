@@ -1,4 +1,4 @@
-//! Members that the plugin for `@Serializable` makes.
+//! Members that the plugin for `@Serializable` generates.
 
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::opcode;
@@ -29,7 +29,7 @@ fn is_synthetic_member(context: &FilterContext<'_>) -> bool {
     }
 }
 
-/// `serializer()` of the companion object, or of the object itself.
+/// Checks for `serializer()` of the companion object, or of the object itself.
 fn is_serializer(context: &FilterContext<'_>) -> bool {
     if !context.is("serializer", SERIALIZER) {
         return false;
@@ -50,7 +50,8 @@ fn is_serializer(context: &FilterContext<'_>) -> bool {
     (is_generated && generated.is_met()) || (of_cache && cached.is_met())
 }
 
-/// Where the class has a serializer of its own: a method that is written has another line, unless all of it is in one.
+/// Compares lines if the class has a custom serializer: a source method has a different line, unless the class is on
+/// one line.
 fn is_line_of_constructor(context: &FilterContext<'_>) -> bool {
     let line = |method: &MethodDescription<'_>| Some(method.code.as_ref()?.lines.first()?.number);
     let mut methods = context.class.methods.iter();

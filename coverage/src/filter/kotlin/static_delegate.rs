@@ -1,4 +1,4 @@
-//! The static methods made for `@JvmStatic` functions of a companion object that have no parameters.
+//! The static methods without parameters that are generated for `@JvmStatic` functions of a companion object.
 
 use jvms::opcode;
 

@@ -1,5 +1,5 @@
-//! A `when` on strings as Kotlin before 1.5 compiles it: a switch on the hash code, and comparisons each followed by a
-//! jump to the branch. The comparisons become branches of the switch.
+//! A `when` on strings as Kotlin before 1.5 compiles it: a switch on the hash code, and comparisons, each with a jump
+//! to the branch. The comparisons become branches of the switch.
 
 use jvms::opcode;
 
@@ -22,7 +22,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 }
 
 struct Comparisons {
-    /// The switch, as an index of an instruction.
+    /// Instruction index of the switch.
     switch: usize,
     branches: Replacement,
     first: usize,
@@ -30,7 +30,7 @@ struct Comparisons {
 }
 
 impl Comparisons {
-    /// What follows if the string is loaded at `load`.
+    /// Matches the code after the load of the string at `load`.
     fn behind(context: &FilterContext<'_>, load: usize) -> Option<Self> {
         let nodes = context.nodes;
         let mut cursor = Cursor::new(nodes);
@@ -62,7 +62,7 @@ impl Comparisons {
     }
 }
 
-/// One comparison; gives the label for another string, and the jump to it.
+/// Matches one comparison; returns the label for another string, and the jump to it.
 fn comparison(
     context: &FilterContext<'_>,
     cursor: &mut Cursor<'_>,

@@ -1,7 +1,7 @@
-//! The end of a suspending function behind a call of another one that suspends.
+//! The end of a suspending function after a tail call of another one.
 //!
-//! Such a function has no state: if the call suspends, the function returns, and its caller goes on. The code that
-//! returns `Unit` on the last line is executed only if the call did not suspend.
+//! Such a function has no state: if the call suspends, the function returns, and its caller resumes. The code that
+//! returns `Unit` on the last line runs only if the call did not suspend.
 
 use jvms::opcode;
 
@@ -21,7 +21,7 @@ pub(crate) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     ignore_marker(context, output);
 }
 
-/// The two returns behind the instruction at `at` are copies of one.
+/// Merges the two returns after the instruction at `at`, which are copies.
 fn merge_returns(context: &FilterContext<'_>, at: usize, output: &mut FilterOutput) {
     let nodes = context.nodes;
     let mut cursor = Cursor::new(nodes);
@@ -51,8 +51,8 @@ fn is_unit(field: &MemberRef<'_>) -> bool {
     (field.owner, field.name) == ("kotlin/Unit", "INSTANCE")
 }
 
-/// Leaves out the local variable with which an inline function begins. It is for debuggers, and copies of the function have
-/// it on a line of the caller.
+/// Leaves out the local variable at the start of an inline function. It exists for debuggers, and copies of the
+/// function have it on a line of the caller.
 fn ignore_marker(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {

@@ -1,4 +1,4 @@
-//! Code in front of the first line of a method: checks of parameters, or all of a method that the compiler made.
+//! Code before the first line of a method: parameter checks, or all code of a generated method.
 
 use super::super::context::FilterContext;
 use super::super::nodes::Node;

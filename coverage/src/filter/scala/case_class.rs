@@ -4,7 +4,7 @@ use jvms::opcode;
 
 use super::member::{Member, is_return};
 
-/// The members that `scala.Product` asks for.
+/// The members that `scala.Product` requires.
 const OF_PRODUCT: [&str; 7] = [
     "productArity",
     "productElement",
@@ -15,7 +15,7 @@ const OF_PRODUCT: [&str; 7] = [
     "canEqual",
 ];
 
-/// Checks whether a compiler made the method.
+/// Checks whether a compiler generated the method.
 pub(super) fn is_made(member: Member<'_>) -> bool {
     if !member.class.interfaces.contains(&"scala/Product") {
         return false;
@@ -39,7 +39,7 @@ pub(super) fn is_made(member: Member<'_>) -> bool {
     }
 }
 
-/// Checks whether a method only returns the stand-in for an object in a stream.
+/// Checks whether a method only returns the serialization proxy of an object.
 pub(super) fn is_replacement(member: Member<'_>) -> bool {
     const PROXY: &str = "scala/runtime/ModuleSerializationProxy";
     member.name == "writeReplace" && member.has_type(opcode::NEW, PROXY)
@@ -65,7 +65,7 @@ fn is_hash(member: Member<'_>) -> bool {
     member.calls().any(|call| OWNERS.contains(&call.owner))
 }
 
-/// `_1`, `_2` and so on, which return an element.
+/// Checks for `_1`, `_2` and so on, which return an element.
 fn is_element(member: Member<'_>, name: &str) -> bool {
     let number = name.strip_prefix('_').unwrap_or_default();
     let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());

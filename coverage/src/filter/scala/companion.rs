@@ -6,7 +6,7 @@ use super::case_class;
 use super::member::{INSTANCE, Member};
 use crate::class::Operand;
 
-/// Checks whether a compiler made the method; `is_member_made` says so of any method.
+/// Checks whether a compiler generated the method; `is_member_made` checks any method.
 pub(super) fn is_made(member: Member<'_>, is_member_made: fn(Member<'_>) -> bool) -> bool {
     let Some(class) = member.class.name.strip_suffix('$') else {
         return false;
@@ -33,7 +33,7 @@ pub(super) fn is_made(member: Member<'_>, is_member_made: fn(Member<'_>) -> bool
     }
 }
 
-/// The method with which an object that was read from a stream becomes the one there is.
+/// Checks for the method that replaces a deserialized object by the singleton.
 fn is_read(member: Member<'_>) -> bool {
     let is_instance =
         |operand: &Operand<'_>| matches!(operand, Operand::Member(field) if field.name == INSTANCE);
@@ -44,7 +44,7 @@ fn is_read(member: Member<'_>) -> bool {
             .is_some_and(|at| is_instance(&at.operand))
 }
 
-/// Checks whether a method takes the case class apart, as compilers do it: it returns the object, or an option of its parts.
+/// Checks for a generated extractor of a case class: it returns the object, or an option of its parts.
 fn is_extractor(member: Member<'_>, class: &str) -> bool {
     let parameter = format!("(L{class};)");
     let second = member.code.get(1).map(|at| at.opcode);
@@ -52,7 +52,7 @@ fn is_extractor(member: Member<'_>, class: &str) -> bool {
         && matches!(second, Some(opcode::IFNONNULL | opcode::ARETURN))
 }
 
-/// Checks whether the source has no companion: all of its methods are on one line, and were made.
+/// Checks whether the source has no companion: all its methods are on one line, and were generated.
 fn holds_nothing(
     member: Member<'_>,
     class: &str,

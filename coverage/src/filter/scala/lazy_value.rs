@@ -1,4 +1,4 @@
-//! Lazy values: whether they have been computed is not asked in the source.
+//! Lazy values: the source does not contain the tests whether they are computed.
 
 use jvms::opcode;
 
@@ -8,10 +8,11 @@ use super::member::Member;
 use crate::class::{Instruction, Operand};
 use crate::flow::Kind;
 
-/// Parts of the names of methods that compute lazy values, in Scala 2 and 3.
+/// Name parts of methods that compute lazy values, in Scala 2 and 3.
 const COMPUTES: [&str; 2] = ["$lzycompute", "$lzyINIT"];
 
-/// Checks whether a method returns a lazy value, and has another compute it before, or has a trait compute its own.
+/// Checks whether a method returns a lazy value and calls the method that computes it, or lets a trait compute its
+/// own.
 pub(super) fn is_accessor(member: Member<'_>) -> bool {
     let computes = |name: &str| COMPUTES.iter().any(|part| name.contains(part));
     if let Some(name) = member.name.strip_suffix(COMPUTES[0]) {
@@ -28,7 +29,8 @@ pub(super) fn is_accessor(member: Member<'_>) -> bool {
         && member.code.len() <= LONGEST
 }
 
-/// Most instructions of an accessor. A longer method may call the method that computes a value, too, and is no accessor.
+/// Maximum number of instructions of an accessor. A longer method may call the computing method, too, and is no
+/// accessor.
 const LONGEST: usize = 30;
 
 /// Leaves out the tests in the method that computes a lazy value.
@@ -57,7 +59,7 @@ pub(super) fn ignore_tests(context: &FilterContext<'_>, output: &mut FilterOutpu
     }
 }
 
-/// Checks whether an instruction reads what has been computed.
+/// Checks whether an instruction reads the state of a lazy value.
 fn asks(instruction: &Instruction<'_>) -> bool {
     let Operand::Member(member) = instruction.operand else {
         return false;

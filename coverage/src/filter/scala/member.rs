@@ -1,4 +1,4 @@
-//! A method of a class of Scala, and the code that tells who made it.
+//! A method of a Scala class, and the properties of its code that identify generated methods.
 
 use jvms::opcode;
 
@@ -32,7 +32,7 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// The other methods of the class with this name.
+    /// Returns the other methods of the class with this name.
     pub(super) fn others(self, name: &str) -> impl Iterator<Item = Member<'a>> {
         let class = self.class;
         let methods = class
@@ -42,7 +42,7 @@ impl<'a> Member<'a> {
         methods.filter_map(|method| Member::of(class, method))
     }
 
-    /// A method that a class has of a trait, or a value class of its companion: it calls the one with the code.
+    /// Checks for a method inherited from a trait, or of a value class: it calls the implementation elsewhere.
     pub(super) fn is_forwarder(self) -> bool {
         if matches!(self.name, "hashCode$extension" | "equals$extension") {
             return true;
@@ -56,7 +56,7 @@ impl<'a> Member<'a> {
         targets.len() == 1 && others.iter().all(own) && self.is_straight()
     }
 
-    /// The constructor of a value class, of which there is an object only where the compiler needs one.
+    /// Checks for the constructor of a value class, whose instances exist only where the compiler needs one.
     pub(super) fn is_constructor_of_value(self) -> bool {
         let mut hashes = self.others("hashCode");
         self.name == "<init>"
@@ -64,7 +64,7 @@ impl<'a> Member<'a> {
             && hashes.any(|hash| hash.calls().any(|call| call.name == "hashCode$extension"))
     }
 
-    /// A method that reads or writes the field of its own name.
+    /// Checks for a method that reads or writes the field of its own name.
     pub(super) fn is_accessor(self) -> bool {
         let written = self.name.strip_suffix("_$eq");
         let field = |at: usize| match self.code.get(at).map(|at| &at.operand) {
@@ -93,7 +93,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The value of a parameter that is not given, if it is a constant, or the value of a `copy`.
+    /// Checks for the default of a parameter, if it is a constant, or the default of a `copy`.
     pub(super) fn is_default(self) -> bool {
         let Some((method, number)) = self.name.rsplit_once("$default$") else {
             return false;
@@ -108,7 +108,7 @@ impl<'a> Member<'a> {
         self.code.iter().map(plain).collect()
     }
 
-    /// The methods that the code calls.
+    /// Returns the methods that the code calls.
     pub(super) fn calls(self) -> impl Iterator<Item = &'a MemberRef<'a>> {
         let calls = self
             .code
@@ -128,14 +128,14 @@ impl<'a> Member<'a> {
         !self.code.iter().any(branches)
     }
 
-    /// The line of the method, if it has one alone.
+    /// Returns the line of the method, if it has exactly one.
     pub(super) fn only_line(self) -> Option<u16> {
         let first = self.lines.first()?.number;
         let is_it = |line: &Line| line.number == first;
         self.lines.iter().all(is_it).then_some(first)
     }
 
-    /// Checks whether an instruction names this class.
+    /// Checks whether an instruction refers to this class.
     pub(super) fn has_type(self, opcode: u8, name: &str) -> bool {
         self.code.iter().any(|at| {
             at.opcode == opcode && matches!(at.operand, Operand::Type(found) if found == name)

@@ -1,4 +1,4 @@
-//! The error of a `match` without a fitting case.
+//! The error of a `match` without a matching case.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::super::output::{FilterOutput, Replacement};
 
 const ERROR: &str = "scala/MatchError";
 
-/// Leaves out the code that throws, and the branch of the last case that leads to it.
+/// Leaves out the throwing code, and the branch of the last case that leads to it.
 pub(super) fn ignore(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     let mut errors = HashSet::new();
@@ -50,7 +50,7 @@ fn leads(nodes: &Nodes<'_>, at: usize, instructions: &HashSet<usize>) -> bool {
     target.is_some_and(|target| instructions.contains(&target))
 }
 
-/// The first and last instruction behind the node at `at`, if they throw the error.
+/// Returns the first and last instruction after the node at `at`, if they throw the error.
 fn throws(context: &FilterContext<'_>, at: usize) -> Option<(usize, usize)> {
     let mut cursor = Cursor::new(context.nodes);
     cursor.go_to(Some(at));

@@ -1,15 +1,15 @@
-//! The reading side.
+//! Reads `.exec` files.
 
 use jvms::modified_utf8;
 
 use super::{CLASS, ExecFile, HEADER, Incompatible, MAGIC, SESSION, Union, VERSION};
 use crate::report::{ExecutionData, Session};
 
-/// Why bytes are no `.exec` file.
+/// The reason why bytes are no `.exec` file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The file does not begin with the header.
+    /// The file does not start with the header.
     #[error(
         "expected JaCoCo execution data, which begins with the bytes 01 C0 C0, found {found:02X?}"
     )]
@@ -17,14 +17,14 @@ pub enum ReadError {
         /// The first bytes.
         found: Vec<u8>,
     },
-    /// A header asks for another version.
+    /// A header has another version.
     #[error(
         "expected execution data of version 1007, found {found:04X} at byte {offset}; use a JaCoCo of 0.5 or later"
     )]
     Version {
-        /// The version found.
+        /// The version of the file.
         found: u16,
-        /// Where.
+        /// Offset of the header.
         offset: usize,
     },
     /// The file ends early.
@@ -32,39 +32,38 @@ pub enum ReadError {
     Truncated {
         /// Length of the file.
         offset: usize,
-        /// What was being read.
+        /// The part that is cut off.
         inside: &'static str,
     },
     /// A block of unknown kind.
     #[error("expected a block of kind 01, 10 or 11 at byte {offset}, found {found:02X}")]
     UnknownBlock {
-        /// Where.
+        /// Offset of the block.
         offset: usize,
-        /// The kind found.
+        /// The kind byte.
         found: u8,
     },
-    /// A text is no modified UTF-8.
+    /// A text is not modified UTF-8.
     #[error("expected modified UTF-8 (JVMS 4.4.7) at byte {offset}")]
     Text {
-        /// Where the text begins.
+        /// Offset of the text.
         offset: usize,
     },
-    /// The file contradicts itself.
+    /// Two records contradict each other.
     #[error(transparent)]
     Incompatible(#[from] Incompatible),
 }
 
-/// Reads a file, or several put one behind the other; no bytes at all are a file
-/// without records, as JaCoCo reads them.
+/// Reads a file, or several concatenated ones. Empty input is a file without records, as in JaCoCo.
 ///
 /// # Errors
-/// The first thing that is not as it should be.
+/// The first problem in the file.
 pub fn read(bytes: &[u8]) -> Result<ExecFile, ReadError> {
     read_since(bytes, i64::MIN)
 }
 
-/// Reads the sessions of a file that began at `start_ms` (milliseconds since 1970) or later, with what they executed:
-/// JaCoCo's agent adds a session with its classes to the file that is there.
+/// Reads the sessions that began at `start_ms` (milliseconds since 1970) or later, with their classes. JaCoCo's agent
+/// appends a session with its classes to an existing file.
 ///
 /// # Errors
 /// As [`read`].
@@ -174,7 +173,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A number in groups of seven bits, the lowest first.
+    /// Reads a number in groups of seven bits, the lowest first.
     fn length(&mut self, inside: &'static str) -> Result<usize, ReadError> {
         let mut length = 0;
         for shift in (0..35).step_by(7) {

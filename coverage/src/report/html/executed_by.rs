@@ -1,4 +1,4 @@
-//! The tests that execute each line of a source file: a few beside the line, and all on a page of their own.
+//! The tests that execute each line of a source file: a few beside the line, and all on a separate page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,21 +6,21 @@ use std::fmt::Write as _;
 use super::page::{Crumb, Head, Page, count, text};
 use crate::report::per_test::{OfFile, OfLine, PerTest};
 
-/// This many tests are named beside a line.
+/// Maximum number of tests named beside a line.
 const SHOWN: usize = 10;
 
 /// The tests of a source file.
 pub(super) struct ExecutedBy<'a> {
     per_test: &'a PerTest<'a>,
     lines: Option<&'a OfFile>,
-    /// The tests of lines that have more than are shown, with the numbers of these lines.
+    /// The tests of lines with more tests than are shown, with their line numbers.
     long: BTreeMap<&'a OfLine, Vec<u32>>,
     /// The page that names all tests of these lines.
     page: String,
 }
 
 impl<'a> ExecutedBy<'a> {
-    /// The tests of the lines of a file, whose own page is `source`.
+    /// Prepares the tests of a file's lines; `source` is the page of the file.
     pub(super) fn new(per_test: &'a PerTest<'a>, lines: Option<&'a OfFile>, source: &str) -> Self {
         let mut long = BTreeMap::<&OfLine, Vec<u32>>::new();
         let all = lines.into_iter().flatten();
@@ -65,7 +65,7 @@ impl<'a> ExecutedBy<'a> {
         body.push_str("</ul></details>");
     }
 
-    /// The name of the page with all tests, and the page; none where each line has few.
+    /// Returns name and content of the page with all tests; `None` if each line has few.
     pub(super) fn all(&self, head: Head<'_>, file: &str, path: &[Crumb]) -> Option<(&str, String)> {
         if self.long.is_empty() {
             return None;
@@ -78,7 +78,7 @@ impl<'a> ExecutedBy<'a> {
         Some((&self.page, page.finish()))
     }
 
-    /// The tests that executed all of these lines.
+    /// Writes the tests that executed all of these lines.
     fn section(&self, body: &mut String, tests: &OfLine, lines: &[u32]) {
         body.push_str("<section class=tests><h2>");
         body.push_str(if lines.len() == 1 { "Line" } else { "Lines" });
@@ -110,7 +110,7 @@ fn outside(body: &mut String, tests: &OfLine) {
     }
 }
 
-/// `tests-Sum.java.html` for `src-Sum.java.html`.
+/// Returns `tests-Sum.java.html` for `src-Sum.java.html`.
 fn page_beside(source: &str) -> String {
     format!("tests-{}", source.strip_prefix("src-").unwrap_or(source))
 }

@@ -1,4 +1,4 @@
-//! The first page of a group: its modules.
+//! The first page of a group, with its modules.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::rows::{self, Columns, Row};
 use super::sessions;
 use crate::report::Report;
 
-/// The folder of each module.
+/// Returns the folder of each module.
 pub(super) fn folders(report: &Report<'_>) -> Vec<String> {
     let mut taken = HashSet::new();
     let modules = report.modules.iter();
@@ -17,7 +17,7 @@ pub(super) fn folders(report: &Report<'_>) -> Vec<String> {
         .collect()
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn index(report: &Report<'_>, folders: &[String]) -> String {
     let path = [Crumb::here(report.name)];
     let mut page = Page::new(Head::of(report), report.name, "", &path);

@@ -1,5 +1,5 @@
-//! Colours for comments, strings, keywords, numbers and annotations: enough for
-//! the languages of the JVM, without parsing any of them.
+//! Colours comments, strings, keywords, numbers and annotations. This suffices for the languages of the JVM, without
+//! parsing them.
 
 use super::page::text_into;
 
@@ -65,7 +65,7 @@ const JAVA: &[&str] = &[
     "yield",
 ];
 
-/// Keywords of Kotlin, Scala and Groovy that Java does not have.
+/// Keywords of Kotlin, Scala and Groovy that are not in Java.
 const OTHERS: &[&str] = &[
     "as",
     "companion",
@@ -97,7 +97,7 @@ const OTHERS: &[&str] = &[
     "with",
 ];
 
-/// What a line may begin inside of.
+/// The state at the start of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Code,
@@ -105,7 +105,7 @@ enum State {
     TextBlock,
 }
 
-/// Walks through a file line by line.
+/// Scans a file line by line.
 pub(super) struct Highlighter {
     state: State,
     java: bool,
@@ -139,7 +139,7 @@ impl Highlighter {
         }
     }
 
-    /// Length in bytes and class of the token that `rest` begins with.
+    /// Returns length in bytes and class of the first token of `rest`.
     fn token(&mut self, rest: &str) -> (usize, Option<&'static str>) {
         match self.state {
             State::Comment => (self.until(rest, 0, "*/"), Some("c")),
@@ -173,7 +173,7 @@ impl Highlighter {
         }
     }
 
-    /// Length up to and with `end`, which leads back to code; or the whole line.
+    /// Returns the length up to and including `end`, which leads back to code, or that of the whole line.
     fn until(&mut self, rest: &str, from: usize, end: &str) -> usize {
         match rest.get(from..).and_then(|inner| inner.find(end)) {
             Some(place) => {
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// The text without our spans.
+    /// Removes our spans from the text.
     fn regex_free(html: &str) -> String {
         let mut plain = html.replace("</span>", "");
         for class in ["a", "c", "d", "k", "s"] {

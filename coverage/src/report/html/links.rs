@@ -1,21 +1,21 @@
-//! Names of the report's files: safe in any file system and in any URL.
+//! File names of the report: valid in any file system and in any URL.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::model::{BundleCoverage, ClassCoverage, PackageCoverage};
 use crate::report::names;
 
-/// Longest part of a name that is kept.
+/// Maximum length of the kept part of a name.
 const LONGEST: usize = 120;
 
-/// Where each package, class and source file has its page.
+/// The pages of packages, classes and source files.
 pub(super) struct Links<'a> {
     folders: HashMap<&'a str, String>,
     classes: HashMap<&'a str, String>,
     sources: HashMap<&'a str, HashMap<File<'a>, String>>,
 }
 
-/// Name of a source file, and which of several of this name it is.
+/// Name of a source file, and its copy number.
 type File<'a> = (&'a str, u16);
 
 impl<'a> Links<'a> {
@@ -43,7 +43,7 @@ impl<'a> Links<'a> {
         links
     }
 
-    /// Classes are shown with their source file; one that names none has a page of its own.
+    /// Adds the classes: a class is part of its source file's page, or has its own page if it has no source file.
     fn add_classes(
         &mut self,
         package: &'a PackageCoverage,
@@ -76,21 +76,21 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Folder of a package, from the report's root.
+    /// Returns the folder of a package, relative to the report's root.
     pub(super) fn folder(&self, package: &PackageCoverage) -> &str {
         self.folders
             .get(package.name.as_str())
             .map_or("", String::as_str)
     }
 
-    /// Page of a class, in the folder of its package, and its place there.
+    /// Returns the page of a class with its anchor, in the folder of its package.
     pub(super) fn class(&self, class: &ClassCoverage) -> &str {
         self.classes
             .get(class.name.as_str())
             .map_or("", String::as_str)
     }
 
-    /// Page of a source file, in the folder of its package.
+    /// Returns the page of a source file, in the folder of its package.
     pub(super) fn source<'s>(
         &'s self,
         package: &PackageCoverage,
@@ -104,7 +104,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// A name not taken yet, even where file systems ignore case.
+/// Returns an unused name, also for file systems that ignore case.
 pub(super) fn unique(
     prefix: &str,
     name: &str,

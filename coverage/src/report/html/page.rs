@@ -1,4 +1,4 @@
-//! What all pages share: head, path, summary, filter, foot.
+//! The common parts of all pages: head, path, summary, filter, foot.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) struct Crumb {
 }
 
 impl Crumb {
-    /// A step to go back to.
+    /// Creates a step with a link.
     pub(super) fn new(label: &str, link: &str) -> Self {
         Self {
             label: label.to_owned(),
@@ -23,7 +23,7 @@ impl Crumb {
         }
     }
 
-    /// The page itself.
+    /// Creates the step of the page itself.
     pub(super) fn here(label: &str) -> Self {
         Self {
             label: label.to_owned(),
@@ -32,21 +32,21 @@ impl Crumb {
     }
 }
 
-/// The names that all pages of a bundle have in their heads.
+/// The names in the heads of all pages of a bundle.
 #[derive(Clone, Copy)]
 pub(super) struct Head<'a> {
     /// The report.
     pub(super) report: &'a str,
-    /// The module, if the report is that of a group.
+    /// The module, if the report is of a group.
     pub(super) module: Option<&'a str>,
-    /// The changed lines that the report is limited to.
+    /// The changed lines that limit the report.
     pub(super) changed: Option<&'a Changed>,
-    /// The subject of the counters.
+    /// The code that the counters count.
     pub(super) counting: Counting,
 }
 
 impl<'a> Head<'a> {
-    /// The head of pages that are of no single module.
+    /// Returns the head of pages that belong to no single module.
     pub(super) fn of(report: &Report<'a>) -> Self {
         Self {
             report: report.name,
@@ -56,7 +56,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// `Account.java – changed since origin/main – core – Shop – coverage`.
+    /// Formats `Account.java – changed since origin/main – core – Shop – coverage`.
     fn title(&self, page: &str) -> String {
         let since = self.changed.map(since);
         let outer = [self.module, Some(self.report)].into_iter().flatten();
@@ -68,7 +68,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// `changed since origin/main`.
+/// Formats `changed since origin/main`.
 fn since(changed: &Changed) -> String {
     format!("changed since {}", changed.range)
 }
@@ -82,7 +82,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Begins a page; `root` leads from it to the report's folder.
+    /// Starts a page; `root` leads from it to the report's folder.
     pub(super) fn new(head: Head<'_>, page: &str, root: &'static str, path: &[Crumb]) -> Self {
         let mut body = String::with_capacity(16 << 10);
         let _ = write!(
@@ -118,7 +118,7 @@ impl Page {
         }
     }
 
-    /// The changed files that the report does not hold.
+    /// Writes the notes about changed files that the report does not contain.
     pub(super) fn not_reported(&mut self, changed: Option<&Changed>) {
         let notes = changed.map_or(&[][..], |changed| &changed.notes);
         if notes.is_empty() {
@@ -131,7 +131,7 @@ impl Page {
         self.body.push_str("</ul>");
     }
 
-    /// The five counters at a glance.
+    /// Writes the five main counters.
     pub(super) fn summary(&mut self, counters: &Counters) {
         self.body.push_str("<dl class=summary>");
         for (label, counter) in [
@@ -146,7 +146,7 @@ impl Page {
         self.body.push_str("</dl>\n");
     }
 
-    /// The box that filters the table below it, and finds classes if `search`.
+    /// Writes the input that filters the table below it, and finds classes if `search`.
     pub(super) fn filter(&mut self, label: &str, search: bool) {
         let search = if search {
             format!(" data-search=\"{}classes.js\"", self.root)
@@ -194,7 +194,7 @@ fn card(body: &mut String, label: &str, counter: Counter) {
     );
 }
 
-/// A bar whose filled part is covered; the number always stands beside it.
+/// Returns a bar whose filled part is covered; the number always accompanies it.
 fn bar(counter: Counter) -> String {
     match filled(counter) {
         Some(percent) => format!("<i class=\"bar w{percent}\"></i>"),
@@ -202,22 +202,21 @@ fn bar(counter: Counter) -> String {
     }
 }
 
-/// Filled part of a bar in whole percent, which a class of the style sheet draws.
-/// A bar is full, or empty, only if everything, or nothing, is covered.
+/// Returns the filled part of a bar in whole percent, which selects a class of the style sheet. A bar is full, or
+/// empty, only if all items, or no items, are covered.
 pub(super) fn filled(counter: Counter) -> Option<u64> {
     let (covered, total) = (u64::from(counter.covered), u64::from(counter.total()));
     let percent = (covered * 100).checked_div(total)?;
     (covered > 0).then_some(percent.max(1))
 }
 
-/// Rules of the style sheet for the widths of bars.
-/// The default policy of Jenkins forbids styles within pages.
+/// Returns the style sheet rules for the widths of bars. Jenkins's default policy forbids styles within pages.
 pub(super) fn widths() -> String {
     let rule = |percent| format!(".w{percent} {{ --c: {percent}%; }}\n");
     (1..=100).map(rule).collect()
 }
 
-/// The notice that a report of changed lines begins with.
+/// Writes the notice at the start of a report of changed lines.
 fn only_changed(body: &mut String, changed: &Changed) {
     let range = text(&changed.range);
     let _ = write!(
@@ -227,14 +226,14 @@ fn only_changed(body: &mut String, changed: &Changed) {
     );
 }
 
-/// `1,234`.
+/// Formats `1,234`.
 pub(super) fn grouped(number: u32) -> String {
     let mut out = String::new();
     append::grouped(number, &mut out);
     out
 }
 
-/// `1 class`, `2 classes`.
+/// Formats `1 class`, `2 classes`.
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
     format!(
@@ -243,15 +242,15 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     )
 }
 
-/// Text for HTML, in content or a quoted attribute.
+/// Escapes text for HTML, in content or a quoted attribute.
 pub(super) fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     text_into(text, &mut escaped);
     escaped
 }
 
-/// [`text`] into a document. Controls, and the marks that make text run the other
-/// way and so look like other code, become U+FFFD.
+/// Appends the result of [`text`]. Control characters, and marks that reverse the direction of text and so disguise
+/// code, become U+FFFD.
 pub(super) fn text_into(text: &str, out: &mut String) {
     append::escaped(text, out, |character, out| match character {
         '&' => out.push_str("&amp;"),

@@ -1,4 +1,4 @@
-//! Tables of counters, one row per package, class or method.
+//! Tables of counters, with a row for each package, class or method.
 
 use std::fmt::Write as _;
 
@@ -7,21 +7,20 @@ use crate::model::{Counter, CounterKind, Counters};
 use crate::report::append::{self, push_all};
 use crate::report::table::percent;
 
-/// What the rows stand for: it decides which counters have a column beside lines,
-/// branches and instructions.
+/// The content of the rows. It determines the columns besides lines, branches and instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
     /// Packages: methods and classes.
     Packages,
     /// Classes: methods.
     Classes,
-    /// Methods: none.
+    /// Methods: no further columns.
     Methods,
 }
 
 impl Columns {
-    /// Counter and heading. The style sheet knows the columns by their places: a narrow screen does without those from
-    /// instructions on, but for the missed lines; the last two are numbers.
+    /// Returns counter and heading of each column. The style sheet selects columns by position. A narrow screen hides
+    /// those from instructions on, except the missed lines; the last two are numbers.
     fn list(self) -> &'static [(CounterKind, &'static str)] {
         const ALL: [(CounterKind, &str); 5] = [
             (CounterKind::Line, "Lines"),
@@ -42,13 +41,13 @@ impl Columns {
 pub(super) struct Row {
     /// Its name.
     pub(super) name: String,
-    /// Where the name leads.
+    /// The link of the name.
     pub(super) link: Option<String>,
-    /// A word beside the name, with a link or an empty one.
+    /// A word beside the name, with its link, which may be empty.
     pub(super) note: Option<(String, String)>,
-    /// The full name, shown on hovering.
+    /// The full name, shown as a tooltip.
     pub(super) title: Option<String>,
-    /// What it counts.
+    /// The counters.
     pub(super) counters: Counters,
 }
 
@@ -127,7 +126,7 @@ fn cells(body: &mut String, columns: Columns, counters: &Counters) {
     body.push_str("</tr>\n");
 }
 
-/// The script sorts by the text: `4 / 12`, and no numbers where there is nothing to cover. The style sheet draws a bar
+/// Writes a cell. The script sorts by its text: `4 / 12`, and no numbers without items. The style sheet draws a bar
 /// before a percentage.
 fn cell(body: &mut String, counter: Counter) {
     let Some(percent) = percent(counter) else {

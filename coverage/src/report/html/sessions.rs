@@ -1,4 +1,4 @@
-//! The page of the runs that the report is made from.
+//! The page of the report's sessions.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::page::{Crumb, Head, Page, count, text};
 use crate::report::{Report, Session};
 
-/// The page of the report of this name.
+/// Returns the page of the report with this name.
 pub(super) fn page(report: &Report<'_>, name: &str) -> String {
     let sessions = report.sessions;
     let path = [Crumb::new(name, "index.html"), Crumb::here("Sessions")];
@@ -41,7 +41,7 @@ pub(super) fn page(report: &Report<'_>, name: &str) -> String {
     page.finish()
 }
 
-/// What could not be recorded counts as missed or is not there: that must be seen.
+/// Writes a notice: unrecorded data counts as missed or is absent.
 pub(super) fn incomplete<'s>(body: &mut String, missing: impl Iterator<Item = &'s str>) {
     let mut missing = missing.peekable();
     if missing.peek().is_none() {
@@ -57,7 +57,7 @@ pub(super) fn incomplete<'s>(body: &mut String, missing: impl Iterator<Item = &'
     body.push_str("</ul></aside>");
 }
 
-/// `2026-09-21 15:33:20 UTC`, marked up as a time; the nearest one of the calendar for what lies beyond it.
+/// Formats `2026-09-21 15:33:20 UTC`, marked up as a time; clamps a time beyond the calendar.
 fn time(milliseconds: i64) -> String {
     let [first, last] = [Timestamp::MIN, Timestamp::MAX].map(Timestamp::as_millisecond);
     let time = Timestamp::from_millisecond(milliseconds.clamp(first, last)).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::model::{Counter, LineCoverage, Lines, PackageCoverage, SourceFileCove
 use crate::report::append::push_all;
 use crate::report::decisions::Decisions;
 
-/// Writes the lines with their text, or without if there is none.
+/// Writes the lines, with their text if it is available.
 pub(super) fn write(
     body: &mut String,
     package: &PackageCoverage,
@@ -71,7 +71,7 @@ fn legend(body: &mut String) {
     );
 }
 
-/// The line's number and what is known of its branches.
+/// Writes the line's number and its branches.
 fn gutter(
     body: &mut String,
     number: u32,
@@ -104,7 +104,7 @@ fn gutter(
     }
 }
 
-/// How often a line was executed, if that was counted.
+/// Returns the number of executions of a line, if it was counted.
 fn times(lines: &Lines, number: u32) -> Option<String> {
     lines.begun(number)?;
     Some(match lines.executions(number) {
@@ -114,7 +114,7 @@ fn times(lines: &Lines, number: u32) -> Option<String> {
     })
 }
 
-/// The mark of a line, which the legend explains; the script adds its words on hovering.
+/// Returns the mark of a line, which the legend explains; the script adds a tooltip.
 fn status(line: &LineCoverage) -> &'static str {
     match line.status() {
         Status::FullyCovered => "f",
@@ -123,7 +123,7 @@ fn status(line: &LineCoverage) -> &'static str {
     }
 }
 
-/// Mark and words of the branches of a line; the words name those that were never taken.
+/// Writes mark and description of a line's branches; the description names those that were never taken.
 fn branches(
     number: u32,
     counter: Counter,

@@ -46,7 +46,7 @@ fn pages(report: &Report<'_>) -> BTreeMap<String, String> {
     files
 }
 
-/// Values of an attribute anywhere in a page.
+/// Returns the values of an attribute anywhere in a page.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!("{attribute}=\"");
     page.split(start.as_str())
@@ -169,7 +169,7 @@ fn nothing_is_fetched_from_a_network() {
     }
 }
 
-/// The tags of a page, as they are written.
+/// Returns the raw tags of a page.
 fn tags(page: &str) -> impl Iterator<Item = &str> {
     page.split('<').skip(1).map(|rest| {
         let mut quoted = false;
@@ -181,7 +181,7 @@ fn tags(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Names of the attributes of a tag, whose values have quotes where they hold spaces.
+/// Returns the attribute names of a tag; values with spaces are quoted.
 fn attributes(tag: &str) -> Vec<String> {
     let unquoted: String = tag.split('"').step_by(2).collect::<Vec<_>>().join("");
     let words = unquoted.split_whitespace().skip(1);
@@ -513,7 +513,7 @@ fn each_class_has_its_place_on_the_page_of_its_file_and_few_are_open() {
     }
 }
 
-/// Relative luminance of `#rrggbb` (WCAG 2.2).
+/// Returns the relative luminance of `#rrggbb` (WCAG 2.2).
 fn luminance(colour: &str) -> f64 {
     let channel = |place: usize| {
         let value = f64::from(u8::from_str_radix(&colour[place..place + 2], 16).unwrap()) / 255.0;
