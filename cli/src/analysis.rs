@@ -161,7 +161,7 @@ pub fn analyse_loaders(
         expect_selected(recorded, filter, unselected)?;
     }
     let mut told = HashSet::new();
-    missing.retain(|text| told.insert(text.clone())); // of a class in several loaders
+    missing.retain(|text| told.insert(text.clone())); // several loaders may share a class
     Ok(Analysed {
         bundles,
         elsewhere: elsewhere.len(),
@@ -359,7 +359,7 @@ impl<'r> Analysis<'r> {
         let unreadable = thread::scope(|scope| {
             let reader = scope.spawn(move || {
                 class_files::read_intact(place, &loader, &mut |found| {
-                    let _ = read.send(found); // of which nobody wants more after a panic alone
+                    let _ = read.send(found); // the receiver has gone only after a panic
                     Ok(())
                 })
             });

@@ -118,7 +118,7 @@ impl Guard {
 
     /// Returns the cause of the child's end.
     fn last_words(mut self) -> String {
-        let _ = self.child.kill(); // it is, or has to be
+        let _ = self.child.kill(); // it is dead, or must end
         let cause = cause_of_end(&self.child.wait());
         cause.unwrap_or("its process ended").to_owned()
     }
@@ -129,7 +129,7 @@ impl Drop for Guards {
         let all = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for mut guard in all.drain(..) {
             drop(guard.input); // the child ends at the end of its input
-            let _ = guard.child.wait(); // nothing is left to be done about it
+            let _ = guard.child.wait(); // a failure changes nothing
         }
     }
 }

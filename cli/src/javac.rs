@@ -183,7 +183,7 @@ impl Compiler<'_> {
         let folder = temporary::usual_folder()?;
         let mut command = Command::new(self.javac);
         command
-            .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
+            .env_remove("JAVA_TOOL_OPTIONS") // without the agent
             .args(QUICK_START)
             .args(["-J-Duser.language=en", "-nowarn", "-d"])
             .arg(folder.path())

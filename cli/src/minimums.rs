@@ -199,7 +199,7 @@ pub fn table(short: &[Shortfall]) -> String {
             text,
             "{:<width$}  {counter:<11}{least:>7}{found:>9}  {covered} of {total}",
             it.what
-        ); // a string takes everything
+        ); // writing to a string cannot fail
     }
     text
 }

@@ -152,7 +152,7 @@ impl HeldStore<'_> {
             let name = entry.file_name();
             let digest = name.to_str().filter(|name| name.len() == 64);
             if digest.is_some_and(|digest| !is_locked(digest)) {
-                let _ = fs::remove_dir_all(entry.path()); // it is only in nobody's way
+                let _ = fs::remove_dir_all(entry.path()); // a failure is harmless
             }
         }
     }

@@ -76,7 +76,7 @@ impl Precompiled {
             return Ok(Self::default());
         }
         let Ok(process) = Process::read(pid) else {
-            return Ok(Self::default()); // whoever speaks to it reports that
+            return Ok(Self::default()); // the next request to the JVM reports the error
         };
         for plugin in &config.plugins {
             if let PluginSource::File(file) = &plugin.source {

@@ -107,7 +107,7 @@ fn make_for(process: &Process, folder: &Path) -> io::Result<()> {
     let above = above.ok_or(ErrorKind::NotFound)?;
     process.check_access(above, Access::EXEC_OK)?;
     if fs::metadata(above)?.uid() != geteuid().as_raw() {
-        return Err(ErrorKind::PermissionDenied.into()); // its owner could put a link in place of what is made there
+        return Err(ErrorKind::PermissionDenied.into()); // its owner could replace the new folder by a link
     }
     make_below(process, above, folder)?;
     process.check_access(folder, MAKE_FILES)
@@ -122,7 +122,7 @@ fn make_below(process: &Process, above: &Path, folder: &Path) -> io::Result<()> 
         fs::create_dir(folder)?;
     }
     let (user, group) = (process.effective_uid(), process.effective_gid());
-    let mut missing = missing.into_iter(); // the innermost first: those above it are still ours
+    let mut missing = missing.into_iter(); // the innermost first, while its parents are still ours
     missing.try_for_each(|folder| chown(folder, Some(user), Some(group)))
 }
 

@@ -150,7 +150,7 @@ impl Sending {
     /// # Errors
     /// If the receiver lacks data (`H0666`), or the program failed (`H0667`).
     pub fn finish(mut self) -> Result<(), Problem> {
-        drop(self.child.stdin.take()); // tells it
+        drop(self.child.stdin.take()); // the end of the input ends the recording
         let mut answer = Vec::new();
         if let Some(mut out) = self.child.stdout.take() {
             // A missing answer is reported below.

@@ -151,7 +151,7 @@ impl Verdict {
         }
         let mut text = minimums::table(&self.short);
         for violation in &self.violations {
-            let _ = writeln!(text, "{}", name(violation)); // a string takes everything
+            let _ = writeln!(text, "{}", name(violation)); // writing to a string cannot fail
         }
         text
     }

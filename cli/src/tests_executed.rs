@@ -122,7 +122,7 @@ impl Executed {
     pub fn by_test(&self, class: &Class) -> Vec<(&TestHits, Rc<ClassCoverage>)> {
         let arena = Arena::new();
         let Ok(description) = describe(&class.bytes, &arena) else {
-            return Vec::new(); // of which there is none: it was described before
+            return Vec::new(); // cannot happen: the class was described before
         };
         let mut known: HashMap<(&[u32], &[u32]), Rc<ClassCoverage>> = HashMap::new();
         let of_class = self.of_class.get(&class.number).into_iter().flatten();

@@ -265,7 +265,7 @@ impl TraceOutputs {
         folder.map_or(Ok(()), writable::folder)?;
         let files = files
             .into_iter()
-            .filter(|(option, _)| *option != "--results-csv"); // that folder
+            .filter(|(option, _)| *option != "--results-csv"); // checked above
         writable::files(files.map(|(_, path)| path))
     }
 

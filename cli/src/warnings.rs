@@ -99,7 +99,7 @@ impl Warnings {
 
     /// Prints the warnings on standard error.
     pub fn print(&self) {
-        let _ = self.write(&mut io::stderr().lock()); // nowhere left to complain
+        let _ = self.write(&mut io::stderr().lock()); // no other output remains
     }
 
     /// Writes the first of each kind and counts the rest. A note that was printed for a kind is not

@@ -154,7 +154,7 @@ impl Drop for Watching {
     fn drop(&mut self) {
         self.signs.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // the command has failed, and says why
+            let _ = thread.join(); // the command has failed already, and reports the cause
         }
     }
 }

@@ -107,7 +107,7 @@ pub fn tell(
         }
     }
     told.sort_unstable();
-    told.dedup(); // of several JVMs
+    told.dedup(); // several JVMs may report the same
     told
 }
 

@@ -24,8 +24,8 @@ pub(super) struct Carried {
     pub(super) ran: Vec<u64>,
 }
 
-/// Carries the hits of the recorded versions of a class over to the methods of this version. `None`
-/// if no other version ran, or if the recording holds no class files, as with `.exec` files.
+/// Carries the hits of the recorded versions of a class over to the methods of this version. Returns
+/// nothing if no other version ran, or if the recording holds no class files, as with `.exec` files.
 pub(super) fn carry_over(
     class: &ClassDescription<'_>,
     recorded: &ExecutionDataStore,
@@ -60,7 +60,7 @@ pub(super) fn carry_over(
     match lines.len() == begun.len() {
         true => unite(&mut lines, begun),
         false if lines.is_empty() => lines = begun.to_vec(),
-        false => {} // it did not run itself
+        false => {} // this version did not run
     }
     if let Some(exact) = exact {
         if exact.probes.len() != probes.len() {

@@ -259,7 +259,7 @@ impl<'v> Walk<'v> {
         let unreadable = |error| Problem::unreadable(path, &error);
         let is_dangling = path.is_symlink() && !path.exists();
         if is_special(path) || is_dangling {
-            return Err(no_file(path)); // whoever opens a pipe waits for somebody who writes to it
+            return Err(no_file(path)); // opening a pipe waits for a writer
         }
         let mut file = File::open(path).map_err(unreadable)?;
         self.start.clear();

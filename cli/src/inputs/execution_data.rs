@@ -148,10 +148,10 @@ impl ExecutionDataStore {
             };
             match kind {
                 Kind::Snapshot => snapshots.push(path),
-                Kind::Tables => {} // no coverage in there
+                Kind::Tables => {} // it holds no coverage
                 Kind::Events => {
                     if run_files::with_counts([path.clone()]).next().is_none() {
-                        continue; // no coverage in there
+                        continue; // it holds no coverage
                     }
                     let read = run_files::read_sums(path, warnings);
                     let trace = damaged.unless_damaged(path, read, warnings)?.flatten();

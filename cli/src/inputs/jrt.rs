@@ -86,7 +86,7 @@ fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
         .arg("--dir")
         .arg(folder)
         .arg(home.join("lib/modules"))
-        .env_remove("JAVA_TOOL_OPTIONS") // no agent in this one
+        .env_remove("JAVA_TOOL_OPTIONS") // without the agent
         .output()
         .map_err(|error| failed(error.to_string()))?;
     match output.status.success() {

@@ -168,7 +168,7 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
         .map_err(|error| Problem::unreadable(path, &error))?;
     match start.as_slice() {
         [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
-        start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also one that its writer never got to fill
+        start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also an empty one
         start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
         start if tables::MAGIC.starts_with(start) => Ok(Kind::Tables),
         start => Err(unknown(path, start)),

@@ -356,7 +356,7 @@ fn kind(path: &Path) -> Result<Kind, Problem> {
     Ok(match start.as_slice() {
         [0xCA, 0xFE, 0xBA, 0xBE] => Kind::Class,
         [b'P', b'K', ..] => Kind::Archive,
-        _ if has_archive_name(&path.to_string_lossy()) => Kind::Archive, // with a script in front
+        _ if has_archive_name(&path.to_string_lossy()) => Kind::Archive, // a script precedes it
         _ => Kind::Other,
     })
 }

@@ -37,7 +37,7 @@ impl SharedFile {
 impl Clone for SharedFile {
     fn clone(&self) -> Self {
         let mut place = self.0.get_ref().clone();
-        place.at -= self.0.buffer().len() as u64; // what was read ahead, and not asked for yet
+        place.at -= self.0.buffer().len() as u64; // bytes read ahead of the position
         Self(BufReader::new(place))
     }
 }

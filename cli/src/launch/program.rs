@@ -82,7 +82,7 @@ fn java_home(path: &Path) -> Option<PathBuf> {
 /// Refuses a JDK that the agent does not support, by its `release` file.
 fn check_jdk(home: &Path) -> Result<(), Problem> {
     let Ok(release) = std::fs::read_to_string(home.join("release")) else {
-        return Ok(()); // nothing is known against it
+        return Ok(()); // an unknown JDK is accepted
     };
     let refused = |expected: String, found: String| {
         Problem::user("H0604", format!("the agent does not work in the JDK at {}", home.display()))

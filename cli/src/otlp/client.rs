@@ -163,7 +163,7 @@ impl Client {
         }
         let stream = TcpStream::connect(address).await;
         let stream = stream.map_err(|error| Failure::network("cannot connect", &error))?;
-        let _ = stream.set_nodelay(true); // it only waits a little longer without
+        let _ = stream.set_nodelay(true); // a failure only adds latency
         self.shake_hands(TokioIo::new(stream)).await
     }
 

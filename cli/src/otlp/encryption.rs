@@ -71,7 +71,7 @@ impl Tls {
         command.stdin(OwnedFd::from(theirs));
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut encryption = Encryption(command.spawn().map_err(told)?);
-        drop(command); // which holds the other end
+        drop(command); // it holds the other end
         match is_ready(&stream).await {
             true => Ok((stream, encryption)),
             false => Err(encryption.cause()),

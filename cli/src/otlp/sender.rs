@@ -101,10 +101,10 @@ impl Sender {
                 let metrics =
                     tokio::spawn(async move { metrics_shared.send_metrics(&mut metrics).await });
                 theirs.send_spans(&mut traces).await;
-                let _ = metrics.await; // a panic in it was printed
+                let _ = metrics.await; // the panic message is printed already
             });
-            runtime.shutdown_background(); // a name that is being looked up is not waited for
-            let _ = ends.send(()); // nobody waits any more
+            runtime.shutdown_background(); // does not wait for a running name lookup
+            let _ = ends.send(()); // the receiver may have gone
         };
         let builder = thread::Builder::new().name("otlp".to_owned());
         builder.spawn(run).map_err(failed)?;
@@ -166,7 +166,7 @@ impl Sender {
         self.shared.spans_come.notify_one();
         self.shared.metrics_come.notify_one();
         let left = self.shared.left().unwrap_or(GRACE);
-        let _ = self.ended.recv_timeout(left); // what it has not done by then is counted below
+        let _ = self.ended.recv_timeout(left); // the rest is counted below
         let mut state = self.shared.state();
         let state = &mut *state;
         let cause = state.late();
@@ -259,7 +259,7 @@ impl Shared {
             };
             let left = self.left();
             if left.is_some() && failure.remedy == Remedy::Reconnect {
-                return Err(failure); // there is no hope
+                return Err(failure); // further attempts are useless
             }
             if left.is_some_and(|left| left.is_zero()) {
                 let cause = self.state().late();
@@ -280,7 +280,7 @@ impl Shared {
         let until = Instant::now() + time;
         while self.state().ends.is_none() && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            let _ = tokio::time::timeout(left, come.notified()).await; // either is fine
+            let _ = tokio::time::timeout(left, come.notified()).await; // both results end the pause
         }
     }
 

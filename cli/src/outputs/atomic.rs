@@ -69,7 +69,7 @@ fn temporary_file(parent: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder
         .prefix(".classhook-")
-        .permissions(Permissions::from_mode(0o666)); // less what the umask takes
+        .permissions(Permissions::from_mode(0o666)); // reduced by the umask
     builder.tempfile_in(parent)
 }
 
@@ -116,13 +116,13 @@ fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
     let mut builder = Builder::new();
     builder
         .prefix(".classhook-")
-        .permissions(Permissions::from_mode(0o777)); // less what the umask takes
+        .permissions(Permissions::from_mode(0o777)); // reduced by the umask
     builder.tempdir_in(parent)
 }
 
 fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
     fs::rename(fresh.path(), path)?;
-    let _ = fresh.keep(); // it has another name now: nothing to remove
+    let _ = fresh.keep(); // the folder was renamed, so it must not be removed
     Ok(())
 }
 

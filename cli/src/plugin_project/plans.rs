@@ -37,12 +37,12 @@ pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Pro
     let mut equal = 0;
     for plan in &plans {
         let found = planned(&pipeline, &plan.with_extension("class"))?;
-        let expected = fs::read_to_string(plan).unwrap_or_default(); // none yet, where it is written
+        let expected = fs::read_to_string(plan).unwrap_or_default(); // empty for a new plan
         if found == expected {
             equal += 1;
         } else if bless {
             fs::write(plan, found).map_err(|error| Problem::unwritable(plan, &error))?;
-            let _ = writeln!(text, "wrote {}", show::path(plan)); // a string takes everything
+            let _ = writeln!(text, "wrote {}", show::path(plan)); // writing to a string cannot fail
         } else {
             return Err(another(plan, &expected, &found));
         }

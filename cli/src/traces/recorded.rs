@@ -141,10 +141,10 @@ pub fn of_run(
     for path in run_files::in_folder(folder)? {
         let mut warned = Warnings::default();
         if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
-            continue; // also one that is no file of a run at all
+            continue; // also for unknown files
         }
         if Meta::of_file(&path).is_ok_and(|meta| meta.run != run) {
-            continue; // it may be long
+            continue; // the file may be long
         }
         let read = run_files::read_recording(&path, scratch, &mut warned);
         if let Some(Some(mut recording)) = damaged.unless_damaged(&path, read, warnings)?

@@ -46,7 +46,7 @@ impl Componentizer {
             .args(self.words)
             .arg(Path::new("target").join(component.file_name().unwrap_or_default()))
             .current_dir(folder)
-            .env("RUST_BACKTRACE", "0") // of the program's own, behind the reason
+            .env("RUST_BACKTRACE", "0") // hides the program's own backtrace
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status();

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 /// Uses the plugin's part of the interface, and disables JavaScript's system interfaces.
 const COMPONENTIZE_JS: Componentizer = Componentizer {
     program: "componentize-js",
-    installed: Some("node_modules/.bin/componentize-js"), // by npm
+    installed: Some("node_modules/.bin/componentize-js"), // the location of npm
     help: "install Node.js, and then run `npm install` in the project's folder; components that are built need none of it",
     sources: ["js", "wit"],
     words: &[
