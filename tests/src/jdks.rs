@@ -119,8 +119,7 @@ pub fn main_three() -> Vec<Jdk> {
     three
 }
 
-/// Of the two the one that a test of this name runs on today, where what it proves needs one; with
-/// [`rotation::everything`] both.
+/// Returns one of the two for a test of this name, in rotation; with [`rotation::everything`] both.
 pub fn main_in_turn(name: &str) -> Vec<Jdk> {
     let mut two = main_two();
     if !rotation::everything() && !two.is_empty() {
@@ -129,7 +128,7 @@ pub fn main_in_turn(name: &str) -> Vec<Jdk> {
     two
 }
 
-/// The newest full JDK, and in rotation one of the other installations; with [`rotation::everything`] all of them.
+/// Returns the newest full JDK, and in rotation one of the others; with [`rotation::everything`] all of them.
 pub fn newest_and_another(name: &str) -> Vec<Jdk> {
     let newest = newest();
     let mut others: Vec<Jdk> = all()

@@ -11,10 +11,10 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// The pause between two looks at a condition.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Waits until a value is there, and returns it.
+/// Waits until a value exists, and returns it.
 ///
 /// # Panics
-/// If the value is not there within [`PATIENCE`]; the message names `what` was awaited.
+/// If no value appears within [`PATIENCE`]; the message names `what` was awaited.
 #[track_caller]
 pub fn await_value<T>(what: &str, mut value: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;

@@ -128,9 +128,12 @@ pub fn named(name: &str) -> Program {
 }
 
 impl Program {
-    /// The JDKs of this run: the newest that the program runs on, and in every other run one of the others, in rotation;
-    /// of a program that takes long one of all, or none if it has its turn in another run; with
-    /// [`rotation::everything`] all of them. A program that is a module of the JDK needs a full one.
+    /// Returns the JDKs of this run: the newest that the program runs on, and in every other run one of the others, in
+    /// rotation.
+    ///
+    /// A long program has one of all, or none in runs without its turn. With [`rotation::everything`] the program has
+    /// all.
+    /// A program that is a module of the JDK needs a full one.
     pub fn jdks(&self) -> Vec<Jdk> {
         if self.takes_long {
             return match self.is_its_turn() {
@@ -147,7 +150,7 @@ impl Program {
         older.into_iter().chain(newest).collect()
     }
 
-    /// The JDK of this run, where one is enough: each in rotation; with [`rotation::everything`] all of them.
+    /// Returns the one JDK of this run, in rotation; with [`rotation::everything`] all of them.
     pub fn jdk_in_turn(&self) -> Vec<Jdk> {
         let all = self.every_jdk();
         if rotation::everything() {
@@ -156,7 +159,7 @@ impl Program {
         self.in_turn(all).into_iter().collect()
     }
 
-    /// Whether this run has it, of those that take long.
+    /// Checks whether this run includes the long program.
     fn is_its_turn(&self) -> bool {
         let long = all().into_iter().filter(|program| program.takes_long);
         let place = long
@@ -165,12 +168,12 @@ impl Program {
         place.is_some_and(|place| rotation::is_turn_of("programs that take long", place, LONG_IN))
     }
 
-    /// Whether this run has it from classes instrumented before.
+    /// Checks whether this run executes the program from offline instrumented classes.
     pub fn static_mode_in_turn(&self) -> bool {
         !self.takes_long || rotation::everything() || self.in_every_other_run()
     }
 
-    /// Whether it is the program's turn for what only every other run does.
+    /// Checks whether the program has its turn in the parts of every other run.
     fn in_every_other_run(&self) -> bool {
         rotation::turn(&self.name, 2) == 0
     }

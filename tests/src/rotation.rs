@@ -1,6 +1,7 @@
-//! What a run takes of sets that are too large for every run: each day another part, so that all of it is tried in turn.
+//! Selection from sets that are too large for every run: each day takes another part, so that all parts run in turn.
 //!
-//! `CLASSHOOK_ROTATION=20414` repeats the parts of that day (days since 1970), `CLASSHOOK_ROTATION=all` takes everything.
+//! `CLASSHOOK_ROTATION=20414` repeats the parts of that day (days since 1970), and `CLASSHOOK_ROTATION=all` takes
+//! everything.
 
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +14,7 @@ pub fn everything() -> bool {
     number().is_none()
 }
 
-/// Which of `parts` is the turn of what has this name; 0 where everything is taken.
+/// Returns the index below `parts` that is this name's turn; 0 if the run takes everything.
 pub fn turn(name: &str, parts: usize) -> usize {
     let parts = parts.max(1) as u64;
     let number = number().unwrap_or(0);
@@ -21,12 +22,12 @@ pub fn turn(name: &str, parts: usize) -> usize {
     (hash(name).wrapping_add(number) % parts) as usize
 }
 
-/// Whether it is the turn of the member at this place of a set that is tried in so many parts.
+/// Checks whether this run takes the member at this index of a set that is split into `parts`.
 pub fn is_turn_of(set: &str, place: usize, parts: usize) -> bool {
     everything() || place % parts == turn(set, parts)
 }
 
-/// The number of this run, said once; none where everything is taken.
+/// The number of this run, printed once; `None` if the run takes everything.
 fn number() -> Option<u64> {
     static NUMBER: OnceLock<Option<u64>> = OnceLock::new();
     *NUMBER.get_or_init(|| match std::env::var(VARIABLE) {

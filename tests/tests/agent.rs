@@ -1,4 +1,4 @@
-//! The agent in a JVM from its start: loading, life cycle, what it leaves, and other agents beside it.
+//! The agent from a JVM's start: loading, life cycle, output, and other agents beside it.
 
 mod archives;
 mod beside_others;

@@ -1,4 +1,4 @@
-//! The agent in a JVM that is running: the protocol, the commands, and the channel to it.
+//! The agent in a running JVM: the attach protocol, the commands, and the control channel.
 
 mod agent;
 mod application;

@@ -1,4 +1,4 @@
-//! Coverage: what is recorded and reported, compared with JaCoCo.
+//! Coverage: recordings and reports, compared with JaCoCo.
 
 mod aspectj_weaver;
 mod branch_outcomes;

@@ -1,4 +1,4 @@
-//! Classes instrumented before they run, and the agent linked into a launcher.
+//! Offline instrumented classes, and the agent linked into a launcher.
 
 mod link;
 mod modes;

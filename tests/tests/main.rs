@@ -1,7 +1,8 @@
 //! The end-to-end tests: one real JVM per case, by job.
 //!
-//! One binary, so that it is linked once, what several tests need is compiled once, and no core waits at the end of
-//! each file. A part of it: `cargo test --release -p e2e-tests -- trace::spans`.
+//! All tests are one binary. So it is linked once, shared fixtures are compiled once, and no core waits at the end of a
+//! file.
+//! Run a part with `cargo test --release -p e2e-tests -- trace::spans`.
 
 mod agent;
 mod attach;

@@ -1,4 +1,4 @@
-//! Loaded classes patched and rolled back.
+//! Patches of loaded classes, and their rollback.
 
 mod command;
 mod effects;

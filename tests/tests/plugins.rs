@@ -1,4 +1,4 @@
-//! What plugins may edit, and what becomes of those that misbehave.
+//! Edits of plugins, and the treatment of misbehaving plugins.
 
 mod authors;
 mod compiling;

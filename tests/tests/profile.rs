@@ -1,4 +1,4 @@
-//! What JVMs say of themselves: programs that know their own numbers, and JVMs that are running.
+//! Events of JVMs: programs that count their own events, and running JVMs.
 
 mod beside;
 mod flight_recorder;

@@ -1,4 +1,4 @@
-//! What tests of several jobs share.
+//! Code that tests of several jobs share.
 
 pub mod agent;
 pub mod command;

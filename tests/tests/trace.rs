@@ -1,4 +1,4 @@
-//! Calls traced: every one, in order, with what was captured.
+//! Traces of calls: complete, in order, with the captured values.
 
 mod absent;
 mod command;

@@ -1,4 +1,5 @@
-//! What a user can get wrong: a code, what was expected and found, what to do; and a JVM that starts or refuses as asked.
+//! Mistakes of users: each gets a code, the expected and found values, and a remedy. The JVM starts or refuses as
+//! configured.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
@@ -7,9 +8,9 @@ use e2e_tests::{javac, scratch};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 
-/// One mistake: the agent's options, made in a folder, and what must be said about it.
+/// One mistake: the agent's options, in a folder, and the expected message.
 struct Mistake {
-    /// In a folder of its own.
+    /// The options, for a folder of this case alone.
     options: fn(&Path) -> String,
     /// The stable code.
     code: &'static str,
@@ -31,7 +32,8 @@ fn output(folder: &Path) -> String {
     format!("output={}", folder.join("out").display())
 }
 
-/// The program runs as if there were no agent, or not at all when the run is strict; the mistake is explained.
+/// Checks that the program runs as if without the agent, or not at all in a strict run, and that the mistake is
+/// explained.
 #[track_caller]
 fn check(mistake: &Mistake) {
     for jdk in jdks::all() {
@@ -132,7 +134,7 @@ fn plugin_file_that_is_no_component() {
     });
 }
 
-/// None of them is waited for, or read without end.
+/// The command neither waits for such a file nor reads it without end.
 #[test]
 fn plugin_file_that_is_no_file_or_too_large() {
     let options = |folder: &Path| format!("plugin=/dev/zero,{}", output(folder));
@@ -293,7 +295,7 @@ fn unknown_option_and_wrong_value() {
     });
 }
 
-/// Root may write everywhere, so a file stands where the folder should be.
+/// Root may write everywhere, so a file takes the folder's place.
 #[test]
 fn output_folder_that_cannot_be_made() {
     let options = |folder: &Path| {
@@ -309,7 +311,7 @@ fn output_folder_that_cannot_be_made() {
     });
 }
 
-/// Runs `classhook` and expects exit code 2 with a coded error.
+/// Runs `classhook` and expects exit code 2 with an error code.
 #[track_caller]
 fn check_command(arguments: &[&Path], code: &str, says: &[&str]) {
     let run = Java::program(workspace::classhook())
@@ -356,7 +358,7 @@ fn command_that_does_not_exist_and_option_that_does_not() {
     );
 }
 
-/// A class file, a jar and a folder that are none: named, and the report is made of the rest.
+/// A class file, a jar and a folder without classes: the report names them and covers the rest.
 #[test]
 fn classes_that_are_none() {
     let folder = scratch();
@@ -374,7 +376,7 @@ fn classes_that_are_none() {
         .main("Misbehaved")
         .run()
         .assert_success();
-    // Beside the classes that ran: what --classes names is what is reported.
+    // The broken file is beside the classes that ran: `--classes` alone selects the report's classes.
     let broken = write(&classes, "Broken.class", b"\xCA\xFE\xBA\xBE nothing more");
     let report = |classes: &Path| {
         let report = Java::program(workspace::classhook())

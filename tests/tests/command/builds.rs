@@ -1,4 +1,4 @@
-//! `classhook coverage` around build tools, whose launchers, JVMs and folders are laid out as the real ones are.
+//! `classhook coverage` around build tools, with launchers, JVMs and folders like those of the real ones.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -97,7 +97,7 @@ impl Project {
         );
     }
 
-    /// A launcher as Maven's: a script that starts a JVM with what lies beside it.
+    /// Writes a launcher like Maven's: a script that starts a JVM with the files beside it.
     fn launcher(&self, name: &str) {
         let text = format!(
             "#!/bin/sh\nexec '{}' -cp \"${{0%/bin/*}}/boot/classworlds.jar\" \
@@ -111,7 +111,7 @@ impl Project {
         std::fs::set_permissions(self.path(name), executable).expect("our own file");
     }
 
-    /// `classhook coverage --xml coverage.xml WORDS` in the project's folder.
+    /// Runs `classhook coverage --xml coverage.xml WORDS` in the project's folder.
     fn coverage(&self, words: &[&str]) -> (Run, String) {
         let run = Java::program(classhook())
             .folder(&self.path("project"))
@@ -124,7 +124,7 @@ impl Project {
     }
 }
 
-/// The classes of a report, sorted.
+/// Returns the classes of a report, sorted.
 fn classes(xml: &str) -> Vec<&str> {
     let parts = xml.split("<class name=\"").skip(1);
     let mut names: Vec<&str> = parts.filter_map(|part| part.split('"').next()).collect();
@@ -132,7 +132,7 @@ fn classes(xml: &str) -> Vec<&str> {
     names
 }
 
-/// How many JVMs a report is of.
+/// Returns the number of JVMs in a report.
 fn sessions(xml: &str) -> usize {
     xml.matches("<sessioninfo ").count()
 }
@@ -238,7 +238,7 @@ fn agents_select_by_location_also_in_a_jvm_that_runs() {
     }
 }
 
-/// A program beside the project's `pom.xml`.
+/// Writes a program beside the project's `pom.xml`.
 fn script(project: &Project, text: &str) {
     project.write("project/ci.sh", &format!("#!/bin/sh\n{text}\n"));
     let executable = std::fs::Permissions::from_mode(0o755);
@@ -284,7 +284,7 @@ fn build_of_some_modules_reports_those_and_what_it_loaded() {
     std::fs::create_dir_all(project.path("project/idle/target")).expect("a folder");
     std::fs::rename(made, project.path("project/idle/target/classes"))
         .expect("the same file system");
-    // As if an earlier build had made them.
+    // As if an earlier build had written them.
     let files = javac::files_with_extension(&project.path("project"), "class");
     let before = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     for file in files {

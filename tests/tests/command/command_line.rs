@@ -7,7 +7,8 @@ use e2e_tests::{jacoco, javac, scratch};
 use jacoco_files::XmlReport;
 use std::path::{Path, PathBuf};
 
-/// A folder, whose name has what shells and option strings care about, with the classes of `Teller.java`.
+/// A folder with the classes of `Teller.java`. Its name contains characters that shells and option strings treat
+/// specially.
 struct Bank {
     _scratch: tempfile::TempDir,
     folder: PathBuf,
@@ -27,7 +28,7 @@ impl Bank {
         }
     }
 
-    /// Runs `classhook` in the folder; `JAVA` is the JDK's, and `jvm` in a script runs the program.
+    /// Runs `classhook` in the folder. `JAVA` is the JDK's program, and `jvm` in a script runs the test program.
     fn classhook(&self, words: &[&str]) -> Run {
         let java = Java::program(classhook())
             .folder(&self.folder)
@@ -37,7 +38,7 @@ impl Bank {
             .run()
     }
 
-    /// `classhook coverage` around a shell script.
+    /// Runs `classhook coverage` around a shell script.
     fn coverage(&self, words: &[&str], script: &str) -> Run {
         let script = format!("jvm() {{ \"$JAVA\" -cp classes bank.Teller \"$@\"; }}\n{script}");
         self.classhook(&[&["coverage"], words, &["--", "sh", "-c", &script]].concat())
@@ -47,7 +48,7 @@ impl Bank {
         self.folder.join(name)
     }
 
-    /// Missed and covered branches of a method in a report.
+    /// Returns missed and covered branches of a method in a report.
     fn branches(&self, xml: &str, method: &str) -> (u32, u32) {
         let text = std::fs::read_to_string(self.path(xml)).expect("the report was written");
         let method = text

@@ -6,7 +6,7 @@ use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{agent_library, classhook};
 use e2e_tests::{jdks, scratch};
 
-/// `classhook doctor` where nothing in the environment changes what it finds.
+/// Returns `classhook doctor` without environment variables that change its result.
 fn doctor() -> Java {
     Java::program(classhook())
         .variable("CLASSHOOK_AGENT", agent_library())
@@ -56,7 +56,7 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
     twice.assert_exit(3);
     assert!(lines(&twice, "options").concat().starts_with("bad"));
 
-    // The JVM that refuses its own options is not the agent's matter, and says why.
+    // The JVM refuses its own options without the agent's part, and says why.
     let refuses = doctor()
         .variable("JAVA_TOOL_OPTIONS", "-XX:NoSuchFlag=1")
         .argument("--java")
@@ -74,7 +74,7 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
     assert!(lines(&no_java, "java").concat().contains("H0602"));
 }
 
-/// A disk that is full, and a program of another version: both are there, and neither is good.
+/// A full disk, and a program of another version: both exist, and neither is good.
 #[test]
 fn what_is_there_and_does_not_work_is_not_called_good() {
     let folder = scratch();

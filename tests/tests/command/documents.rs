@@ -1,4 +1,4 @@
-//! What the documents tell a reader to type works as told.
+//! Commands and code in the documents work as shown.
 
 use crate::support::documents::{assert_shown, blocks, shell, shell_with};
 use crate::support::projects::{Shared, cargo, place};
@@ -8,7 +8,7 @@ use e2e_tests::{scratch, workspace};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// A folder that looks like the checkout: examples, what was built, and room for what commands write.
+/// Creates a folder that looks like the checkout: examples, built files, and space for the output of commands.
 fn checkout() -> tempfile::TempDir {
     let folder = scratch();
     std::fs::create_dir(folder.path().join("target")).expect("made");
@@ -37,7 +37,7 @@ fn assert_holds(file: &Path, text: &str) {
 #[test]
 fn first_steps_measure_the_bank_with_and_without_the_command() {
     let mut commands = blocks("docs/get-started.md", "sh");
-    // the tasks would take too long here, and which JVM to attach to is the reader's choice
+    // the tasks take too long here, and only a reader can choose a JVM to attach to
     commands.retain(|block| !block.contains("cargo xtask") && !block.contains(" PID "));
     let [measure, record_and_report, statically] = commands.as_slice() else {
         panic!("expected three blocks of commands, found {commands:?}");
@@ -110,7 +110,7 @@ fn options_page_lists_every_key_that_help_prints() {
     }
 }
 
-/// Here and not beside the other projects: cargo builds one at a time, and the rest of those would wait.
+/// This test is apart from the other projects: cargo builds one at a time, and theirs would wait.
 #[test]
 fn guide_leads_from_nothing_to_a_plugin_that_counts() {
     let folder = place("guide");

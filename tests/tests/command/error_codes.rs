@@ -1,10 +1,10 @@
-//! Each code that the sources use is in `docs/errors.md`, and each code there is used.
+//! Every code in the sources is in `docs/errors.md`, and every code there is in the sources.
 
 use e2e_tests::workspace::root;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Crates that have codes of their own.
+/// Crates with error codes.
 const SOURCES: [&str; 8] = [
     "plan-rules/src",
     "host/src",
@@ -16,7 +16,7 @@ const SOURCES: [&str; 8] = [
     "runtime/src",
 ];
 
-/// The codes in a text: `H`, four digits, and nothing that goes on.
+/// Returns the codes in a text: `H` and exactly four digits.
 fn codes(text: &str, begin: &str) -> BTreeSet<String> {
     let after = text.split(begin).skip(1);
     let code = after.filter_map(|rest| {

@@ -1,4 +1,4 @@
-//! Classes edited in every way, run by real JVMs with `-Xverify:all`.
+//! Every kind of class edit, run by real JVMs with `-Xverify:all`.
 
 use crate::support::edited::{Edited, find, member, summing};
 use e2e_tests::java::Java;
@@ -201,7 +201,7 @@ fn to_hook(name: &str, descriptor: &str) -> Change {
     })
 }
 
-/// The call with what it took, and its result as it was.
+/// Passes operands, duration and result of a call to a hook, and leaves the result as it is.
 fn measured() -> Change {
     let mut code = Snippet::new();
     let now = member("java/lang/System", "nanoTime", "()J");
@@ -221,7 +221,7 @@ fn measured() -> Change {
     Change::Around(code)
 }
 
-/// The call only for numbers up to 5.
+/// Makes the call only for numbers up to 5; otherwise the result is a constant.
 fn limited() -> Change {
     let mut code = Snippet::new();
     let (above, end) = (code.new_label(), code.new_label());
@@ -237,7 +237,7 @@ fn limited() -> Change {
     Change::Around(code)
 }
 
-/// A word before the instruction, and one when it has completed.
+/// Records a word before the instruction, and one after it has completed.
 fn between(before: &str, after: &str) -> Change {
     let mut code = Snippet::new();
     let target = hook("around", "(Ljava/lang/String;)V");
@@ -349,7 +349,7 @@ held true2
     }
 }
 
-/// `SEEN` gets a word; the value on the stack stays.
+/// Appends a word to `SEEN`; the value on the stack stays.
 fn saw(what: &str) -> Snippet {
     let mut snippet = Snippet::new();
     snippet.push_string(what).unwrap();
@@ -358,7 +358,7 @@ fn saw(what: &str) -> Snippet {
     snippet
 }
 
-/// The agent's jar, and the folder of classes that it hands over.
+/// Builds the agent's jar, and the folder of classes that it hands over.
 fn agent(jdk: &Jdk, folder: &Path) -> (PathBuf, PathBuf) {
     let classes = javac::compile(jdk, &[&source("Agent.java")], &folder.join("agent"), &[]);
     let manifest =
@@ -393,7 +393,7 @@ fn wrapped_natives_are_found_under_their_prefix() {
         }
         let file = given.join("Natives.class");
         natives.write_to(plan.finish(), &file);
-        // The methods in front of the natives are methods like others.
+        // The methods in front of the native ones are ordinary methods.
         let mut prefixed = Edited::read(&file);
         let class = prefixed.class();
         let mut plan = PlanBuilder::new(&class);
@@ -423,7 +423,7 @@ fn wrapped_natives_are_found_under_their_prefix() {
     }
 }
 
-/// A version of the loaded class, and the number of the error that refuses it.
+/// A version of the loaded class, and the JVM TI error that refuses it.
 type Version = (&'static str, Vec<ClassEdit>, Option<u16>);
 
 fn versions(answer: MethodIndex) -> Vec<Version> {
@@ -470,7 +470,7 @@ fn versions(answer: MethodIndex) -> Vec<Version> {
     ]
 }
 
-/// What `java.lang.instrument` says for a JVM TI error.
+/// Returns the message of `java.lang.instrument` for a JVM TI error.
 fn words(number: u16) -> &'static str {
     match number {
         63 => "attempted to add a method",

@@ -1,8 +1,10 @@
-//! Every class of whole corpora through every kind of edit: nothing fails, what was inserted can be taken out again,
-//! and the JDK's own verifier finds nothing new.
+//! Every class of whole corpora under every kind of edit: no edit fails, the inserted code can be removed again, and
+//! the JDK's
+//! own verifier reports no new error.
 //!
-//! An eightieth of the classes, another one each day; `CLASSHOOK_ROTATION=all` takes every one.
-//! What was counted lies in `target/corpus/report` afterwards; `cargo xtask corpus` makes the table in the documentation of it.
+//! A run takes an eightieth of the classes, in rotation; `CLASSHOOK_ROTATION=all` takes every one.
+//! The counts are in `target/corpus/report` afterwards. `cargo xtask corpus` makes the table of the documentation from
+//! them.
 
 use e2e_tests::corpus::{self, Class};
 use e2e_tests::java::{Java, Run};
@@ -27,16 +29,17 @@ use report::Row;
 
 /// The release whose `java.lang.classfile` verifies.
 const VERIFIER: u32 = 25;
-/// Runs after which every class had its turn.
+/// Number of runs after which every class had its turn.
 const PARTS: usize = 80;
-/// Runs after which every other compiler had its turn; no divisor of [`PARTS`], so that all its classes have theirs.
+/// Number of runs after which every other compiler had its turn. It is no divisor of [`PARTS`], so that all its classes
+/// have theirs.
 const COMPILERS_IN: usize = 3;
-/// Classes that are held in memory, and verified, at a time.
+/// Number of classes in memory, and in the verifier, at a time.
 const CHUNK: usize = 8_192;
-/// The probes of the coverage plugin, beside those of [`plans::kinds`].
+/// The probes of the coverage plugin, in addition to those of [`plans::kinds`].
 const COVERAGE: &str = "coverage";
 
-/// What other compilers than `javac` made, some of it rewritten again by ProGuard, jarjar or AspectJ; and old `javac`s.
+/// Output of other compilers than `javac`, some of it rewritten by ProGuard, jarjar or AspectJ; and of old `javac`s.
 const OTHERS: [(&str, &[&str]); 9] = [
     (
         "Kotlin",
@@ -118,7 +121,7 @@ fn classes_of_other_compilers_survive_every_edit() {
     assert!(found > least, "only {found} classes to try");
 }
 
-/// All, or those whose turn it is.
+/// Returns the classes of this run.
 fn wanted(classes: &[Class]) -> Vec<&Class> {
     let in_turn = |class: &&Class| rotation::turn(&class.name, PARTS) == 0;
     classes
@@ -127,10 +130,10 @@ fn wanted(classes: &[Class]) -> Vec<&Class> {
         .collect()
 }
 
-/// Rewrites the wanted classes with each kind of edit and has them verified; how many there are.
+/// Rewrites the classes of this run with each kind of edit, and verifies them. Returns their number.
 fn check(title: &str, all: &[Class]) -> usize {
     let scratch = scratch();
-    // All of them, so that the verifier knows who extends whom.
+    // All classes, so that the verifier has the whole hierarchy.
     let original = scratch.path().join("original");
     corpus::write_pack(
         &original,
@@ -174,15 +177,15 @@ fn check(title: &str, all: &[Class]) -> usize {
     classes.len()
 }
 
-/// What became of one class.
+/// The result for one class.
 struct Output {
-    /// The rewritten class, if anything was inserted.
+    /// The rewritten class, if code was inserted.
     bytes: Option<Vec<u8>>,
     /// The counts of this class alone.
     row: Row,
 }
 
-/// Rewrites a class and checks what can be checked without a verifier.
+/// Rewrites a class and makes all checks that need no verifier.
 fn rewrite(original: &Class, kind: &str) -> Output {
     let Class { name, bytes } = original;
     let mut row = Row {
@@ -240,7 +243,7 @@ fn rewrite(original: &Class, kind: &str) -> Output {
     }
 }
 
-/// The verifier of JDK 25 over rewritten classes; it knows the errors that the originals have already.
+/// Runs the verifier of JDK 25 over rewritten classes, leaving out errors of the originals.
 fn verifier(original: &Path, rewritten: &[PathBuf]) -> Option<Run> {
     let jdk = jdks::release(VERIFIER).filter(|jdk| jdk.full)?;
     let java = Java::new(&jdk)
@@ -254,7 +257,7 @@ fn verifier(original: &Path, rewritten: &[PathBuf]) -> Option<Run> {
     Some(java.run())
 }
 
-/// The oracle can fail: a probe that stores its 1 as if it were an object is found.
+/// Shows that the oracle can fail: it finds a probe that stores its 1 as if it were an object.
 #[test]
 fn verifier_finds_a_wrong_instruction() {
     const ICONST_1_BASTORE: [u8; 2] = [0x04, 0x54];

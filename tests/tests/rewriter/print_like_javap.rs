@@ -1,4 +1,4 @@
-//! Classes are printed as `javap` prints them: the same instructions, operands and tables.
+//! Printed classes equal those of `javap`: the same instructions, operands and tables.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch};
 use rewriter::ClassFile;
 
-/// Modules whose classes hold every kind of instruction that javac makes.
+/// Modules whose classes contain every kind of instruction that javac emits.
 const MODULES: [&str; 3] = ["java.logging", "java.sql", "jdk.jfr"];
 
-/// Each instruction as (bci, mnemonic, operand, comment); each row of a switch as (0, "case", …).
+/// An instruction as (bci, mnemonic, operand, comment), or a row of a switch as (0, "case", …).
 type Line = (u32, String, String, String);
 
 #[test]
@@ -53,7 +53,7 @@ fn extract(jdk: &Jdk, folder: &Path) {
     }
 }
 
-/// What `javap` says of each file, in order.
+/// Returns the output of `javap` for each file, in order.
 fn javap(jdk: &Jdk, files: &[PathBuf]) -> Vec<String> {
     let output = Command::new(jdk.tool("javap"))
         .args([
@@ -84,7 +84,7 @@ fn compare(file: &Path, theirs: &str) -> usize {
     ours.len()
 }
 
-/// The instructions and rows of switches in a text of either.
+/// Returns the instructions and rows of switches in either text.
 fn lines(text: &str) -> Vec<Line> {
     let mut found = Vec::new();
     let mut in_switch = false;
@@ -105,7 +105,7 @@ fn lines(text: &str) -> Vec<Line> {
     found
 }
 
-/// `12: invokevirtual #7   // Method a:()V`, if that is what the line is.
+/// Parses `12: invokevirtual #7   // Method a:()V`; other lines give `None`.
 fn instruction(line: &str) -> Option<Line> {
     let (bci, rest) = line.split_once(": ")?;
     let bci = bci.parse().ok()?;
@@ -132,7 +132,7 @@ fn is_mnemonic(word: &str) -> bool {
     })
 }
 
-/// Numbers by value, since Rust and Java write them differently; texts without what is escaped differently.
+/// Normalises numbers, which Rust and Java print differently, and removes characters with different escapes.
 fn normal(comment: &str) -> String {
     let number = |text: &str, kind: &str, suffix: char| -> Option<f64> {
         let text = text.strip_prefix(kind)?.trim().strip_suffix(suffix)?;

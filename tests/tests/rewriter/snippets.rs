@@ -1,5 +1,5 @@
-//! Snippets in real classes and real JVMs: they run where and when they should, and programs that are full of
-//! them do what they did before.
+//! Snippets in real classes and real JVMs: they run at their places and times, and programs full of them behave as
+//! before.
 
 use super::corpora::plans::busy;
 use e2e_tests::java::{Java, Run};
@@ -24,14 +24,15 @@ const STORAGE: ProbeStorage<'_> = ProbeStorage::SharedArray {
     field: "hits0",
 };
 
-/// Applies a plan to every class of a folder and writes the results to another; how many methods were rewritten.
+/// Applies a plan to every class of a folder and writes the results to another. Returns the number of rewritten
+/// methods.
 fn rewrite(from: &Path, to: &Path, plan: impl Fn(&ClassFile<'_>) -> EditPlan) -> u32 {
     let mut files = javac::files_with_extension(from, "class");
     files.retain(|file| !file.ends_with("module-info.class"));
     rewrite_files(files, from, to, plan)
 }
 
-/// The same of some of them.
+/// Like [`rewrite`], for these files alone.
 fn rewrite_files(
     files: Vec<PathBuf>,
     from: &Path,
@@ -63,7 +64,7 @@ fn rewrite_files(
     rewritten
 }
 
-/// Entry, loop heads, every return and throw, and what unwinds a method.
+/// Returns entry, loop heads, every return and throw, and the unwinding of a method.
 fn places(method: &Method<'_, '_>) -> Vec<Location> {
     let Ok(Some(code)) = method.code() else {
         return Vec::new();
@@ -102,7 +103,7 @@ fn watched(name: &str, descriptor: &str) -> MemberName {
     }
 }
 
-/// A snippet that calls `Watched.note` and its like with what is on top of the stack.
+/// Returns a snippet that calls `Watched.note` or an overload with the top of the stack.
 fn note(method: &Method<'_, '_>, place: Location) -> Snippet {
     let mut snippet = Snippet::new();
     let name = method.name().to_str_lossless().into_owned();
@@ -259,13 +260,14 @@ fn snippets_see_every_entry_return_and_exception_once() {
     }
 }
 
-/// Where the JVM lists the classes that it loads.
+/// Name of the file in which the JVM lists the classes that it loads.
 const LOADED: &str = "loaded.log";
-/// Programs that take long, one of them in a run.
+/// Programs that take long; one of them runs at a time.
 const LARGE: [&str; 4] = ["scala", "groovy", "clojure", "jython"];
 
-/// Runs a program from its classes and from rewritten ones, with full verification. What is rewritten does not depend
-/// on the JDK: its verifier does.
+/// Runs a program from its classes and from rewritten ones, with full verification. The rewritten code does not depend
+/// on the
+/// JDK, but its verifier does.
 fn check(name: &str) {
     let place = LARGE.iter().position(|large| *large == name);
     if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, LARGE.len())) {
@@ -297,7 +299,7 @@ fn compare(program: &Program, jdk: &Jdk) {
         }
         None => run(&copied, folder, None),
     };
-    // Some programs, and the JVM's warnings about them, name the jar.
+    // Some programs name the jar, and so do the JVM's warnings about them.
     for (jar, copy) in workload.class_path().iter().zip(copied.class_path()) {
         let (jar, copy) = (jar.to_string_lossy(), copy.to_string_lossy());
         with.stderr = with.stderr.replace(copy.as_ref(), jar.as_ref());
@@ -310,7 +312,7 @@ fn compare(program: &Program, jdk: &Jdk) {
     );
 }
 
-/// The classes that the last run loaded; every one where everything is tried.
+/// Returns the classes that the last run loaded; all classes if the run takes everything.
 fn loaded_of(classes: &Path, folder: &Path) -> Vec<PathBuf> {
     let mut files = javac::files_with_extension(classes, "class");
     if rotation::everything() {
@@ -330,7 +332,7 @@ fn loaded_of(classes: &Path, folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// One run, always in the same folder, and the files it made.
+/// Runs the program, always in the same folder. Returns the run and the files that it wrote.
 fn run(
     workload: &Workload<'_>,
     folder: &Path,
@@ -427,7 +429,7 @@ fn random_snippets_that_are_accepted_verify() {
                     method: method.index(),
                     location: place,
                 };
-                // Those that do not fit are none of this test's.
+                // Snippets that do not fit are no subject of this test.
                 drop(plan.insert(site, random::snippet(seed, 40)));
             }
         }

@@ -1,4 +1,4 @@
-//! What the tests of the agent share: compiled programs, runs under the agent, snapshots.
+//! Fixtures for the tests of the agent: compiled programs, runs under the agent, snapshots.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The classes of `tests/java/agent`, compiled once for every test of this process.
+/// The classes of `tests/java/agent`, compiled once for all tests of this process.
 ///
-/// Compiled for release 11, but for `Virtual`, which is left out where there is no JDK 21.
+/// They are compiled for release 11, except for `Virtual`, which is left out without a JDK 21.
 pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
@@ -31,14 +31,14 @@ pub fn classes() -> &'static Path {
     classes
 }
 
-/// `java` with the test classes, full verification and JNI checks.
+/// Returns `java` with the test classes, full verification and JNI checks.
 pub fn java(jdk: &Jdk) -> Java {
     Java::new(jdk)
         .options(&["-Xverify:all", "-Xcheck:jni"])
         .class_path(&[classes()])
 }
 
-/// The one snapshot in a folder.
+/// Returns the only snapshot in a folder.
 #[track_caller]
 pub fn snapshot(folder: &Path) -> Snapshot {
     let files = snapshots(folder);
@@ -51,12 +51,12 @@ pub fn snapshot(folder: &Path) -> Snapshot {
     Snapshot::read(&files[0]).expect("a readable snapshot")
 }
 
-/// Every snapshot file in a folder.
+/// Returns every snapshot file in a folder.
 pub fn snapshots(folder: &Path) -> Vec<PathBuf> {
     javac::files_with_extension(folder, "hook")
 }
 
-/// How many probes of a class were hit, and how many it has.
+/// Returns the number of hit probes of a class, and the number of all.
 #[track_caller]
 pub fn hits(snapshot: &Snapshot, class: &str) -> (usize, usize) {
     let found: Vec<_> = snapshot
@@ -71,7 +71,7 @@ pub fn hits(snapshot: &Snapshot, class: &str) -> (usize, usize) {
     )
 }
 
-/// The names of a snapshot's classes.
+/// Returns the names of a snapshot's classes.
 pub fn names(snapshot: &Snapshot) -> Vec<&str> {
     snapshot
         .classes
@@ -80,7 +80,7 @@ pub fn names(snapshot: &Snapshot) -> Vec<&str> {
         .collect()
 }
 
-/// What standard error holds beside JVM's own warnings and notes about options of the tests.
+/// Returns the lines of standard error without the JVM's own warnings and notes about the tests' options.
 pub fn noise(run: &Run) -> Vec<&str> {
     let expected = [
         "OpenJDK 64-Bit Server VM warning: Options -Xverify",

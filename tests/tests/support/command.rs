@@ -1,4 +1,4 @@
-//! What the tests of commands for running JVMs share.
+//! Fixtures for the tests of commands for running JVMs.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr};
 
-/// Keeps a JVM from warning of an agent that is loaded late (JEP 451).
+/// Allows agents that are loaded late, so that the JVM does not warn (JEP 451).
 pub const LATE: [&str; 1] = ["-XX:+EnableDynamicAgentLoading"];
 
 /// Runs `classhook` to its end.
@@ -22,8 +22,8 @@ pub fn classhook(words: &[&str]) -> Run {
         .run()
 }
 
-/// Starts a command that goes on until Ctrl-C, and waits for the line that says so; what it tells afterwards is still
-/// to be read.
+/// Starts a command that runs until Ctrl-C, and waits for its line that says so. Returns the rest of its standard
+/// error.
 #[track_caller]
 pub fn begun(words: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let mut child = Java::program(workspace::classhook())
@@ -39,7 +39,7 @@ pub fn begun(words: &[&str]) -> (Child, BufReader<ChildStderr>) {
     (child, told)
 }
 
-/// There is no agent in the JVM.
+/// Asserts that the JVM has no agent.
 #[track_caller]
 pub fn assert_no_agent(pid: &str) {
     classhook(&["status", pid])
@@ -47,26 +47,26 @@ pub fn assert_no_agent(pid: &str) {
         .assert_stderr("error[H0701]");
 }
 
-/// The socket of a JVM that sees the same file system and users.
+/// Returns the control socket of a JVM with the same file system and users.
 pub fn socket(pid: i32) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     PathBuf::from(control::socket::socket_path(uid, pid))
 }
 
-/// The agent in a JVM, spoken to without a process for every word.
+/// Connects to the agent in a JVM, without a process for every request.
 pub fn channel(pid: i32) -> control::Client {
     let uid = rustix::process::geteuid().as_raw();
     control::Client::connect(&socket(pid), control::Peer { pid, uid }).expect("an agent listens")
 }
 
-/// Attaches to a servant, for its own classes.
+/// Attaches to a servant, selecting its own classes.
 pub fn attach(servant: &Servant, output: &Path, more: &[&str]) -> Run {
     let (pid, output) = (servant.pid().to_string(), output.to_string_lossy());
     let words = ["attach", &pid, "--output", &output, "--select", "Servant*"];
     classhook(&[&words[..], more].concat())
 }
 
-/// The answer to a command that has one, with `--json`.
+/// Runs a command with `--json` and returns its answer.
 #[track_caller]
 pub fn json(words: &[&str]) -> serde_json::Value {
     let run = classhook(&[words, &["--json"]].concat());
@@ -74,7 +74,7 @@ pub fn json(words: &[&str]) -> serde_json::Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// How many probes of a class were hit, and how many it has.
+/// Returns the number of hit probes of a class, and the number of all.
 #[track_caller]
 pub fn hits(snapshot: &Path, class: &str) -> (usize, usize) {
     let snapshot = Snapshot::read(snapshot).expect("a readable snapshot");
@@ -88,7 +88,7 @@ pub fn hits(snapshot: &Path, class: &str) -> (usize, usize) {
     (hit, found[0].probes.len())
 }
 
-/// Waits until so many classes hold edits of the first plugin.
+/// Waits until this number of classes hold edits of the first plugin.
 #[track_caller]
 pub fn await_changed(pid: &str, count: u64) {
     await_that(&format!("{count} changed classes"), || {

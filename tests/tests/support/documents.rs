@@ -1,17 +1,17 @@
-//! What the documents tell a reader to type.
+//! Commands that the documents show.
 
 use e2e_tests::jdks::Jdk;
 use e2e_tests::workspace;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a script with this JDK first in `PATH`, and returns what it printed.
+/// Runs a script with this JDK first in `PATH`, and returns its output.
 #[track_caller]
 pub fn shell(jdk: &Jdk, folder: &Path, script: &str) -> String {
     shell_with(jdk, folder, script, &[])
 }
 
-/// As [`shell`], with the command `classhook` in `PATH` and these variables.
+/// Like [`shell`], with the command `classhook` in `PATH` and these variables.
 #[track_caller]
 pub fn shell_with(jdk: &Jdk, folder: &Path, script: &str, variables: &[(&str, &Path)]) -> String {
     let path = workspace::path_with_compilers();
@@ -39,7 +39,7 @@ pub fn shell_with(jdk: &Jdk, folder: &Path, script: &str, variables: &[(&str, &P
     text
 }
 
-/// The blocks of a document in one language.
+/// Returns the code blocks of a document in one language.
 pub fn blocks(document: &str, language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(workspace::root().join(document)).expect("the document");
     let fence = format!("```{language}\n");
@@ -50,7 +50,7 @@ pub fn blocks(document: &str, language: &str) -> Vec<String> {
         .collect()
 }
 
-/// Asserts that a script has printed each line of the blocks of text; columns are as wide as they have to be.
+/// Asserts that a script printed each line of the blocks of text. Widths of columns may differ.
 #[track_caller]
 pub fn assert_shown(document: &str, printed: &str) {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");

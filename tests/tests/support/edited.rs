@@ -1,4 +1,4 @@
-//! A class file that is edited and written back.
+//! A class file that tests edit and write back.
 
 #[path = "../../../rewriter/tests/suite/samples.rs"]
 mod samples;
@@ -24,7 +24,7 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// Reads it; the bytes stay for the whole test.
+    /// Reads a class file; the bytes stay for the whole test.
     pub fn read(file: &Path) -> Self {
         let bytes =
             std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -34,12 +34,12 @@ impl Edited {
         }
     }
 
-    /// The class as it was.
+    /// Returns the original class.
     pub fn class(&self) -> ClassFile<'static> {
         ClassFile::read(self.bytes).expect("a class file")
     }
 
-    /// The first instruction with this opcode in a method.
+    /// Returns the first instruction with this opcode in a method.
     pub fn first(&self, method: &str, wanted: u8) -> (MethodIndex, Bci) {
         let class = self.class();
         let method = find(&class, method);
@@ -64,7 +64,7 @@ impl Edited {
         self.write_to(plan, &file);
     }
 
-    /// Applies the whole plan and writes another file; its bytes.
+    /// Applies the whole plan, writes another file, and returns its bytes.
     pub fn write_to(&mut self, plan: EditPlan, file: &Path) -> Vec<u8> {
         let (out, report) = self.splice(&plan);
         assert_eq!((report.skipped, report.refused), (Vec::new(), None));
@@ -73,7 +73,7 @@ impl Edited {
         out
     }
 
-    /// Why the class is left as it is; none if it is not.
+    /// Returns the reason why the class stays unchanged, if it does.
     pub fn refused(&mut self, plan: &EditPlan) -> Option<String> {
         let (out, report) = self.splice(plan);
         let refused = report.refused?;
@@ -83,7 +83,7 @@ impl Edited {
     }
 }
 
-/// The first method with this name.
+/// Returns the first method with this name.
 pub fn find<'c, 'a>(class: &'c ClassFile<'a>, name: &str) -> Method<'c, 'a> {
     let mut methods = class.methods();
     methods

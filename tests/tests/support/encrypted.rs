@@ -1,4 +1,4 @@
-//! A server of TLS in front of another one, in the test's own process.
+//! A TLS server in front of another server, in the test's own process.
 
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -15,14 +15,14 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// A certificate that nobody signed but its own key.
+/// A self-signed certificate.
 pub struct Identity {
     der: CertificateDer<'static>,
     key: Vec<u8>,
 }
 
 impl Identity {
-    /// Made now, for this name of a host.
+    /// Creates a certificate for this host name.
     pub fn of(host: &str) -> Self {
         let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).expect("a key");
         Self {
@@ -31,7 +31,7 @@ impl Identity {
         }
     }
 
-    /// Files (PEM) with the certificate and the key.
+    /// Writes the certificate and the key to files (PEM).
     pub fn files(&self, folder: &Path, name: &str) -> (PathBuf, PathBuf) {
         let write = |extension: &str, label: &str, der: &[u8]| {
             let text = STANDARD.encode(der);
@@ -47,8 +47,9 @@ impl Identity {
     }
 }
 
-/// Listens with TLS, and passes everything on to the server at this URL; the URL with `https` that it has itself.
-/// Clients have to be `client`, if that is given.
+/// Listens with TLS, and forwards all bytes to the server at this URL. Returns its own URL with `https`. Clients must
+/// present
+/// the certificate of `client`, if given.
 pub fn in_front_of(url: &str, server: &Identity, client: Option<&Identity>) -> String {
     let address = url.strip_prefix("http://").expect("a URL").to_owned();
     let config = Arc::new(config(server, client));
@@ -87,7 +88,7 @@ fn config(server: &Identity, client: Option<&Identity>) -> ServerConfig {
     config
 }
 
-/// Passes on what comes, until one side ends.
+/// Forwards bytes until one side closes.
 fn pass(mut tls: ServerConnection, mut client: TcpStream, mut server: TcpStream) {
     for socket in [&client, &server] {
         socket.set_nonblocking(true).expect("a socket");
@@ -109,7 +110,7 @@ fn pass(mut tls: ServerConnection, mut client: TcpStream, mut server: TcpStream)
             Err(_) => return,
         }
         if tls.process_new_packets().is_err() {
-            let _ = tls.write_tls(&mut client); // says why
+            let _ = tls.write_tls(&mut client); // sends the alert with the cause
             return;
         }
         while let Ok(length @ 1..) = tls.reader().read(&mut chunk) {

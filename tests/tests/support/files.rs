@@ -1,4 +1,4 @@
-//! A server of files, whose content a test exchanges.
+//! A file server whose content a test replaces.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex};
 /// The content of each path.
 pub type Files = HashMap<String, Vec<u8>>;
 
-/// A server on this machine, until the process ends.
+/// A server on this machine; it runs until the process ends.
 pub struct FileServer {
-    /// Without a path.
+    /// The URL without a path.
     pub url: String,
     files: Arc<Mutex<Files>>,
 }
 
 impl FileServer {
-    /// From now on this is there.
+    /// Replaces the content of a path.
     pub fn exchange(&self, path: &str, content: Vec<u8>) {
         let mut files = self.files.lock().expect("no panic");
         files.insert(path.to_owned(), content);
     }
 }
 
-/// Begins to serve.
+/// Starts the server.
 pub fn serve(files: Files) -> FileServer {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -31,7 +31,7 @@ pub fn serve(files: Files) -> FileServer {
     let served = Arc::clone(&files);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let _ = answer(stream, &served); // who asked may have gone
+            let _ = answer(stream, &served); // the client may have closed
         }
     });
     FileServer { url, files }

@@ -1,10 +1,10 @@
-//! Where projects of plugins are made, and how cargo builds them.
+//! Folders of plugin projects, and cargo's settings for their builds.
 
 use e2e_tests::workspace::{root, target};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Cargo's own folder for all projects is the workspace's, so that crates of the registry are compiled once; nothing is
+/// All projects use the workspace's own cargo folder, so that crates of the registry are compiled once. Nothing is
 /// fetched.
 pub fn cargo() -> [(&'static str, PathBuf); 2] {
     [
@@ -13,8 +13,8 @@ pub fn cargo() -> [(&'static str, PathBuf); 2] {
     ]
 }
 
-/// The folder of all projects, with the workspace's settings of the release profile: otherwise what the workspace is
-/// built of would be compiled again.
+/// The folder of all projects, with the workspace's settings of the release profile. Other settings would compile the
+/// workspace's dependencies again.
 fn projects() -> &'static Path {
     static PROJECTS: OnceLock<PathBuf> = OnceLock::new();
     PROJECTS.get_or_init(|| {
@@ -23,7 +23,7 @@ fn projects() -> &'static Path {
         let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
         let manifest: toml::Table = manifest.parse().expect("a manifest");
         let mut profile = manifest["profile"].clone();
-        // The crate that the projects' own tests need, and which no other build shares with them.
+        // The crate that only the projects' own tests need.
         profile["release"]["package"]["rewriter"] = toml::toml! { opt-level = 0 }.into();
         let config = toml::Table::from_iter([("profile".to_owned(), profile)]);
         std::fs::write(folder.join(".cargo/config.toml"), config.to_string()).expect("written");
@@ -31,16 +31,17 @@ fn projects() -> &'static Path {
     })
 }
 
-/// An empty folder for projects; always the same one, so that cargo knows them again.
+/// Returns an empty folder for projects. It is always the same one, so that cargo recognises the projects.
 pub fn place(name: &str) -> PathBuf {
     let folder = projects().join(name);
-    let _ = std::fs::remove_dir_all(&folder); // there may be none
+    let _ = std::fs::remove_dir_all(&folder); // it may not exist
     std::fs::create_dir_all(&folder).expect("target/ is writable");
     folder
 }
 
-/// A crate whose project has the name of an example: in cargo's folder both leave the same files, as a module has no hash
-/// in its name, so that the next build of the workspace would take those of the project, or link them with another SDK.
+/// A crate whose project shares its name with an example. In cargo's folder both write the same files, since a module
+/// has no
+/// hash in its name. The next build of the workspace would take the project's files, or link them with another SDK.
 pub struct Shared(pub &'static str);
 
 impl Drop for Shared {
@@ -53,7 +54,7 @@ impl Drop for Shared {
                 ("lib", "so"),
             ] {
                 let file = target(folder).join(format!("{prefix}{}.{ending}", self.0));
-                let _ = std::fs::remove_file(file); // it may not have been built
+                let _ = std::fs::remove_file(file); // it may not exist
             }
         }
     }

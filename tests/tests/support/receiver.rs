@@ -1,4 +1,4 @@
-//! A receiver of OTLP in the test's own process: HTTP/1.1 written by hand, and gRPC on the server of `h2`.
+//! An OTLP receiver in the test's own process: handwritten HTTP/1.1, and gRPC on the server of `h2`.
 
 use h2::server;
 use http::{HeaderMap, Response};
@@ -15,33 +15,33 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What it does with requests.
+/// The treatment of requests.
 #[derive(Debug, Clone, Copy)]
 pub enum Manner {
-    /// Takes them.
+    /// Accepts requests.
     Takes,
-    /// Refuses them with this status of HTTP, and the like of gRPC.
+    /// Refuses requests with this HTTP status, and the gRPC status that corresponds.
     Refuses(u16),
-    /// Refuses so many as one who has no time, then takes.
+    /// Refuses this number of requests as temporarily unavailable, then accepts.
     Later(usize),
-    /// Takes them, but for one span or data point of each.
+    /// Accepts requests, but rejects one span or data point of each.
     Rejects,
     /// Never answers.
     Waits,
 }
 
-/// What has come.
+/// The received requests.
 #[derive(Debug, Default)]
 pub struct Received {
     pub traces: Vec<ExportTraceServiceRequest>,
     pub metrics: Vec<ExportMetricsServiceRequest>,
-    /// Requests, taken or not.
+    /// Number of requests, accepted or not.
     pub requests: usize,
-    /// The headers of the last one.
+    /// Headers of the last request.
     pub headers: HashMap<String, String>,
 }
 
-/// A receiver, for as long as the test runs.
+/// A receiver that runs as long as the test.
 #[derive(Debug, Clone)]
 pub struct Receiver {
     pub url: String,
@@ -57,7 +57,7 @@ struct Answer {
 }
 
 impl Receiver {
-    /// One that speaks HTTP/1.1.
+    /// Starts a receiver for HTTP/1.1.
     pub fn http(manner: Manner) -> Self {
         let (receiver, listener) = Self::listen(manner);
         let theirs = receiver.clone();
@@ -70,7 +70,7 @@ impl Receiver {
         receiver
     }
 
-    /// One that speaks gRPC.
+    /// Starts a receiver for gRPC.
     pub fn grpc(manner: Manner) -> Self {
         let (receiver, listener) = Self::listen(manner);
         let theirs = receiver.clone();
@@ -93,7 +93,7 @@ impl Receiver {
         (receiver, listener)
     }
 
-    /// What has come so far.
+    /// Returns the requests so far.
     pub fn received(&self) -> std::sync::MutexGuard<'_, Received> {
         self.received.lock().expect("no thread panicked")
     }
@@ -122,7 +122,7 @@ impl Receiver {
             );
             let written = output.write_all(&[head.as_bytes(), &body].concat());
             if written.is_err() {
-                return; // whoever asked has gone
+                return; // the client has closed
             }
         }
     }
@@ -260,7 +260,7 @@ impl Receiver {
     }
 }
 
-/// Path and headers of the next request; none at the end.
+/// Reads path and headers of the next request; `None` at the end.
 fn head(input: &mut impl BufRead) -> Option<(String, HashMap<String, String>)> {
     let mut line = String::new();
     input.read_line(&mut line).ok().filter(|read| *read > 0)?;

@@ -1,4 +1,4 @@
-//! Generated programs under trace: their own log and the trace, as the same lines.
+//! Generated programs under trace: their own log and the trace, converted to the same lines.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -9,18 +9,18 @@ use probes::events::{Call, EventKind, Outcome, Trace, Value, Which};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The methods of a generated program that are traced.
+/// The traced methods of a generated program.
 pub const SETTINGS: &str = r#"{"methods":["Traced.m?","Traced.m1?","Traced$C?.<init>"],"capture":["arguments","returned","thrown"]}"#;
 
 /// A compiled program.
 pub struct Program {
     pub classes: PathBuf,
-    /// Where it will write its log.
+    /// Path of the program's log.
     pub log: PathBuf,
 }
 
 impl Program {
-    /// The program of a seed.
+    /// Compiles the program of a seed.
     pub fn compile(jdk: &Jdk, seed: u64, folder: &Path) -> Self {
         let source = folder.join("Traced.java");
         std::fs::write(&source, traced::source(seed)).expect("the test's folder is writable");
@@ -33,7 +33,7 @@ impl Program {
     }
 }
 
-/// `java` with a program's classes, full verification and JNI checks.
+/// Returns `java` with a program's classes, full verification and JNI checks.
 pub fn java(jdk: &Jdk, program: &Program) -> Java {
     Java::new(jdk)
         .all_compilers()
@@ -41,7 +41,7 @@ pub fn java(jdk: &Jdk, program: &Program) -> Java {
         .class_path(&[&program.classes])
 }
 
-/// The agent's options.
+/// Returns the agent's options.
 pub fn options(output: &Path) -> String {
     let settings = SETTINGS.replace(',', "\\,");
     format!(
@@ -50,7 +50,7 @@ pub fn options(output: &Path) -> String {
     )
 }
 
-/// The one event file in a folder.
+/// Reads the only event file in a folder.
 #[track_caller]
 pub fn trace_of(folder: &Path) -> Trace {
     let files = javac::files_with_extension(folder, "events");
@@ -74,11 +74,11 @@ pub struct Line {
     pub name: String,
     /// The depth at an entry, the result at an exit, the class at a failure.
     pub what: String,
-    /// In the log only: the mark at that moment.
+    /// The mark at that moment; only the log has it.
     pub mark: Option<u32>,
 }
 
-/// The log by threads.
+/// Returns the log, by thread.
 pub fn logged(file: &Path) -> Vec<Vec<Line>> {
     let text = std::fs::read_to_string(file).expect("the program wrote its log");
     let mut threads = Vec::new();
@@ -102,7 +102,7 @@ pub fn logged(file: &Path) -> Vec<Vec<Line>> {
     threads
 }
 
-/// The same without the marks, which no trace has, and by the first call.
+/// Removes the marks, which no trace has, and sorts threads by their first call.
 pub fn sorted(mut threads: Vec<Vec<Line>>) -> Vec<Vec<Line>> {
     threads
         .iter_mut()
@@ -113,7 +113,7 @@ pub fn sorted(mut threads: Vec<Vec<Line>>) -> Vec<Vec<Line>> {
     threads
 }
 
-/// The trace by threads.
+/// Returns the trace, by thread.
 pub fn recorded(trace: &Trace) -> Vec<Vec<Line>> {
     let names: HashMap<u32, String> = trace
         .spans

@@ -6,10 +6,10 @@ use e2e_tests::servant;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A user that nothing else in the tests belongs to.
+/// A user id that no other test uses.
 pub const USER: &str = "65534";
 
-/// Begins a command as [`USER`], without any capability.
+/// The words before a command that run it as [`USER`], without any capability.
 pub const AS_USER: [&str; 6] = [
     "/usr/bin/setpriv",
     "--reuid",
@@ -19,17 +19,17 @@ pub const AS_USER: [&str; 6] = [
     "--clear-groups",
 ];
 
-/// Whether this is root, which can start programs of other users.
+/// Checks whether this process is root, which can start programs of other users.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Lets all users make files in a folder.
+/// Lets all users create files in a folder.
 pub fn open_to_all(folder: &Path) {
     set_mode(folder, 0o777);
 }
 
-/// Lets nobody but this user enter a folder.
+/// Makes a folder accessible to its owner alone.
 pub fn close_to_others(folder: &Path) {
     set_mode(folder, 0o700);
 }
@@ -39,7 +39,7 @@ fn set_mode(folder: &Path, mode: u32) {
     std::fs::set_permissions(folder, mode).expect("our folder");
 }
 
-/// A program behind other words that start it.
+/// Returns a program started by other words.
 pub fn behind(words: &[&str], program: PathBuf) -> Java {
     match words.split_first() {
         Some((first, rest)) => Java::program(PathBuf::from(first))
@@ -49,7 +49,7 @@ pub fn behind(words: &[&str], program: PathBuf) -> Java {
     }
 }
 
-/// `java … Servant` behind other words that start it.
+/// Returns `java … Servant` started by other words.
 pub fn servant_behind(words: &[&str], jdk: &Jdk, options: &[&str]) -> Java {
     behind(words, jdk.tool("java"))
         .options(options)

@@ -1,11 +1,11 @@
-//! The plan that the coverage plugin makes, without the plugin.
+//! The plan of the coverage plugin, made without the plugin.
 
 use coverage::flow::{Flow, FlowMethod, Placement, Unplaced};
 use rewriter::{Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, PlanBuilder};
 
 use super::plans;
 
-/// JaCoCo's probes, in every method that has code and no subroutines.
+/// Returns JaCoCo's probes, in every method with code and without subroutines.
 pub fn plan(class: &ClassFile<'_>) -> Result<EditPlan, String> {
     let mut builder = PlanBuilder::new(class);
     let (mut flow, mut probe) = (Flow::new(), 0);

@@ -1,5 +1,4 @@
-//! Classes of whole packages as helper classes: what compilers made together is there for one another, so nothing of it may
-//! be refused.
+//! Classes of whole packages as helper classes: a compiler emitted them together, so none may be refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +9,7 @@ use rewriter::{ClassFile, HelperError, place_helpers};
 
 use super::VERIFIER;
 
-/// Runs after which every package had its turn.
+/// Number of runs after which every package had its turn.
 const PARTS: usize = 40;
 
 /// Classes of one compilation: those of the JDK by javac, others by kotlinc, scalac, ecj and javac.
@@ -50,7 +49,7 @@ fn classes_of_one_package_can_use_one_another_as_helpers() {
     let in_turn = |(_, package): &(usize, &str)| {
         rotation::everything() || rotation::turn(package, PARTS) == 0
     };
-    // Constants are of the JVM's own `String`, and calls of its own `MethodHandle`, which none may be in place of.
+    // Constants belong to the JVM's own `String`, and calls to its own `MethodHandle`; no helper may replace these.
     packages.retain(|package, _| in_turn(package) && !package.1.contains("java/lang"));
     let placed: Vec<(usize, Vec<String>)> = packages.par_iter().map(|(_, it)| place(it)).collect();
     let refused: Vec<&String> = placed.iter().flat_map(|(_, refused)| refused).collect();
@@ -68,7 +67,7 @@ fn classes_of_one_package_can_use_one_another_as_helpers() {
     assert!(count > least, "only {count} classes to try");
 }
 
-/// How many classes of a package can be helpers together, and what is refused that should not be.
+/// Returns the number of classes of a package that can be helpers together, and the wrongly refused ones.
 fn place(classes: &[&Class]) -> (usize, Vec<String>) {
     let read = classes.iter().filter_map(|class| {
         let file = ClassFile::read(&class.bytes).ok()?;
@@ -82,7 +81,7 @@ fn place(classes: &[&Class]) -> (usize, Vec<String>) {
         let files = order.iter().map(|name| given[name].bytes().to_vec());
         match place_helpers("a/User", &files.collect::<Vec<_>>()) {
             Ok(_) => return (order.len(), refused),
-            // Compilers name nested classes that they then do not make.
+            // Compilers name nested classes that they do not emit.
             Err(HelperError::Nested { name, .. }) => drop(given.remove(&name)),
             Err(error) => {
                 refused.push(error.to_string());
@@ -98,8 +97,7 @@ fn place(classes: &[&Class]) -> (usize, Vec<String>) {
     }
 }
 
-/// Takes out what is not there with its supertypes and its whole nest; the rest in an order in which each stands behind its
-/// supertypes.
+/// Removes classes whose supertypes or nest are incomplete. Returns the rest, each behind its supertypes.
 fn closed(given: &mut BTreeMap<String, ClassFile<'_>>) -> Vec<String> {
     loop {
         let mut order = Vec::new();

@@ -1,4 +1,4 @@
-//! What was counted, for people and for the table in the documentation.
+//! The counts, for people and for the table in the documentation.
 
 use rewriter::SkipReason;
 use serde::Serialize;
@@ -12,18 +12,18 @@ pub struct Row {
     pub corpus: String,
     pub kind: String,
     pub classes: u64,
-    /// Classes that were changed.
+    /// Changed classes.
     pub rewritten: u64,
-    /// Methods that were changed.
+    /// Changed methods.
     pub methods: u64,
     pub edits: u64,
-    /// Methods left alone, by reason.
+    /// Unchanged methods, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Classes that the verifier saw.
+    /// Classes that the verifier checked.
     pub verified: u64,
-    /// Classes with errors that the original had not.
+    /// Classes with errors that the original does not have.
     pub broken: u64,
-    /// Classes that it refused before as well.
+    /// Classes whose original the verifier refuses, too.
     pub refused_before: u64,
 }
 
@@ -36,7 +36,7 @@ impl Row {
         }
     }
 
-    /// Adds what one class gave.
+    /// Adds the counts of one class.
     pub fn add(&mut self, one: &Self) {
         self.classes += one.classes;
         self.rewritten += one.rewritten;
@@ -47,14 +47,14 @@ impl Row {
         }
     }
 
-    /// Nearly every method was changed, and every class that was changed was seen by the verifier.
+    /// Asserts that nearly every method was changed, and that the verifier checked every changed class.
     pub fn assert_sound(&self) {
         let skipped: u64 = self.skipped.values().sum();
         assert!(
             skipped * 50 <= self.methods + self.classes,
             "too many methods were left alone: {self}"
         );
-        // Few classes have a loop or a private member; some compilers write no lines.
+        // Few classes have a loop or a private member, and some compilers emit no lines.
         let least = if self.kind == "entry" {
             self.classes / 2
         } else {
@@ -88,13 +88,13 @@ impl fmt::Display for Row {
     }
 }
 
-/// The name of the reason.
+/// Returns the name of the reason.
 pub fn reason(reason: &SkipReason) -> String {
     let text = format!("{reason:?}");
     text.split([' ', '(']).next().unwrap_or_default().to_owned()
 }
 
-/// Adds what the verifier says: name of the pack, classes, broken, refused before, between tabs.
+/// Adds the verifier's counts from its lines: name of the pack, classes, broken, refused before, separated by tabs.
 pub fn verified(rows: &mut [Row], output: &str) {
     println!("{}", output.trim());
     for line in output.lines() {
@@ -116,7 +116,7 @@ pub fn verified(rows: &mut [Row], output: &str) {
     }
 }
 
-/// Leaves the rows where `cargo xtask corpus` looks for them.
+/// Writes the rows for `cargo xtask corpus`.
 pub fn write(folder: &Path, title: &str, whole: bool, rows: &[Row]) {
     let folder = folder.join(if whole { "whole" } else { "part" });
     std::fs::create_dir_all(&folder).expect("target/ is writable");
