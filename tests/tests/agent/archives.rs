@@ -7,7 +7,7 @@ use e2e_tests::{javac, scratch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A jar of the test classes: archives take nothing from folders.
+/// Packs a jar of the test classes, because archives take no classes from folders.
 fn jar(jdk: &Jdk, folder: &Path) -> PathBuf {
     javac::jar(jdk, classes(), ".", "", &folder.join("app.jar"))
 }
@@ -30,7 +30,7 @@ fn archived(java: Java, log: &Path) -> BTreeSet<String> {
                 .last()
                 .map(str::to_owned)
         })
-        // names of lambda classes hold an address
+        // names of lambda classes contain an address
         .filter(|name| !name.contains("0x"))
         .collect();
     assert!(
@@ -42,8 +42,8 @@ fn archived(java: Java, log: &Path) -> BTreeSet<String> {
     classes
 }
 
-/// What `prepare` gives loads the same classes from its archive with the agent as without, but for
-/// those that are instrumented.
+/// Checks that the JVM of `prepare` loads the same classes from its archive with the agent as without, except for
+/// instrumented ones.
 fn check(jdk: &Jdk, prepare: impl Fn(Java) -> Java) {
     let folder = scratch();
     let out = folder.path().join("out");

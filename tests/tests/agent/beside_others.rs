@@ -1,4 +1,4 @@
-//! The agent beside other agents: whoever comes first, both do their work and the program its own.
+//! The agent beside other agents: in either order both do their work, and the program runs unchanged.
 
 use crate::support::agent;
 use crate::support::agent::{hits, names, noise, snapshot};
@@ -65,7 +65,7 @@ enum Order {
     OursLast,
 }
 
-/// A program with another agent and, if asked for, ours before or after it.
+/// Returns a program with another agent and, on request, ours before or after it.
 fn beside(java: Java, other: &str, order: Order, output: &Path) -> Java {
     match order {
         Order::WithoutOurs => java.option(other),
@@ -84,8 +84,9 @@ fn other(options: &str) -> String {
     format!("-javaagent:{}={options}", made().jar.display())
 }
 
-/// Runs `Beside` without ours, with ours first and with ours last, on each JDK; the program must
-/// not notice. Hands each snapshot to `check`.
+/// Runs `Beside` without ours, with ours first and with ours last, on each JDK. The output must be the same. Passes
+/// each
+/// snapshot to `check`.
 fn each_order(options: &str, arguments: &[&str], check: impl Fn(&Snapshot, &Run)) {
     for jdk in jdks::main_two() {
         let [plain, first, last] =
@@ -117,7 +118,7 @@ fn all_hit(snapshot: &Snapshot, class: &str) -> usize {
     all
 }
 
-/// The other agent sees a class before us, so that we measure what it made of it.
+/// The other agent receives a class before us, so we measure its result.
 #[test]
 fn method_added_by_an_incapable_agent_at_load_is_covered() {
     let options = format!("incapable:{}", made().added.display());
@@ -135,7 +136,7 @@ fn method_added_by_an_incapable_agent_at_load_is_covered() {
     });
 }
 
-/// As JaCoCo does if it is named first: otherwise the class is not the one that the report finds.
+/// JaCoCo does the same if it is named first; otherwise a report does not find the class.
 #[test]
 fn class_is_measured_as_it_is_before_an_incapable_agent_changes_it() {
     let class = std::fs::read(made().classes.join("Target.class")).expect("the class");
@@ -189,7 +190,7 @@ fn command_measures_classes_before_other_agents_and_leaves_them_changed() {
     assert_eq!(lines, Some("covered=6 missed=0"));
 }
 
-/// The JVM keeps what agents without the capability made, and runs ours again on top.
+/// The JVM keeps the edits of agents without the capability, and runs ours again on them.
 #[test]
 fn probes_and_added_method_survive_another_agents_retransformation() {
     let options = format!("incapable:{}", made().added.display());
@@ -222,7 +223,7 @@ fn classes_without_probes_are_retransformed_by_another_agent_as_if_we_were_not_t
     });
 }
 
-/// New bytes are a new class to a report, as they are to JaCoCo; the old one keeps its hits.
+/// New bytes are a new class to a report, as to JaCoCo. The old class keeps its hits.
 #[test]
 fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
     let redefine = format!("redefine:{}", made().changed.display());
@@ -251,8 +252,9 @@ fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
     );
 }
 
-/// JDK 17 forgets a redefinition when any agent with the capability has changed the class: it does so
-/// with the other agent alone, and not differently with ours.
+/// JDK 17 loses a redefinition when any agent with the capability has changed the class. That happens with the other
+/// agent
+/// alone, and ours does not change it.
 #[test]
 fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
     let redefine = format!("redefine:{}", made().changed.display());
@@ -267,14 +269,16 @@ fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
     });
 }
 
-/// Runs `Beside` with another agent, attaches ours while it waits, and lets it do the rest; its output from then on,
-/// and its standard error.
+/// Runs `Beside` with another agent, attaches ours while it waits, and lets it continue. Returns its output from then
+/// on, and
+/// its standard error.
 fn attached_beside(jdk: &Jdk, options: &str, rest: &[&str], output: &Path) -> (String, String) {
     let java = java(jdk).option(other(options));
     attached(&java, jdk, "11\n", || {}, rest, output)
 }
 
-/// Runs `Beside`, which prints `once` first, attaches ours while it waits, after `meanwhile`, and lets it do the rest;
+/// Runs `Beside`, which prints `once` first, attaches ours while it waits, after `meanwhile`, and lets it continue.
+/// Returns
 /// its output from then on, and its standard error.
 fn attached(
     java: &Java,
@@ -319,7 +323,7 @@ fn attached(
     (rest, errors)
 }
 
-/// The class that runs is another than the one in its file: what runs is instrumented, every method of it.
+/// Asserts that the running class, which differs from its file, is instrumented with every method.
 #[track_caller]
 fn covered_as_it_runs(jdk: &Jdk, (rest, errors): (String, String), starts: &str, output: &Path) {
     assert!(rest.starts_with(starts), "{rest}");
@@ -369,8 +373,9 @@ fn class_whose_file_was_replaced_since_it_was_loaded_is_covered_as_it_runs_when_
     }
 }
 
-/// What an attach hands over is reconstituted by the JVM; a later retransformation hands over the same
-/// again, and that is still the class whose file was found then.
+/// The JVM reconstitutes the bytes that an attach receives. A later retransformation receives the same, which is still
+/// the
+/// class whose file was found then.
 #[test]
 fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
     for jdk in jdks::main_two() {
@@ -400,8 +405,8 @@ fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
     }
 }
 
-/// The JVM refuses all classes of one retransformation for the one that another agent broke: the others are
-/// instrumented all the same, and that one is named.
+/// The JVM refuses all classes of one retransformation because of the one that another agent broke. The others are
+/// instrumented all the same, and the message names that one.
 #[test]
 fn a_class_that_another_agent_breaks_does_not_keep_the_batch_from_its_probes() {
     for jdk in jdks::main_two() {
@@ -418,8 +423,9 @@ fn a_class_that_another_agent_breaks_does_not_keep_the_batch_from_its_probes() {
     }
 }
 
-/// JaCoCo's agent cannot retransform, so it comes first in either order: its ids are those of the
-/// files, ours those of the classes that it made.
+/// JaCoCo's agent cannot retransform, so it comes first in either order. Its ids are those of the files, ours those of
+/// its
+/// results.
 #[test]
 fn jacoco_in_the_same_jvm_measures_as_if_alone_and_so_do_we() {
     for jdk in jdks::main_two() {

@@ -1,4 +1,4 @@
-//! `-Xcheck:jni` finds nothing to say about the agent.
+//! `-Xcheck:jni` reports no fault of the agent.
 
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
@@ -23,7 +23,7 @@ fn checks_print_the_same_with_the_agent_as_without() {
     }
 }
 
-/// The oracle itself works: the checks are on, and the option is understood.
+/// Shows that the oracle works: the checks are on, and the option is known.
 #[test]
 fn checks_are_on() {
     for jdk in jdks::all() {

@@ -1,4 +1,4 @@
-//! What is on disk when things go wrong: killed JVMs, full disks, plugins that fail under `strict`.
+//! Files on disk after failures: killed JVMs, full disks, plugins that fail under `strict`.
 
 use crate::support::agent::{classes, hits, java, snapshot, snapshots};
 use crate::support::command::classhook;
@@ -13,8 +13,9 @@ use std::path::Path;
 use std::process::Child;
 use std::thread;
 
-/// Kills a JVM that runs `Life rounds`, which says which class it called when, after it has said `lines` lines, and
-/// returns what it said.
+/// Kills a JVM that runs `Life rounds` after it has printed `lines` lines. Returns these, each with a class and the
+/// time of
+/// its call.
 fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut text = String::new();
@@ -39,7 +40,7 @@ fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// The JVMs are each other's load, and each is killed at another moment. `cargo xtask corpus` kills more of them.
+/// The JVMs are each other's load, and each is killed at another time. `cargo xtask corpus` kills more of them.
 #[test]
 fn sixteen_killed_jvms_in_one_folder_lose_nothing_from_before_the_snapshots_time() {
     let rounds = if rotation::everything() { 6 } else { 1 };
@@ -52,7 +53,7 @@ fn sixteen_kills(round: usize) {
     let folder = scratch();
     let mut running = Vec::new();
     for (number, jdk) in jdks::main_two().iter().cycle().take(16).enumerate() {
-        // half of them would all be called alike, if it were not for a random number
+        // without the random number, half of them would share one file name
         let name = ["life-%u-%h-%p-%t", "life"][number / 8];
         let options = format!(
             "plugin=coverage,file-name={name},output={}",
@@ -93,7 +94,7 @@ fn sixteen_kills(round: usize) {
             .map(|class| (class.name.as_str(), class.probes.contains(&true)))
             .collect();
         for (class, time) in said.remove(&pid).expect("each JVM has one file") {
-            // when the arrays were last read, so that a busy machine does not matter
+            // the time of the last reading of the arrays, so that a busy machine does not matter
             if time < snapshot.meta.dump_ms {
                 assert_eq!(
                     hit.get(class.as_str()),
@@ -114,7 +115,7 @@ fn sixteen_kills(round: usize) {
     assert_eq!(all.stderr.matches("was not finished").count(), 10);
 }
 
-/// How often the line began that began most often, according to the event file in a folder.
+/// Returns the highest number of begins of a line, from the event file in a folder.
 fn most_often(folder: &Path) -> Option<u64> {
     let files = javac::files_with_extension(folder, "events");
     let trace = Trace::read(files.first()?).ok()?;
@@ -138,7 +139,7 @@ fn killed_jvm_leaves_the_counts_of_lines_that_were_written() {
     assert!(left >= Some(written), "{left:?} after {written}");
 }
 
-/// The limit of a file's size stands for a disk that is full.
+/// A limit of the file size stands for a full disk.
 #[test]
 fn full_disk_is_reported_once_and_the_program_goes_on() {
     for jdk in jdks::main_two() {
@@ -154,7 +155,7 @@ fn full_disk_is_reported_once_and_the_program_goes_on() {
             .option("ulimit -f 40; exec \"$@\"")
             .option("sh")
             .option(jdk.tool("java"))
-            // the JVM's own counters are a file as well
+            // the JVM's own counters are a file, too
             .options(&["-XX:-UsePerfData", &agent])
             .class_path(&[classes()])
             .main("Loading")
@@ -188,8 +189,8 @@ fn full_disk_is_reported_once_and_the_program_goes_on() {
     }
 }
 
-/// A report of a snapshot that could not be written whole: on standard output if it has a summary, and otherwise in
-/// what it wrote.
+/// Asserts that a report of an incomplete snapshot says so: on standard output if it has a summary, otherwise in its
+/// files.
 fn says_that_it_is_incomplete(report: &Run, html: &Path, cause: &str) {
     report.assert_exit(3).assert_stderr("error[H0651]");
     report.assert_stderr(cause);
@@ -199,7 +200,7 @@ fn says_that_it_is_incomplete(report: &Run, html: &Path, cause: &str) {
     assert!(page.contains(notice) && page.contains(cause), "{page}");
 }
 
-/// The disk is full from some classes on, and has no room even for what says so.
+/// The disk becomes full at some class, without space even for the note about it.
 #[test]
 fn coverage_of_a_full_disk_says_what_is_missing() {
     let jdk = jdks::newest();
@@ -266,7 +267,7 @@ fn failure_under_strict_ends_with_three_after_the_snapshot_is_complete() {
     }
 }
 
-/// A plugin that traps on one class; its snapshots lie beside the file.
+/// Returns a configuration with a plugin that traps on one class. Its snapshots are beside the file.
 fn configuration(on_error: &str) -> String {
     let plugin = workspace::target("bundled/tests/misbehaving.wasm");
     format!(

@@ -1,5 +1,6 @@
-//! JDK 8, the oldest that the agent works in, and those newer than 25. `cargo xtask setup` fetches the oldest and
-//! `cargo xtask corpus` the others, where Debian's packages can be had.
+//! JDK 8, the oldest release that the agent supports, and releases newer than 25. `cargo xtask setup` fetches the
+//! oldest and
+//! `cargo xtask corpus` the others, if Debian's packages are available.
 
 use crate::support::command::{assert_no_agent, classhook};
 use e2e_tests::java::Java;
@@ -33,7 +34,7 @@ fn program(jdk: &Jdk, classes: &Path) -> Java {
         .main("Eight")
 }
 
-/// What it answers.
+/// Returns the program's answers.
 fn talk(java: &Java) -> Vec<String> {
     let mut running = Servant::of(java);
     let answers = ["name", "next", "sum", "other"].map(|line| running.ask(line));
@@ -93,7 +94,7 @@ fn traced_and_patched(jdk: &Jdk) {
     let text = std::fs::read_to_string(source()).expect("the source");
     std::fs::write(&patch, text.replace("\"next \"", "\"after \"")).expect("written");
     if jdk.feature > jdks::newest().feature {
-        // No compiler here knows the release.
+        // No compiler of the tests supports the release.
         let options = ["--release", "8", "-Xlint:-options"];
         let patched = javac::compile(
             &jdks::newest(),

@@ -1,23 +1,24 @@
-//! Java programs of random shape for `tests/java/hit_calls/Oracle.java`: branches, loops, switches, exceptions, monitors, and
-//! methods that visit others. Each method has a class of its own, so that a hit of the class is a hit of the method.
+//! Java programs of random shape for `tests/java/hit_calls/Oracle.java`: branches, loops, switches, exceptions,
+//! monitors,
+//! and methods that visit others. Each method has a class of its own, so a hit of the class is a hit of the method.
 
 use std::fmt::Write;
 
-/// So many methods, as `Oracle` expects.
+/// Number of methods, as `Oracle` expects.
 pub const METHODS: usize = 64;
-/// Those that the threads visit themselves; others are visited by methods of lower numbers.
+/// Number of methods that the threads visit themselves. The others are visited by methods of lower numbers.
 const ROOTS: usize = 16;
 
-/// A source of numbers that a seed determines.
+/// A pseudo-random sequence that follows from a seed.
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    /// The next number, below `end`.
+    /// Returns the next number, below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// The next number, any of 64 bits.
+    /// Returns the next number of 64 bits.
     pub fn next(&mut self) -> u64 {
         // SplitMix64, by Steele, Lea and Flood (2014).
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -28,7 +29,7 @@ impl Numbers {
     }
 }
 
-/// The source of `Roots` and of all methods.
+/// Generates the source of `Roots` and of all methods.
 pub fn source(seed: u64) -> String {
     let mut writer = Writer {
         numbers: Numbers(seed),
@@ -64,7 +65,7 @@ impl Writer {
         let _ = writeln!(self.text, "        {text}");
     }
 
-    /// A visit of a method where `wanted` holds, counted before and after.
+    /// Adds a visit of a method under the condition `wanted`, with counts before and after.
     fn visit(&mut self, method: usize, wanted: &str) {
         self.line(&format!("if (Oracle.begins(t, {method}, {wanted})) {{"));
         self.line(&format!("x += M{method}.run(t, x);"));
@@ -72,7 +73,7 @@ impl Writer {
         self.line("}");
     }
 
-    /// A visit of a later method, so that there is no recursion; not too often, so that a round ends.
+    /// Adds a visit of a later method, which excludes recursion. It is rare enough that a round ends.
     fn visit_another(&mut self, method: usize) {
         let first = (method + 1).max(ROOTS);
         if first < METHODS {
@@ -87,7 +88,7 @@ impl Writer {
         (0..statements).for_each(|_| self.statement(method, depth + 1));
     }
 
-    /// A statement that reads and writes `x`.
+    /// Adds a statement that reads and writes `x`.
     fn statement(&mut self, method: usize, depth: u32) {
         let kind = if depth < 3 { self.numbers.below(8) } else { 0 };
         let (shift, small) = (self.numbers.below(24), self.numbers.below(6));
@@ -101,7 +102,7 @@ impl Writer {
             }
             2 => {
                 let loops = format!("for (int i = 0; i < (x >>> {shift} & 3); i++) {{");
-                // One variable a depth.
+                // One variable for each depth.
                 self.line(
                     &loops
                         .replace(" i", &format!(" i{depth}"))

@@ -1,4 +1,4 @@
-//! Hits that are recorded by calls, which the compilers remove: the record is as if each hit was stored, also after a reset.
+//! Hits recorded by calls, which the compilers remove: the recording equals that of stores, also after a reset.
 
 use super::generated_visits::{self, METHODS, Numbers};
 use crate::support::agent::{hits, snapshot};
@@ -35,18 +35,18 @@ fn java(jdk: &Jdk) -> Java {
         .main("Hot")
 }
 
-/// JVMs before 21 do not know the option.
+/// Returns the option for late agents, which JVMs before 21 do not know.
 fn late(jdk: &Jdk) -> &'static [&'static str] {
     if jdk.feature < 21 { &[] } else { &LATE }
 }
 
-/// The program with the agent from its start.
+/// Starts the program with the agent.
 fn start(jdk: &Jdk, output: &Path, options: &str) -> Servant {
     let options = format!("output={}{options}", output.display());
     Servant::of(&java(jdk).agent(Some(&options)))
 }
 
-/// How hits are recorded, as the agent says: `calls`, or `stores` and why.
+/// Returns the agent's way of recording hits: `calls`, or `stores` with a reason.
 fn recorded_by(running: &Servant) -> (String, String) {
     let status = json(&["status", &running.pid().to_string()]);
     let text = |key: &str| status["hits"][key].as_str().unwrap_or_default().to_owned();
@@ -63,7 +63,7 @@ fn end(running: Servant) {
     assert_eq!((stdout.trim(), code), ("whole bursts", Some(0)), "{stderr}");
 }
 
-/// Each class with its hits.
+/// Returns each class with its hits.
 fn all_hits(snapshot: &Snapshot) -> Vec<(&str, &[bool])> {
     let mut all: Vec<_> = snapshot
         .classes
@@ -84,7 +84,7 @@ fn calls_record_what_stores_record() {
             assert_eq!(recorded_by(&running).0, hits, "{jdk}");
             assert_eq!(running.ask("rare 1"), "10", "{jdk}");
             assert_eq!(running.ask("rare 2"), "20", "{jdk}");
-            // Nothing is called where the stack has just ended, which would end it once more.
+            // No code is called right after a stack overflow, because that would overflow the stack again.
             assert_eq!(running.ask("deep"), "1", "{jdk}");
             end(running);
             snapshot(&output)
@@ -145,7 +145,7 @@ fn agent_that_leaves_and_comes_back_records_every_hit() {
     assert_eq!(hit(&second), hit(&first) + 1);
 }
 
-/// Options of the JVM under which the program of random shape runs, and of the agent.
+/// Options of the JVM that runs the generated program, and options of the agent.
 const MODES: [(&[&str], &str); 6] = [
     (&[], ""),
     (&["-XX:-TieredCompilation"], ""),
@@ -154,12 +154,12 @@ const MODES: [(&[&str], &str); 6] = [
     (&["-Xint"], ",hits=calls"),
     (&["-XX:+UseParallelGC", "-XX:-BackgroundCompilation"], ""),
 ];
-/// Resets of each JVM.
+/// Number of resets of each JVM.
 const RESETS: u64 = 6;
-/// Visits before each of them, so that the code is compiled.
+/// Number of visits before each reset, so that the code is compiled.
 const VISITS: u64 = 60_000;
 
-/// How often each method was visited: begins and ends of visits.
+/// Numbers of begun and ended visits of each method.
 struct Visits {
     begun: Vec<u64>,
     ended: Vec<u64>,
@@ -187,8 +187,9 @@ impl Visits {
     }
 }
 
-/// A program of random shape is reset at random times. A method that was visited as a whole after a reset must be hit, and
-/// one that was not visited since must not. How many of either there were.
+/// Resets a generated program at random times. A method with a whole visit after a reset must be hit, and one without a
+/// visit
+/// since must not. Returns the numbers of both.
 fn assert_exact(jdk: &Jdk, (jvm, agent): (&[&str], &str), seed: u64) -> [usize; 2] {
     let folder = scratch();
     let source = folder.path().join("Roots.java");

@@ -1,4 +1,4 @@
-//! Methods that edits make longer than the 8,000 bytes at which HotSpot stops compiling.
+//! Methods that edits make longer than 8,000 bytes, the length from which HotSpot does not compile.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};
@@ -7,8 +7,9 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch};
 use std::path::{Path, PathBuf};
 
-/// `Huge.run()` has 7,999 bytes of code and is called often enough to be compiled. The program then prints what it
-/// computed and HotSpot's flag, or that it is up if it was given an argument, and the flag for each line that it reads.
+/// Compiles `Huge`, whose `run()` has 7,999 bytes of code and is called often enough to be compiled. The program prints
+/// its
+/// result and HotSpot's flag. With an argument it prints that it is ready, and the flag for each line of input.
 fn huge(folder: &Path) -> PathBuf {
     let source = folder.join("Huge.java");
     let many = "i++;".repeat(2_664); // iinc: 3 bytes
@@ -46,8 +47,9 @@ fn covered(jdk: &Jdk, classes: &Path, folder: &Path, options: &str) -> Java {
         .main("Huge")
 }
 
-/// Whether HotSpot says that it compiled `Huge.run`, and the flag that the program printed. HotSpot's lines come in
-/// between, since another thread of it prints them.
+/// Returns whether HotSpot logged the compilation of `Huge.run`, and the flag that the program printed. HotSpot's lines
+/// may be
+/// anywhere, since another thread prints them.
 fn compiled(run: &Run) -> (bool, &str) {
     run.assert_success();
     let compiled = run.stdout.contains("Huge::run (");

@@ -4,7 +4,7 @@ use crate::support::agent::{hits, java, noise, snapshot};
 use e2e_tests::jdks;
 use e2e_tests::scratch;
 
-/// Every probe of a class of the boot loader finds the arrays, and none of them calls anything.
+/// Every probe in a class of the boot loader finds its array without calling code.
 #[test]
 fn whole_java_library_is_covered_while_the_program_runs_as_before() {
     for jdk in jdks::main_two() {

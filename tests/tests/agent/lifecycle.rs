@@ -1,4 +1,4 @@
-//! How the agent comes into a JVM and leaves it: options, ways to end, what is on disk afterwards.
+//! The agent's life in a JVM: options, all ways to end, and the files afterwards.
 
 use crate::support::agent::{classes, hits, java, noise, snapshot, snapshots};
 use e2e_tests::java::Java;
@@ -34,7 +34,7 @@ fn start(java: &Java) -> (Child, BufReader<std::process::ChildStdout>) {
     (child, out)
 }
 
-/// Reads the snapshot again and again until `done`; a test that waits for ever fails by the limit.
+/// Reads the snapshot again and again until `done`; the limit ends a test that waits for ever.
 fn wait_for(folder: &Path, done: impl Fn(&probes::Snapshot) -> bool) -> probes::Snapshot {
     await_value("the wanted snapshot", || {
         let files = snapshots(folder);
@@ -127,7 +127,7 @@ fn a_killed_jvm_leaves_what_was_recorded_so_far() {
                 .main("Life")
                 .argument("late"),
         );
-        // what the program does all the time is on disk while it runs
+        // output of the program is on disk while it runs
         wait_for(folder.path(), |snapshot| {
             snapshot
                 .classes
@@ -328,7 +328,7 @@ fn agent_under_two_paths_works_once_and_says_so() {
     }
 }
 
-/// A build that measures itself may clean its output folder at first.
+/// A build that measures itself may clean its output folder first.
 #[test]
 fn snapshot_removed_while_the_program_runs_is_there_at_the_end() {
     for jdk in jdks::main_two() {

@@ -1,4 +1,4 @@
-//! Classes that come into the JVM in unusual ways, with the agent: the program behaves as without it.
+//! Classes loaded in unusual ways: the program behaves as without the agent.
 
 use crate::support::agent::{hits, java, names, noise, snapshot};
 use e2e_tests::java::{Java, Run};
@@ -7,7 +7,7 @@ use e2e_tests::scratch;
 use probes::Snapshot;
 use std::collections::BTreeSet;
 
-/// Runs a program without and with the agent; output, status and standard error must be equal.
+/// Runs a program without and with the agent. Output, status and standard error must be equal.
 #[track_caller]
 fn check(jdk: &Jdk, prepare: impl Fn(Java) -> Java) -> (Run, Snapshot) {
     let folder = scratch();
@@ -34,7 +34,7 @@ fn loading(what: &str) -> Vec<Snapshot> {
         .collect()
 }
 
-/// A class that JNI finds is initialized: that of virtual threads made a scheduler in each JVM that started.
+/// JNI initializes the classes that it finds. The class of virtual threads would create a scheduler in each JVM.
 #[test]
 fn start_of_the_agent_initializes_no_part_of_the_jdk() {
     for jdk in jdks::main_three() {
@@ -84,7 +84,7 @@ fn thirty_two_threads_load_classes_at_once() {
         for number in 7000..7320 {
             assert!(hits(&snapshot, &format!("Template{number}")).0 > 0);
         }
-        // 31 definitions of this one were refused, one stands, none was called
+        // 31 definitions of this class were refused, one is in use, and no method was called
         assert_eq!(hits(&snapshot, "Template7999").0, 0);
     }
 }
@@ -165,7 +165,7 @@ fn more_probes_than_one_array_holds() {
     }
 }
 
-/// Arrays are defined by one thread while eight others need them.
+/// One thread defines arrays while eight others need them.
 #[test]
 fn burst_of_three_hundred_thousand_probes_finds_room() {
     for snapshot in loading("burst") {
@@ -226,7 +226,8 @@ fn virtual_threads_load_and_hit() {
     }
 }
 
-/// As the JVM itself logs it: the live phase begins, the helper class is there, and only then classes come to the agent.
+/// The JVM's log shows the order: the live phase begins, the helper class exists, and only then the agent receives
+/// classes.
 #[test]
 fn no_class_comes_to_the_agent_before_the_live_phase_and_its_helper_class() {
     let folder = scratch();

@@ -1,5 +1,6 @@
-//! Methods that hold a monitor while they branch: HotSpot does not compile a method of which it cannot see that it
-//! releases what it holds.
+//! Methods that hold a monitor while they branch. HotSpot compiles only methods of which it can see that they release
+//! their
+//! monitors.
 
 use e2e_tests::java::Java;
 use e2e_tests::{javac, jdks, scratch, workspace};

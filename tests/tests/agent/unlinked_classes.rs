@@ -1,4 +1,4 @@
-//! Classes that were loaded before the agent came and are linked afterwards.
+//! Classes that were loaded before the agent and are linked after it.
 
 use crate::support::command::{LATE, await_changed, classhook};
 use e2e_tests::java::Java;
@@ -24,7 +24,7 @@ fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
         await_changed(&pid, 1);
         assert_eq!(running.ask("work"), "done");
         await_changed(&pid, 2);
-        // The hook has made the edits; the JVM has them a moment later.
+        // The hook has made the edits; they are active in the JVM a moment later.
         await_that("a call of the class", || {
             assert_eq!(running.ask("work"), "done");
             classhook(&["dump", &pid]).assert_success();
@@ -35,7 +35,7 @@ fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
     }
 }
 
-/// Whether a call of the class that was not linked is in the event file.
+/// Checks whether the event file has a call of the class that was not linked.
 fn is_recorded(output: &Path) -> bool {
     let files = javac::files_with_extension(output, "events");
     let trace = Trace::read(&files[0]).expect("a readable event file");

@@ -1,4 +1,4 @@
-//! `classhook explain` and `verify` with a JDK's own classes, and with a plugin that does wrong.
+//! `classhook explain` and `verify` with a JDK's own classes, and with misbehaving plugins.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::workspace::{classhook, target, test_file};
@@ -71,7 +71,7 @@ fn explain_of_a_jdk_class_is_found_by_name() {
     assert!(run.stdout.contains("+ coverage: hit 0 "), "{}", run.stdout);
 }
 
-/// Settings that let the plugin of the tests do this.
+/// Writes settings that let the tests' plugin do this deed.
 fn settings(folder: &Path, deed: &str) -> String {
     let plugin = target("bundled/tests/misbehaving.wasm");
     let text = format!(

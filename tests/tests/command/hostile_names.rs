@@ -1,5 +1,6 @@
-//! Names of classes, methods, threads and files, and texts of plugins, that a terminal would obey: nothing that the
-//! command or the agent prints holds them as they are.
+//! Names of classes, methods, threads and files, and texts of plugins, with control characters of terminals. The
+//! command and
+//! the agent print them escaped.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};
@@ -9,9 +10,9 @@ use e2e_tests::workspace::{self, agent_library, test_file};
 use e2e_tests::{javac, scratch};
 use std::path::{Path, PathBuf};
 
-/// What the hostile texts hold, as the Java program has it.
+/// The hostile part of each text, as the Java program has it.
 const EVIL: &str = "\u{1b}c\u{9b}2J\rx\nclasshook: error\u{202e}";
-/// The end of it as it is to be shown.
+/// The end of that part in its escaped form.
 const SHOWN: &str = r"\nclasshook: error\u202e";
 
 fn compile(folder: &Path) -> PathBuf {
@@ -24,7 +25,7 @@ fn program(jdk: &Jdk, classes: &Path, options: &[&str]) -> Servant {
     Servant::of(&java.main("Hostile"))
 }
 
-/// No text holds what a terminal obeys, nor a line that only seems to be of ours.
+/// Asserts that a text has no control characters, and no line that imitates one of ours.
 #[track_caller]
 fn assert_harmless(text: &str) {
     let is_harmless = |c: char| {
@@ -119,7 +120,7 @@ fn names_of_files_are_shown_escaped() {
 #[test]
 fn plugin_cannot_speak_as_the_agent_does() {
     let folder = scratch();
-    // Under this name, so that reports of coverage tell what it could not do.
+    // Under this name reports of coverage print the plugin's failures.
     let component = folder.path().join("coverage.wasm");
     let misbehaving = workspace::target("bundled/tests/misbehaving.wasm");
     std::fs::copy(misbehaving, &component).expect("a copy");

@@ -1,4 +1,4 @@
-//! The agent linked into a launcher: no library is loaded, `Agent_OnLoad_classhook` is found in the process.
+//! The agent linked into a launcher: the JVM finds `Agent_OnLoad_classhook` in the process and loads no library.
 
 use crate::support::agent::{classes, hits, snapshot, snapshots};
 use e2e_tests::java::Java;
@@ -65,7 +65,7 @@ fn agent_linked_into_a_launcher_records() {
     }
 }
 
-/// A dynamic agent of the same name is prohibited: its path leads to the linked one.
+/// The JVM prohibits a dynamic agent of the same name; its path leads to the linked one.
 #[test]
 fn linked_agent_stands_in_for_a_library_of_its_name() {
     let jdk = jdks::newest();

@@ -1,4 +1,4 @@
-//! Classes instrumented before they run, in real JVMs: how they reach their arrays, and what is recorded.
+//! Offline instrumented classes in real JVMs: the access to their probe arrays, and the recordings.
 
 use crate::support::agent::{hits, names, snapshot, snapshots};
 use e2e_tests::instrumented::{class_path, instrument};
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles programs of `tests/java/static` for Java 8, with the runtime at hand.
+/// Compiles programs of `tests/java/static` for Java 8, against the runtime.
 fn compiled(programs: &[&str], folder: &Path) -> PathBuf {
     let file = |name: &&str| workspace::test_file(&format!("java/static/{name}.java"));
     let sources: Vec<PathBuf> = programs.iter().map(file).collect();
@@ -21,7 +21,7 @@ fn compiled(programs: &[&str], folder: &Path) -> PathBuf {
     javac::compile(&jdks::newest(), &sources, folder, &options)
 }
 
-/// `java` that records into a folder.
+/// Returns `java` that records into a folder.
 fn java<P: AsRef<Path>>(jdk: &Jdk, class_path: &[P], output: &Path) -> Java {
     Java::new(jdk)
         .option("-Xverify:all")
@@ -29,7 +29,7 @@ fn java<P: AsRef<Path>>(jdk: &Jdk, class_path: &[P], output: &Path) -> Java {
         .class_path(class_path)
 }
 
-/// The same class files as of this version.
+/// Copies the class files with this version in their headers.
 fn of_version(classes: &Path, major: u8, folder: &Path) -> PathBuf {
     let target = folder.join(format!("version-{major}"));
     std::fs::create_dir_all(&target).expect("the test's folder");
@@ -42,7 +42,7 @@ fn of_version(classes: &Path, major: u8, folder: &Path) -> PathBuf {
     target
 }
 
-/// Which probes of each class were hit.
+/// Returns the hit probes of each class.
 fn by_class(folder: &Path) -> BTreeMap<String, Vec<bool>> {
     let all = snapshots(folder).into_iter();
     let merged = merge(all.map(|path| Snapshot::read(&path).expect("a readable snapshot")));
@@ -50,7 +50,7 @@ fn by_class(folder: &Path) -> BTreeMap<String, Vec<bool>> {
     classes.map(|class| (class.name, class.probes)).collect()
 }
 
-/// Runs a program with the agent and instrumented, and compares what it prints and what was hit.
+/// Runs a program with the agent and instrumented, and compares output and hits.
 fn same_with_and_without_the_agent(jdk: &Jdk, classes: &Path, main: &str, folder: &Path) {
     let (by_agent, by_itself) = (folder.join("by-agent"), folder.join("by-itself"));
     let expected = Java::new(jdk)
@@ -136,7 +136,7 @@ fn kept_runtime_is_what_the_compiler_makes_of_its_source() {
     );
 }
 
-/// `Ending` instrumented, and its class path.
+/// Instruments `Ending` and returns its class path.
 fn ending(folder: &Path) -> Vec<PathBuf> {
     let classes = compiled(&["Ending"], folder);
     class_path(&[classes], folder).class_path
@@ -248,7 +248,7 @@ fn killed_jvm_leaves_what_it_had_hit() {
     }
 }
 
-/// What a program recorded that ended in this way.
+/// Returns the snapshot of a program that ended in this way.
 fn ended(way: &str) -> Snapshot {
     let folder = scratch();
     let (class_path, output) = (ending(folder.path()), folder.path().join("out"));
@@ -288,7 +288,7 @@ fn folder_that_cannot_be_made_is_told_once_and_the_program_goes_on() {
     );
 }
 
-/// A program of many classes, instrumented, and its class path.
+/// Instruments a program of many classes and returns its class path.
 fn many(folder: &Path) -> Vec<PathBuf> {
     let class = |number: u32| format!("static class C{number} {{ static void f() {{}} }}\n");
     let classes: String = (0..100).map(class).collect();
@@ -304,7 +304,7 @@ fn many(folder: &Path) -> Vec<PathBuf> {
     class_path(&[classes], folder).class_path
 }
 
-/// The limit of a file's size stands for a disk that is full.
+/// A limit of the file size stands for a full disk.
 #[test]
 fn full_disk_is_told_once_and_in_the_snapshot() {
     let folder = scratch();
@@ -312,7 +312,7 @@ fn full_disk_is_told_once_and_in_the_snapshot() {
     let jdk = jdks::newest();
     let running = |program: Java, output: &Path| {
         let output = format!("-Dclasshook.output={}", output.display());
-        // The JVM's own counters are a file as well.
+        // The JVM's own counters are a file, too.
         let program = program.options(&["-XX:-UsePerfData", &output]);
         program.class_path(&class_path).main("Many")
     };
@@ -647,7 +647,7 @@ fn named_module_reads_the_runtime_if_told_to_or_embeds_it() {
     assert_eq!(module(&place.join("inside")), module(&classes));
 }
 
-/// Compiles a module of two packages and packs it with a tool that lists its packages.
+/// Compiles a module of two packages, and packs it with a tool that lists its packages.
 fn module(jdk: &Jdk, place: &Path) -> PathBuf {
     std::fs::create_dir_all(place.join("src/app")).expect("the test's folder");
     std::fs::write(place.join("src/module-info.java"), "module app { }")

@@ -26,18 +26,18 @@ struct Target {
     folder: TempDir,
     child: Child,
     out: BufReader<ChildStdout>,
-    /// Every line read so far.
+    /// All lines read so far.
     seen: Vec<String>,
     jdk: Jdk,
 }
 
 impl Target {
-    /// Without an agent.
+    /// Starts the program without an agent.
     fn start(jdk: &Jdk) -> Self {
         Self::with(jdk, &[], |java| java)
     }
 
-    /// With more sources, whose classes are loaded, and more options.
+    /// Starts the program with more sources, whose classes are loaded, and more options.
     fn with(jdk: &Jdk, more: &[PathBuf], options: impl Fn(Java) -> Java) -> Self {
         let folder = scratch();
         let file = |name: &str| workspace::test_file(&format!("java/patch/{name}.java"));
@@ -57,7 +57,7 @@ impl Target {
                     .into_owned()
             })
             .collect();
-        // Under the quick compiler alone HotSpot would call former code by reflection.
+        // With the quick compiler alone HotSpot would call former code by reflection.
         let java = Java::new(jdk).all_compilers();
         let java = java.options(&["-Xverify:all", "-XX:+EnableDynamicAgentLoading"]);
         let java = options(java)
@@ -78,7 +78,7 @@ impl Target {
         target
     }
 
-    /// With the agent from the start, and an agent behind it that retransforms `Answer` all the time.
+    /// Starts the program with the agent, followed by an agent that retransforms `Answer` all the time.
     fn with_witness(jdk: &Jdk) -> Self {
         Self::with(jdk, &[], |java| {
             java.agent(Some("plugin=none,output=classhook"))
@@ -92,7 +92,7 @@ impl Target {
         while self.line() != wanted {}
     }
 
-    /// The digest that the witness sees next.
+    /// Returns the next digest that the witness prints.
     #[track_caller]
     fn await_bytes(&mut self) -> String {
         loop {
@@ -126,7 +126,7 @@ impl Target {
             .join("Answer.class")
     }
 
-    /// The digest of `Answer` with this word.
+    /// Returns the digest of `Answer` with this word.
     fn digest(&self, word: &str) -> String {
         let bytes = std::fs::read(self.answer(word)).expect("readable");
         let digest = Sha256::digest(bytes);
@@ -171,14 +171,14 @@ impl Target {
         serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("no JSON\n{}", run.report()))
     }
 
-    /// There is no agent, and no file of one.
+    /// Asserts that the JVM has no agent, and that no file of one exists.
     #[track_caller]
     fn assert_untouched(&self) {
         assert_no_agent(&self.child.id().to_string());
         assert!(!self.folder.path().join("classhook").exists());
     }
 
-    /// A patch that breaks a rule, and one that cannot be logged, leave no agent.
+    /// Asserts that no agent stays after a patch that breaks a rule, and after one that cannot be logged.
     #[track_caller]
     fn assert_refusals_leave_nothing(&self) {
         let file = workspace::test_file("java/patch/Answer.java");
@@ -197,7 +197,7 @@ impl Target {
         std::fs::remove_dir_all(self.folder.path().join("classhook")).expect("ours");
     }
 
-    /// What the agent says that the classes hold that it has changed.
+    /// Returns the classes that the agent lists as changed.
     fn changed_by(&self) -> Vec<String> {
         let answer = self.json("classes", &["--changed"]);
         let classes = answer["classes"].as_array().expect("classes").iter();
@@ -226,7 +226,7 @@ impl Drop for Target {
     }
 }
 
-/// The rules that the answer says are broken, each number once.
+/// Returns the numbers of the broken rules in the answer, each once.
 fn numbers(answer: &Value) -> Vec<i64> {
     let classes = answer["classes"].as_array().expect("classes");
     let broken = classes
@@ -316,7 +316,7 @@ fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
     let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
     for jdk in jdks() {
         let target = Target::with(&jdk, &before, |java| java);
-        // Else it would come and go with each patch that is refused.
+        // Otherwise each refused patch would load and unload it.
         target
             .classhook("attach", &["--plugin", "none", "-o", "classhook"])
             .assert_success();
@@ -356,7 +356,7 @@ fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
     }
 }
 
-/// Where `this_class` stands: behind the pool (JVMS 4.4) and the access flags.
+/// Returns the offset of `this_class`, behind the constant pool (JVMS 4.4) and the access flags.
 fn class_info(class: &[u8]) -> usize {
     let u16_at = |at: usize| usize::from(u16::from_be_bytes([class[at], class[at + 1]]));
     let (mut at, mut entry) = (10, 1);
@@ -401,11 +401,11 @@ fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
         let mut unverified = good.clone();
         unverified[at] = 0x01;
         refused("unverified", &unverified, 62, true);
-        // `max_locals` stands before the length of the code.
+        // `max_locals` is before the length of the code.
         let mut cramped = good.clone();
         cramped[at - 6..at - 4].fill(0);
         refused("cramped", &cramped, 60, true);
-        // The JVM compares super classes before it could go round in circles, so it never says 61.
+        // The JVM compares superclasses before a circle could arise, so it never reports error 61.
         let this = class_info(&good);
         let mut circular = good.clone();
         circular.copy_within(this..this + 2, this + 2);
@@ -436,13 +436,13 @@ fn patches_stack_and_each_can_be_taken_back() {
         target.await_line("app one other one");
         target.classhook("rollback", &["--all"]).assert_success();
         target.await_line("app original other original");
-        // What another agent is shown at its next retransformation is what it was shown before.
+        // The next retransformation of another agent receives the same bytes as before.
         while target.await_bytes() != original {}
         let check = target.json(
             "patch",
             &[target.answer("four").to_str().expect("text"), "--check"],
         );
-        // The class is known by the file that its loader finds.
+        // The class is identified by the file that its loader finds.
         assert_eq!(check["classes"][0]["before"], file.as_str());
     }
 }
@@ -567,7 +567,8 @@ fn patched_code_is_covered_and_so_is_the_original_again() {
     }
 }
 
-/// A patched class is not initialised again, its fields keep their values, and a frame goes on in the code it began.
+/// A patched class is not initialised again, its fields keep their values, and open frames continue in their former
+/// code.
 #[test]
 fn static_state_and_open_frames_outlive_a_patch() {
     for jdk in jdks() {
@@ -620,7 +621,7 @@ fn static_state_and_open_frames_outlive_a_patch() {
     }
 }
 
-/// A program that prints what a method answers that it calls by reflection, once for each byte that it is sent.
+/// A program that calls a method by reflection for each byte of input, and prints the result.
 struct Reflected {
     folder: TempDir,
     child: Child,
@@ -710,7 +711,7 @@ fn method_called_by_reflection_runs_the_patch_or_the_command_warns() {
     }
 }
 
-/// What the JVM would refuse with error 100 or 103 is never asked of it.
+/// The JVM is not asked if it would refuse with error 100 or 103.
 #[test]
 fn patch_of_no_class_is_refused_before_the_jvm_is_asked() {
     let pid = std::process::id().to_string();

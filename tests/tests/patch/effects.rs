@@ -1,4 +1,4 @@
-//! What a patch cannot bring about in a loaded class: it is made right, or refused, or told if it is forced.
+//! Patches without the full effect in a loaded class: they are adapted, or refused, or reported if forced.
 
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
@@ -8,7 +8,7 @@ use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// `Lazy`, and one class that it asks.
+/// `Lazy`, and one class that it loads on request.
 struct Program {
     folder: TempDir,
     servant: Servant,
@@ -42,7 +42,7 @@ impl Program {
         self.servant.ask(self.class)
     }
 
-    /// The source with these texts in place of others.
+    /// Returns the source with some texts replaced.
     fn changed(&self, changes: &[(&str, &str)]) -> PathBuf {
         let mut text = std::fs::read_to_string(source(self.class)).expect("readable");
         for (from, to) in changes {
@@ -57,7 +57,7 @@ impl Program {
         file
     }
 
-    /// The classes of a changed source.
+    /// Compiles a changed source.
     fn compiled(&self, changes: &[(&str, &str)]) -> PathBuf {
         let file = self.changed(changes);
         let folder = file.parent().expect("a folder").to_path_buf();
@@ -101,7 +101,7 @@ impl Program {
     }
 }
 
-/// The newest compiler for programs that every JVM runs, else the JVM's own.
+/// Returns the newest compiler for programs that run on every JVM, otherwise the JVM's own.
 fn compiler(jdk: &Jdk, options: &[&str]) -> Jdk {
     match options == EIGHT {
         true => jdks::newest(),
@@ -113,13 +113,13 @@ fn source(class: &str) -> PathBuf {
     workspace::test_file(&format!("java/patch/effects/{class}.java"))
 }
 
-/// For every JVM.
+/// Compiler options for every JVM.
 const EIGHT: [&str; 3] = ["--release", "8", "-Xlint:-options"];
 
 const FIRST: &str = r#"held.add(() -> "first");"#;
 const THIRD: &str = r#"held.add(() -> "third");"#;
 
-/// A compiler numbers lambdas in their order, so another order gives each the number of another one.
+/// A compiler numbers lambdas in their order, so another order exchanges their numbers.
 #[test]
 fn lambdas_that_the_program_holds_stay_what_they_are() {
     for jdk in jdks::all() {
@@ -184,7 +184,7 @@ fn switch_over_an_enum_takes_the_branches_of_the_new_source() {
         run.assert_success();
         assert!(run.stdout.contains("keeps its numbers"), "{}", run.report());
         program.assert_answers("red green blue other");
-        // Frames of former code, and those after a rollback, read the same numbers.
+        // Frames of former code, and frames after a rollback, read the same numbers.
         program.roll_back().assert_success();
         program.assert_answers("red green other other");
         program
@@ -218,7 +218,7 @@ fn switch_whose_numbers_are_not_in_the_patch_is_refused() {
     program.end();
 }
 
-/// A switch whose class has not been initialised gets its numbers from the new one.
+/// A switch whose class was not initialised gets its numbers from the new class.
 #[test]
 fn switch_that_has_not_run_yet_is_patched_as_it_is() {
     for jdk in jdks::main_two() {
@@ -277,7 +277,7 @@ fn frame_that_never_returns_is_refused_and_one_that_may_is_told() {
         run.assert_success();
         let told = "whileItRuns()V runs in thread worker, which goes on in the former code until it returns";
         assert!(run.stdout.contains(told), "{}", run.report());
-        // A method that stays as it is may run on.
+        // An unchanged method may have open frames.
         let word = program.patch_classes(&[("original", "patched")], &[]);
         word.assert_success();
         program.assert_answers("patched");
@@ -309,7 +309,7 @@ fn anonymous_classes_that_change_places_are_refused() {
     }
 }
 
-/// Before Java 11 a nested class reaches private members by numbered methods of the class around it.
+/// Before Java 11, a nested class reaches private members through numbered methods of the enclosing class.
 #[test]
 fn accessors_that_are_numbered_anew_keep_their_numbers() {
     for jdk in jdks::main_two() {
@@ -322,7 +322,7 @@ fn accessors_that_are_numbered_anew_keep_their_numbers() {
     }
 }
 
-/// Frameworks ask for the names of parameters.
+/// Frameworks read the names of parameters by reflection.
 #[test]
 fn source_is_compiled_with_the_options_of_the_loaded_class() {
     for jdk in jdks::main_two() {

@@ -1,4 +1,4 @@
-//! Patches made from sources of classes that a class path of folders and jars does not show.
+//! Patches from sources of classes that are not on a class path of folders and jars.
 
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
@@ -13,7 +13,7 @@ fn file(name: &str) -> PathBuf {
     workspace::test_file(&format!("java/patch/launched/{name}"))
 }
 
-/// `Account` with another word, as a source.
+/// Writes `Account` with another word, as a source.
 fn changed_account(folder: &Path) -> PathBuf {
     let text = std::fs::read_to_string(file("shop/shop/Account.java")).expect("readable");
     let source = folder.join("Account.java");
@@ -30,7 +30,7 @@ fn patch(servant: &Servant, folder: &Path, words: &[&str]) -> Run {
         .run()
 }
 
-/// Compiles into `folder/classes`, on a class path of this folder or jar.
+/// Compiles into `folder/classes`, with this folder or jar on the class path.
 fn compile(jdk: &Jdk, sources: &[&str], folder: &Path, class_path: &Path) -> PathBuf {
     let sources: Vec<PathBuf> = sources.iter().map(|name| file(name)).collect();
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
@@ -39,7 +39,7 @@ fn compile(jdk: &Jdk, sources: &[&str], folder: &Path, class_path: &Path) -> Pat
     javac::compile(jdk, &sources, folder, &options)
 }
 
-/// `rates.jar` in this folder, with its module's descriptor.
+/// Creates `rates.jar` in this folder, with its module's descriptor.
 fn library(jdk: &Jdk, folder: &Path) -> PathBuf {
     std::fs::create_dir_all(folder).expect("a folder");
     let sources = ["rates/rates/Rate.java", "rates/module-info.java"];
@@ -50,7 +50,7 @@ fn library(jdk: &Jdk, folder: &Path) -> PathBuf {
     jar
 }
 
-/// An executable archive as Spring Boot's plugins for Maven and Gradle make it.
+/// Creates an executable archive as Spring Boot's plugins for Maven and Gradle do.
 fn executable(jdk: &Jdk, folder: &Path, launcher: &str, root: &str) -> PathBuf {
     let archive = folder.join("archive");
     let jar = library(jdk, &archive.join(root).join("lib"));
@@ -67,7 +67,7 @@ fn executable(jdk: &Jdk, folder: &Path, launcher: &str, root: &str) -> PathBuf {
         "Main-Class: org.springframework.boot.loader.launch.{launcher}\nStart-Class: shop.Main\n"
     );
     std::fs::write(&manifest, lines).expect("written");
-    // The launcher reads jars within the jar where they lie, so they are stored.
+    // The launcher reads nested jars in place, so they are stored without compression.
     let app = folder.join("app.jar");
     let mut words = ["--create", "--no-compress", "--file"]
         .map(OsStr::new)

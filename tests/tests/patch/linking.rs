@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::{BufRead, BufReader};
 
-/// A class of half a megabyte of code, which takes a JVM some time to link.
+/// Returns a class with half a megabyte of code, which takes a JVM some time to link.
 fn large() -> String {
     let statements = "count += 7;\n".repeat(3_000);
     let mut text = String::from("public class Large {\nstatic int count;\n");
@@ -19,11 +19,11 @@ fn large() -> String {
     text + "}\n"
 }
 
-/// JDK 17 hands over half of such a class in its own form, which would be compared with the patch.
+/// JDK 17 hands over half of such a class in its internal form, which must not be compared with the patch.
 #[test]
 fn class_that_is_being_linked_is_compared_as_it_is() {
     let Some(jdk) = jdks::full().into_iter().find(|jdk| jdk.feature == 17) else {
-        return; // later ones link it before
+        return; // later releases link the class before
     };
     let folder = scratch();
     let source = folder.path().join("Large.java");

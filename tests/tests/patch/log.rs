@@ -1,4 +1,4 @@
-//! The log of patches has one place, whatever command the agent came for.
+//! The log of patches has one path, regardless of the command that loaded the agent.
 
 use crate::support::command::{LATE, begun};
 use e2e_tests::java::{Java, Run};
@@ -19,7 +19,7 @@ fn classhook(folder: &Path, servant: &Servant, words: &[&str]) -> Run {
         .run()
 }
 
-/// The agent that came for `watch` records into a folder that goes with it.
+/// The agent that `watch` loaded records into a temporary folder.
 #[test]
 fn log_of_a_patch_made_during_a_watch_outlasts_the_watch() {
     for jdk in jdks::main_two() {

@@ -1,4 +1,4 @@
-//! The plugin `patch` in real JVMs: each kind of rule, from the start and in a JVM that runs, and off again.
+//! The plugin `patch` in real JVMs: each kind of rule, from the start and in a running JVM, and its removal.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -27,7 +27,7 @@ fn start(
     (child, out)
 }
 
-/// Reads until the program prints this line; what a rule does comes at once or, while it is retransformed, in parts.
+/// Reads until the program prints this line. During a retransformation a rule takes effect method by method.
 #[track_caller]
 fn await_line(out: &mut BufReader<ChildStdout>, wanted: &str) {
     loop {
@@ -79,7 +79,7 @@ fn rules_take_effect_in_real_programs_and_can_be_turned_off() {
     }
 }
 
-/// Attaches with rules for `Faulty`, each a method and what happens there; then the program is as it was.
+/// Attaches with rules for `Faulty`, each a method and an action, and detaches. The program is unchanged afterwards.
 fn attach_with(jdk: &Jdk, rules: &[(&str, &str)]) -> Run {
     let folder = scratch();
     let (mut child, mut out) = start(jdk, folder.path(), |java| java);

@@ -1,6 +1,7 @@
-//! A real server under load: attached to, traced, patched two hundred times, rolled back and left, with no failed request.
+//! A real server under load: attached to, traced, patched two hundred times, rolled back and detached, without a failed
+//! request.
 //!
-//! On one JDK in a run, another one each day.
+//! A run uses one JDK, in rotation.
 
 use crate::support::command::channel;
 use control::patch::{ClassBytes, PatchRequest, Patched, Rollback};
@@ -15,20 +16,20 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout};
 
-/// Patches of the program's own handler, and of all of Jetty's server.
+/// Number of patches of the program's own handler; others patch all of Jetty's server.
 const HANDLER_PATCHES: usize = 190;
 const JAR_PATCHES: usize = 10;
-/// How many of the first are made while the server is being traced.
+/// Number of the first patches, made during a trace.
 const TRACED: usize = 20;
 
-/// A server whose clients never stop asking.
+/// A server whose clients send requests without pause.
 struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Server {
-    /// Reads until a line begins so.
+    /// Reads until a line begins with this text.
     #[track_caller]
     fn await_line(&mut self, beginning: &str) {
         loop {
@@ -79,7 +80,7 @@ fn compile(jdk: &Jdk, folder: &Path, jars: &[PathBuf], word: &str) -> PathBuf {
     javac::compile(jdk, &[&file], &folder, &["--release", "17", "-cp", jars])
 }
 
-/// The files that a trace is asked for, with the options that ask for them.
+/// The output files of the trace, with their options.
 const OUTPUTS: [(&str, &str); 4] = [
     ("--flame-graph", "flame.svg"),
     ("--folded", "folded.txt"),
@@ -113,7 +114,7 @@ impl Tracing {
         Self { child, told }
     }
 
-    /// Ends it as Ctrl-C does, and looks at all that it made.
+    /// Interrupts it as Ctrl-C does, and checks all its output files.
     fn end(mut self, folder: &Path) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::INT).expect("it runs");
@@ -148,7 +149,7 @@ impl Tracing {
     }
 }
 
-/// The classes of a jar, or one class.
+/// Reads the classes of a jar, or one class.
 fn class_files(path: &Path) -> Vec<ClassBytes> {
     let bytes = std::fs::read(path).expect("readable");
     if path
@@ -174,7 +175,7 @@ fn class_files(path: &Path) -> Vec<ClassBytes> {
     classes.map(&mut read).map(marked).collect()
 }
 
-/// The class with an annotation more: one without a change would not be replaced.
+/// Adds an annotation to the class, since an unchanged class is not replaced.
 fn marked(ClassBytes(bytes): ClassBytes) -> ClassBytes {
     let class = ClassFile::read(&bytes).expect("a class");
     let mut plan = EditPlan::new();
@@ -215,7 +216,7 @@ fn roll_back(agent: &mut Client) {
     assert_eq!(gone.ids.len(), 1);
 }
 
-/// The program, and Jetty's server that it runs on.
+/// The program, and the Jetty server that it runs on.
 struct Program {
     class_path: Vec<PathBuf>,
     /// Two other versions of the handler.
@@ -259,7 +260,7 @@ impl Program {
     }
 }
 
-/// Patches the handler, over and over with other code than it runs; now and then two patches are taken back.
+/// Patches the handler, each time with other code than it runs. Some steps roll two patches back.
 fn patch_handler(agent: &mut Client, handlers: &[Vec<ClassBytes>; 2], numbers: Range<usize>) {
     for number in numbers {
         patch(agent, &handlers[number % 2]);

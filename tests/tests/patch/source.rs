@@ -1,4 +1,4 @@
-//! Patches made from Java sources, and for classes that are not loaded yet.
+//! Patches from Java sources, and of classes that are not loaded yet.
 
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
@@ -12,7 +12,7 @@ fn file(name: &str) -> PathBuf {
     workspace::test_file(&format!("java/patch/{name}.java"))
 }
 
-/// `Nested` with another word, as a source in a folder.
+/// Writes `Nested` with another word, as a source in a folder.
 fn nested(word: &str, folder: &Path) -> PathBuf {
     let text = std::fs::read_to_string(file("Nested")).expect("readable");
     let changed = folder.join(word);
@@ -23,7 +23,7 @@ fn nested(word: &str, folder: &Path) -> PathBuf {
     changed
 }
 
-/// A JVM of `home` that runs `Lazy`, compiled for this release.
+/// Starts a JVM of `home` that runs `Lazy`, compiled for this release.
 fn lazy(home: &Path, jdk: &Jdk, release: &str, folder: &Path) -> Servant {
     let sources = [file("Lazy"), file("Nested")];
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
@@ -43,7 +43,8 @@ fn classhook(servant: &Servant, folder: &Path, java_home: &Jdk, words: &[&str]) 
         .run()
 }
 
-/// Compilers before Java 11 give a nested class access by methods, later ones by nest mates: the shapes differ.
+/// Compilers before Java 11 give a nested class access through methods, later ones through nest mates. The shapes
+/// differ.
 #[test]
 fn source_is_compiled_for_the_release_of_the_class_that_it_replaces() {
     for jdk in jdks::main_in_turn("release") {
@@ -83,7 +84,7 @@ fn jvm_without_a_compiler_gets_classes_of_a_newer_one_that_it_can_read() {
     assert_eq!(lazy.end().code, Some(0));
 }
 
-/// A class of a plug-in, whose parts have private members of each other's.
+/// A class of a plug-in, whose nested classes use private members of one another.
 const GREETER: &str = r#"package plug;
 public class Greeter {
     private static class Inner {
@@ -96,7 +97,7 @@ public class Greeter {
 }
 "#;
 
-/// What it uses of the parent loader.
+/// A class of the parent loader that the plug-in uses.
 const WORDS: &str = r#"package shared;
 public class Words {
     public static String hello() {
@@ -105,7 +106,7 @@ public class Words {
 }
 "#;
 
-/// A source in a folder of its own.
+/// Writes a source into a folder of its own.
 fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     std::fs::create_dir_all(folder).expect("a folder");
     let file = folder.join(name);
@@ -113,7 +114,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// `Plugins`, whose loaders have a jar each; neither is on the class path.
+/// Starts `Plugins`, whose loaders have a jar each. Neither is on the class path.
 fn plugins(jdk: &Jdk, release: &str, folder: &Path) -> Servant {
     let part = |name: &str| folder.join(name).join("lib dir");
     let source = |name: &str, class: &str, text: &str| written(&part(name), class, text);

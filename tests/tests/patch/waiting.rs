@@ -1,4 +1,4 @@
-//! Patches of classes that are not loaded yet: what waits, what is applied, and what is refused.
+//! Patches of classes that are not loaded yet: waiting, applied and refused ones.
 
 use crate::support::command::LATE;
 use e2e_tests::java::{Java, Run};
@@ -8,7 +8,7 @@ use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// `Lazy`, which loads the class that it is asked for.
+/// `Lazy`, which loads a class on request.
 struct Lazy {
     folder: TempDir,
     servant: Servant,
@@ -35,7 +35,7 @@ impl Lazy {
         }
     }
 
-    /// `Later` with this text in place of another, compiled.
+    /// Compiles `Later` with one text replaced.
     fn later(&self, from: &str, to: &str) -> PathBuf {
         let text = std::fs::read_to_string(workspace::test_file("java/patch/Later.java"));
         let text = text.expect("readable").replace(from, to);
@@ -74,7 +74,7 @@ impl Lazy {
         assert!(list.stdout.contains(line), "{line}\n{}", list.report());
     }
 
-    /// The program, and that it went on to its end.
+    /// Ends the program and returns its output; it must have run to its end.
     #[track_caller]
     fn end(self) -> String {
         let left = self.servant.end();
@@ -119,7 +119,7 @@ fn patch_that_is_taken_back_before_its_class_is_loaded_has_never_been_in_it() {
     }
 }
 
-/// The loader's file has another shape than the patch: that is known before the class is loaded.
+/// The loader's file has another shape than the patch, which shows before the class is loaded.
 #[test]
 fn patch_of_another_shape_is_refused_before_the_class_is_loaded() {
     for jdk in jdks::all() {
@@ -139,7 +139,7 @@ fn patch_of_another_shape_is_refused_before_the_class_is_loaded() {
     }
 }
 
-/// When the class comes it has another shape than when it was patched: the program goes on with its own class.
+/// The loaded class has another shape than the patch expected: the program continues with its own class.
 #[test]
 fn class_that_a_patch_does_not_fit_when_it_is_loaded_is_listed_as_refused() {
     for jdk in jdks::main_two() {
@@ -163,7 +163,7 @@ fn class_that_a_patch_does_not_fit_when_it_is_loaded_is_listed_as_refused() {
     }
 }
 
-/// A verifier's error would end the program that loads the class.
+/// An error of the verifier would end the program that loads the class.
 #[test]
 fn unsound_code_is_never_loaded_even_if_it_is_forced() {
     for jdk in jdks::main_two() {
@@ -209,7 +209,7 @@ fn class_that_no_loader_finds_is_refused_with_the_nearest_name() {
     }
 }
 
-/// A class that is there and one that nobody finds: the first is patched if that is asked for.
+/// Of an existing class and a missing one, a partial patch replaces the first.
 #[test]
 fn class_that_no_loader_finds_is_left_out_of_a_partial_patch() {
     let jdk = jdks::newest();

@@ -1,4 +1,4 @@
-//! What the JDK's own tools say of the same JVM.
+//! Results of the JDK's own tools on the same JVM.
 
 use super::heap::held;
 use crate::support::command::classhook;
@@ -15,7 +15,8 @@ fn tool(jdk: &jdks::Jdk, name: &str, words: &[&str]) -> Run {
     run
 }
 
-/// The number of objects in the line of a class: `  7:  1500  24000  Held$InBox`, ours with commas, and behind the bytes.
+/// Returns the number of objects in the line of a class, `  7:  1500  24000  Held$InBox`. Ours has commas, and follows
+/// the bytes.
 fn objects(histogram: &str, class: &str, from_the_end: usize) -> u64 {
     let line = histogram
         .lines()
@@ -60,7 +61,7 @@ fn heap_and_threads_are_those_of_jcmd() {
         let named = text
             .lines()
             .filter_map(|line| line.strip_prefix('"')?.split_once('"'));
-        // Those of the JVM come and go, and so does that which answers.
+        // Threads of the JVM come and go, and so does the thread that answers.
         let is_java = |(name, rest): &(&str, &str)| {
             rest.contains("java") || ["main", "holder"].contains(name)
         };
@@ -127,7 +128,7 @@ fn contention_and_allocations_are_those_of_the_flight_recorder() {
     let entered = of("jdk.JavaMonitorEnter", "monitorClass", "Told$Gate");
     assert_eq!(entered.len(), 4);
     assert_eq!(sum("contended", "Told$Gate", "count"), 4.0);
-    // 64 arrays of a mebibyte: both see most of them, and weigh them for all.
+    // 64 arrays of one mebibyte: both tools see most of them, and weigh them for all.
     let weights = of("jdk.ObjectAllocationSample", "objectClass", "[B");
     let theirs: f64 = weights
         .iter()
@@ -143,7 +144,7 @@ fn contention_and_allocations_are_those_of_the_flight_recorder() {
     }
 }
 
-/// The methods of `Hot` in the order of their parts of all samples in them, with these parts.
+/// Returns the methods of `Hot`, ordered by their share of all samples in them, with these shares.
 fn parts(samples: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
     let mut sums: Vec<(String, f64)> = ["Hot.heavy", "Hot.middle", "Hot.light"]
         .map(|name| (name.to_owned(), 0.0))
@@ -159,7 +160,7 @@ fn parts(samples: impl Iterator<Item = (String, f64)>) -> Vec<(String, f64)> {
     sums
 }
 
-/// The library of async-profiler, taken out of the jar that holds it.
+/// Extracts async-profiler's library from its jar.
 fn async_profiler(jdk: &jdks::Jdk, folder: &Path) -> std::path::PathBuf {
     const LIBRARY: &str = "libs/libasyncProfiler-4.5-linux-x64.so";
     let jar = artifacts::path("async-profiler");
@@ -169,7 +170,7 @@ fn async_profiler(jdk: &jdks::Jdk, folder: &Path) -> std::path::PathBuf {
     folder.join(LIBRARY)
 }
 
-/// `cargo xtask corpus` alone runs this one.
+/// Only `cargo xtask corpus` runs this test.
 #[test]
 fn hot_methods_are_those_of_async_profiler() {
     if !rotation::everything() {

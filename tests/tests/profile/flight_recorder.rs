@@ -1,4 +1,4 @@
-//! Recordings in the format of JDK Flight Recorder, as the JDK's own `jfr` reads them.
+//! Recordings in the format of JDK Flight Recorder, read by the JDK's own `jfr`.
 
 use crate::support::command::classhook;
 use e2e_tests::java::Java;
@@ -18,7 +18,7 @@ fn jfr(jdk: &Jdk, words: &[&str], file: &Path) -> String {
     run.stdout
 }
 
-/// Records `java …` with these kinds; the rows of our own output, and the recording.
+/// Records `java …` with these kinds. Returns the rows of our own output, and the recording.
 fn recorded(folder: &Path, kinds: &[&str], command: &[&str]) -> Vec<Value> {
     let [rows, file] = ["rows.jsonl", "all.jfr"].map(|name| folder.join(name));
     let [lines, recording] = [&rows, &file].map(|path| path.to_string_lossy());
@@ -42,7 +42,7 @@ fn told(folder: &Path) -> String {
     classes.to_string_lossy().into_owned()
 }
 
-/// `com.acme.Store.find(Store.java:17)` as method and line.
+/// Splits `com.acme.Store.find(Store.java:17)` into method and line.
 fn place(text: &str) -> (String, i64) {
     let (method, place) = text.rsplit_once('(').expect("a place");
     let line = place.trim_end_matches(')').rsplit_once(':');
@@ -54,7 +54,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().replace('/', ".")
 }
 
-/// What our own rows count.
+/// Returns the counts of our own rows.
 fn ours(rows: &[Value]) -> Counts {
     let mut counts = Counts::new();
     for row in rows {
@@ -84,7 +84,7 @@ fn ours(rows: &[Value]) -> Counts {
     counts
 }
 
-/// The name of a class in a recording, as our rows have it.
+/// Returns the name of a class in a recording, in the form of our rows.
 fn class_name(value: &Value) -> String {
     let name = text(&value["name"]);
     let element = name.trim_start_matches('[');
@@ -104,7 +104,7 @@ fn class_name(value: &Value) -> String {
     element.to_owned() + &"[]".repeat(dimensions)
 }
 
-/// What the events of a recording count.
+/// Returns the counts of a recording's events.
 fn theirs(events: &[Value]) -> Counts {
     let mut counts = Counts::new();
     for event in events {
@@ -130,7 +130,7 @@ fn theirs(events: &[Value]) -> Counts {
     counts
 }
 
-/// Each stack and count of a recording is that of our own rows, as this JDK reads it.
+/// Asserts that each stack and count of a recording is that of our own rows, as this JDK reads it.
 fn compare(reader: &Jdk, rows: &[Value], file: &Path) {
     let kinds = "jdk.ExecutionSample,jdk.ObjectAllocationSample,jdk.JavaMonitorEnter,jdk.JavaMonitorWait,jdk.ThreadPark,jdk.JavaExceptionThrow";
     let words = [
@@ -161,7 +161,7 @@ fn compare(reader: &Jdk, rows: &[Value], file: &Path) {
     }
 }
 
-/// The JDKs whose `jfr` reads recordings.
+/// Returns the JDKs whose `jfr` reads recordings.
 fn readers() -> Vec<Jdk> {
     jdks::main_two()
 }
@@ -212,7 +212,7 @@ fn stacks_and_counts_of_a_flight_recording_are_those_of_our_own_rows() {
     }
 }
 
-/// Samples by the wall clock have the states of threads; of JDK 8, too.
+/// Wall-clock samples have the states of threads, also on JDK 8.
 #[test]
 fn samples_by_the_wall_clock_are_events_with_the_state_of_the_thread() {
     let jdks = jdks::main_two().into_iter().chain(jdks::eight());
@@ -232,7 +232,7 @@ fn samples_by_the_wall_clock_are_events_with_the_state_of_the_thread() {
             compare(&reader, &rows, &file);
             let words = ["print", "--events", "jdk.ExecutionSample"];
             let printed = jfr(&reader, &words, &file);
-            // The last look takes all threads where that costs little.
+            // The last sample takes all threads if that is cheap.
             let state = if jdk.feature == 8 {
                 "STATE_"
             } else {
@@ -244,7 +244,7 @@ fn samples_by_the_wall_clock_are_events_with_the_state_of_the_thread() {
     }
 }
 
-/// Each JVM of a command has a chunk. A recording that is shown again has no times, and says so.
+/// Each JVM of a command has a chunk. A recording that is converted later has no times, and the output says so.
 #[test]
 fn recordings_of_several_jvms_are_chunks_of_one_file() {
     let (jdk, folder) = (jdks::newest(), scratch());

@@ -1,4 +1,4 @@
-//! `classhook profile PID --heap path=CLASS` of a program that knows what holds its objects.
+//! `classhook profile PID --heap path=CLASS` on a program that knows the holders of its objects.
 
 use crate::support::command::{LATE, assert_no_agent, channel, classhook};
 use e2e_tests::java::Java;
@@ -7,7 +7,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::Path;
 
-/// A JVM of a program that knows what its heap holds, and waits.
+/// Starts a program that knows the content of its heap, and waits.
 pub(super) fn held(jdk: &jdks::Jdk, folder: &Path) -> Servant {
     let source = workspace::test_file("java/profile/Held.java");
     let classes = javac::compile(&jdks::newest(), &[&source], folder, &["--release", "17"]);
@@ -90,14 +90,14 @@ fn paths_to_instances_are_those_that_the_program_knows() {
     }
 }
 
-/// The program's own cache retains what only it holds; the same of a running JVM and of its dump.
+/// The program's own cache retains the objects that only it holds, both in a running JVM and in its dump.
 #[test]
 fn largest_retainers_are_those_that_the_program_knows() {
     let jdk = jdks::newest();
     let folder = scratch();
     let running = held(&jdk, folder.path());
     let pid = running.pid().to_string();
-    let dump = folder.path().join("made/app.hprof"); // in a folder that is not there yet
+    let dump = folder.path().join("made/app.hprof"); // this folder does not exist yet
     let option = format!("dump={}", dump.display());
     classhook(&["profile", &pid, "--heap", &option, "--live"]).assert_success();
     let file = dump.to_string_lossy();
@@ -124,7 +124,7 @@ fn largest_retainers_are_those_that_the_program_knows() {
     classhook(&["profile", &file, "--heap", "retainers"])
         .assert_exit(2)
         .assert_stderr("error[H0664]");
-    // A program in the place of ours that does nothing is no empty answer.
+    // A program without output in place of ours gives an error and no empty answer.
     let copy = folder.path().join("classhook");
     std::fs::copy(workspace::classhook(), &copy).expect("room for a copy");
     let reader = folder.path().join("classhook-heap");
@@ -140,7 +140,7 @@ fn largest_retainers_are_those_that_the_program_knows() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// The limit of a file's size stands for a disk that is full: HotSpot stops in the middle, and says so in its answer alone.
+/// A limit of the file size stands for a full disk. HotSpot then stops in the middle, and only its answer says so.
 #[test]
 fn dump_that_is_cut_off_is_refused_and_no_file_is_left() {
     for jdk in jdks::main_two() {
@@ -178,7 +178,7 @@ fn dump_that_is_cut_off_is_refused_and_no_file_is_left() {
     }
 }
 
-/// Each way to read the heap estimates its pause, and refuses one that is too long before it asks the JVM for anything.
+/// Each way to read the heap estimates its pause, and refuses a pause that is too long before it accesses the JVM.
 #[test]
 fn pause_is_estimated_announced_and_refused_beyond_its_limit() {
     let jdks = jdks::main_three().into_iter().chain(jdks::eight());

@@ -1,4 +1,4 @@
-//! Plugins that are told what the JVM knows, of a program that knows its own numbers.
+//! Plugins that observe a program that counts its own events.
 
 use super::heap::held;
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// The component of a plugin of the tests.
+/// Returns the component of the tests' observing plugin.
 pub(super) fn observing() -> String {
     let component = workspace::target("bundled/tests/observing.wasm");
     component.to_string_lossy().into_owned()
 }
 
-/// The program with the plugin, granted what it subscribes to.
+/// Runs the program with the plugin, which has the grants for its subscriptions.
 fn told(jdk: &Jdk, folder: &Path, settings: &Value, files: &[&str], java: &[&str]) -> Run {
     let plugin = ["plugin", "run", &observing()];
     told_by(&plugin, jdk, folder, settings, files, java)
 }
 
-/// The same by a command that takes the plugin.
+/// Runs another command with the plugin.
 fn told_by(
     command: &[&str],
     jdk: &Jdk,
@@ -45,7 +45,7 @@ fn told_by(
     classhook(&[&options.concat()[..], &["-cp", classes, "Told"]].concat())
 }
 
-/// Everything that the plugin may subscribe to.
+/// All grants for subscriptions.
 pub(super) const GRANTS: [&str; 44] = [
     "--grant",
     "observe-samples",
@@ -99,7 +99,7 @@ pub(super) fn read(file: &Path) -> Vec<Value> {
     text.lines().map(row).collect()
 }
 
-/// The sum of a number over the rows of this kind of event whose class and thread begin so.
+/// Returns the sum of a number over the rows of this kind of event, for classes and threads with these prefixes.
 pub(super) fn sum(rows: &[Value], what: &str, class: &str, thread: &str, key: &str) -> u64 {
     let begins = |row: &Value, key: &str, start: &str| {
         row[key]
@@ -257,7 +257,7 @@ fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// An hour of it is `CLASSHOOK_SOAK=3600` for this test alone.
+/// `CLASSHOOK_SOAK=3600` runs this test alone for an hour.
 #[test]
 fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
     let jdk = jdks::newest();
@@ -297,7 +297,7 @@ fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
         let number = words.nth(1).and_then(|word| word.parse().ok());
         number.unwrap_or_else(|| panic!("{}", run.report()))
     };
-    // The workers allocate a gate each, start and end; each exception is allocated, and each thread starts and ends.
+    // Each worker allocates a gate, starts and ends. Each exception is allocated.
     let thrown = produced("thrown");
     let of_threads = 2 * produced("started") + 4 * 3;
     let all = 2 * thrown + produced("allocated") + produced("waited") + of_threads;
@@ -309,10 +309,10 @@ fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
     run.assert_exit(if lost > 0 { 3 } else { 0 });
 }
 
-/// Hundredths of a second of CPU time that a process has used in its own code.
+/// Returns the CPU time of a process in user mode, in hundredths of a second.
 fn cpu_ticks(pid: &str) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    // The fields are counted from the name on, which may hold anything.
+    // The fields are counted from the end of the name, which may contain any characters.
     let (_, fields) = stat.rsplit_once(") ").expect("a name");
     let ticks = fields.split_whitespace().nth(11);
     ticks
@@ -320,7 +320,8 @@ fn cpu_ticks(pid: &str) -> u64 {
         .expect("a number")
 }
 
-/// What a JVM gives to agents of its start alone is refused, with its cause; all else comes, and nothing is left behind.
+/// Capabilities that a JVM gives only at its start are refused, with the cause. Others work, and detaching leaves
+/// nothing.
 #[test]
 fn plugin_visits_a_running_jvm() {
     let jdk = jdks::newest();

@@ -1,4 +1,4 @@
-//! Events of rare kinds, and what threads do at one instant, of programs that know it.
+//! Events of rare kinds, and the state of threads at one instant, in programs that know both.
 
 use super::plugins::{GRANTS, observing, read, sum};
 use crate::support::command::classhook;
@@ -71,7 +71,7 @@ fn rare_events_and_answers_are_those_that_the_program_knows() {
                 .next()
                 .unwrap_or_else(|| panic!("no {what} of {thread}, {jdk}: {}", run.report()))
         };
-        // The number of the monitor, in the answer to the first question or to the last.
+        // The number of the monitor, in the answer to the first request or to the last.
         let monitor = |what: &str, thread: &str, answer: u32| {
             let is_it = |row: &&Value| {
                 row["what"] == what && row["thread"] == thread && row["line"] == answer
@@ -87,7 +87,7 @@ fn rare_events_and_answers_are_those_that_the_program_knows() {
         for answer in [0, 3] {
             let owner = monitor("owns", "owner", answer);
             assert_eq!(owner, monitor("enters", "enters", answer), "{jdk}");
-            // JDK 25 tells which monitor a thread waits for once that was notified.
+            // JDK 25 reports the monitor of a waiting thread only after a notification.
             if jdk.feature < 25 || answer == 3 {
                 assert_ne!(owner, monitor("waits", "waits", answer), "{jdk}");
             }
@@ -157,7 +157,7 @@ fn swallowed_exceptions_and_times_are_recorded_within_a_window() {
     };
     assert_eq!(of("exception"), 18, "thrown, and again by finally: {text}");
     assert!(of("gc") >= 3, "{text}");
-    // A window that would begin when the program is over has nothing, and that is said.
+    // A window that begins after the program's end contains no events, and the command says so.
     let late = ["profile", "--exceptions", "--only", "Gone", "--after", "1h"];
     classhook(&[&late[..], &java].concat())
         .assert_exit(2)
@@ -284,7 +284,7 @@ fn what_was_recorded_is_on_the_disk_when_memory_or_threads_are_exhausted() {
             assert!(told.stdout.contains(calls), "{jdk}: {}", told.report());
             let mut lines = told.stdout.lines();
             let last = lines.find(|line| line.starts_with("Exhausted$Last "));
-            // Two lines of three: nobody calls the constructor.
+            // Two lines of three, because no code calls the constructor.
             let is_covered = last.is_some_and(|line| line.contains("66%"));
             assert!(is_covered, "{jdk}, {what}: {}", told.report());
         }

@@ -1,4 +1,4 @@
-//! `classhook profile -- java …` of a program that knows its own numbers.
+//! `classhook profile -- java …` on a program that counts its own events.
 
 use crate::support::command::classhook;
 use e2e_tests::java::Run;
@@ -7,7 +7,7 @@ use e2e_tests::{javac, scratch, workspace};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// All kinds of events, each allocation sampled.
+/// All kinds of events, with a sample for each allocation.
 const ALL: [&str; 10] = [
     "--cpu",
     "samples",
@@ -36,7 +36,7 @@ fn rows(file: &Path) -> Vec<Value> {
     text.lines().map(row).collect()
 }
 
-/// The sum of a number over the rows of a kind and class with a frame of this method of the program.
+/// Returns the sum of a number over the rows of a kind and class, with a frame of this method of the program.
 fn sum(rows: &[Value], kind: &str, class: &str, method: &str, key: &str) -> f64 {
     let frame = format!("Told.{method}(Told.java:");
     let is_there = |row: &&Value| {
@@ -150,7 +150,7 @@ fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
         [&computes as &dyn Fn(&Value) -> bool, &waits, &|_| true].map(|it| sum(it, "cpu_ns"));
     assert!(computed > 4 * waited, "{waited} of {all} ns: {rows:?}");
     assert!(2 * computed > all, "{computed} of {all} ns: {rows:?}");
-    // What was shared went to each stack in proportion to what was used there, rounded to a nanosecond for each place.
+    // Shared time went to each stack in proportion to its own, rounded to a nanosecond for each.
     let shared = sum(&|_| true, "shared_ns");
     let says_what_is_shared = run
         .stdout
@@ -266,7 +266,7 @@ fn what_cannot_be_profiled_is_said_before_anything_starts() {
         .assert_stderr("error[H0610]");
 }
 
-/// What the process used is told apart: Java code, native methods, and the threads that collect and compile.
+/// The CPU time of the process is split: Java code, native methods, and the threads that collect and compile.
 #[test]
 fn cpu_time_of_the_process_is_that_of_all_its_threads() {
     for jdk in jdks::main_three() {
@@ -322,7 +322,7 @@ fn cpu_time_of_the_process_is_that_of_all_its_threads() {
     }
 }
 
-/// Waits for locks of `java.util.concurrent`, of platform and of virtual threads, with the thread that has the lock.
+/// Waits for locks of `java.util.concurrent`, on platform and virtual threads, with the thread that owns the lock.
 #[test]
 fn parked_threads_are_shown_with_who_holds_the_lock() {
     for jdk in jdks::main_three() {

@@ -1,4 +1,4 @@
-//! Global references of JNI that a native library leaves behind, and JNI's function table before and after.
+//! Global JNI references that a native library leaks, and JNI's function table before and after.
 
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
 use e2e_tests::java::{Java, Run};
@@ -26,14 +26,14 @@ impl Program {
         }
     }
 
-    /// It obeys orders.
+    /// Starts a servant that executes orders.
     fn start(&self, jdk: &Jdk) -> Servant {
         let late: &[&str] = if jdk.feature == 8 { &[] } else { &LATE };
         let java = Java::new(jdk).options(late).class_path(&[&self.classes]);
         Servant::of(&java.main("JniRefs").argument(&self.library))
     }
 
-    /// It does what these orders say from its start on, while its references are recorded.
+    /// Starts a servant with these orders, and records its references.
     fn profile(&self, jdk: &Jdk, options: &[&str], orders: &[&str]) -> Run {
         let texts = [jdk.tool("java"), self.classes.clone(), self.library.clone()];
         let [java, classes, library] = texts.map(|path| path.to_string_lossy().into_owned());
@@ -49,7 +49,8 @@ fn everywhere() -> impl Iterator<Item = Jdk> {
     jdks.chain(jdks::release(11))
 }
 
-/// Open and created references to objects of a class, of one kind, with a frame of this method; any if it is empty.
+/// Returns open and created references to objects of a class, of one kind, with a frame of this method. An empty name
+/// matches any.
 fn sums(file: &Path, (class, is_weak): (&str, bool), method: &str) -> (u64, u64) {
     let text = std::fs::read_to_string(file).expect("the file");
     let frame = format!("JniRefs.{method}(");
@@ -110,7 +111,7 @@ fn references_that_are_never_deleted_are_those_that_the_program_knows() {
     }
 }
 
-/// References from before are counted apart, and JNI's table is the same afterwards.
+/// References from before are counted separately, and JNI's table is the same afterwards.
 #[test]
 fn references_of_a_running_jvm_are_observed_and_its_table_is_as_before() {
     for jdk in everywhere() {
@@ -141,7 +142,7 @@ fn references_of_a_running_jvm_are_observed_and_its_table_is_as_before() {
     }
 }
 
-/// Another agent puts its function in front of the agent's, stays when that ends, and leaves in the next recording.
+/// Another agent puts its function in front of ours, stays when ours ends, and leaves during the next recording.
 #[test]
 fn functions_of_other_agents_in_the_table_of_jni_stay_and_are_called_once() {
     for jdk in jdks::main_two() {
@@ -165,10 +166,10 @@ fn functions_of_other_agents_in_the_table_of_jni_stay_and_are_called_once() {
         kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
         assert!(command.wait().expect("an end").success(), "{jdk}");
         assert_eq!(sums(&file, ("JniRefs$Weakly", false), "").1, 1, "{jdk}");
-        // Theirs is still there, and leads to the JVM's through ours, which does nothing.
+        // Their function is still in the table, and leads to the JVM's through ours, which does nothing.
         assert_eq!(held(&mut running), 1, "{jdk}");
         let theirs = running.ask("places");
-        // Twice, so that ours comes to be in front of theirs and behind it.
+        // Two rounds, so that ours is once in front of theirs and once behind it.
         for _ in 0..2 {
             let (mut command, _told) = begun(&words);
             assert_eq!(held(&mut running), 1, "{jdk}");
@@ -179,7 +180,7 @@ fn functions_of_other_agents_in_the_table_of_jni_stay_and_are_called_once() {
         }
         assert_eq!(running.ask("unwrap"), "taken out");
         assert_eq!(held(&mut running), 0, "{jdk}");
-        // What their agent put back is ours, so that a recording finds it there, and puts the JVM's own back.
+        // Their agent restores ours, so that a recording finds it in the table and restores the JVM's.
         let (mut command, _told) = begun(&words);
         assert_eq!(held(&mut running), 0, "{jdk}");
         kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");

@@ -1,4 +1,4 @@
-//! `classhook profile PID`: a JVM that is running, and is left as it was.
+//! `classhook profile PID`: a running JVM, which is left as it was.
 
 use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook};
 use e2e_tests::java::Java;
@@ -70,7 +70,7 @@ fn running_jvm_is_profiled_and_left_without_an_agent() {
     }
 }
 
-/// Records from the head to the end of the file, the last of which says that the heap is whole.
+/// Asserts that there are records from the head to the end of the file, the last of which ends the heap.
 fn assert_is_heap_dump(bytes: &[u8]) {
     const HEAP_DUMP_END: u8 = 0x2C;
     assert!(bytes.starts_with(b"JAVA PROFILE 1.0.2\0"));
@@ -84,7 +84,7 @@ fn assert_is_heap_dump(bytes: &[u8]) {
     assert_eq!((last, rest.len()), (HEAP_DUMP_END, 0));
 }
 
-/// The JVM goes on writing for a moment, into a file that has no name any more.
+/// The JVM continues to write for a moment, into a file that is already removed.
 #[test]
 fn heap_dump_that_is_interrupted_leaves_no_part_of_the_heap() {
     for jdk in jdks::main_two() {
@@ -113,7 +113,7 @@ fn heap_dump_that_is_interrupted_leaves_no_part_of_the_heap() {
     }
 }
 
-/// A command that has brought the agent ends before a recording of another, or asks something during it.
+/// The command that loaded the agent ends before the recording of another command, or makes a request during it.
 #[test]
 fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
     for jdk in jdks::main_two() {
@@ -135,8 +135,9 @@ fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
     }
 }
 
-/// An agent that is there records for a while, keeps no file of it, and goes on with its own; one recording at a time,
-/// which ends when the agent is sent away.
+/// An agent with a task of its own records for a while, keeps no file of the recording, and continues its task. There
+/// is one
+/// recording at a time, and it ends when the agent is detached.
 #[test]
 fn agent_that_is_there_records_for_a_while_and_goes_on() {
     let jdk = jdks::newest();
@@ -165,7 +166,7 @@ fn agent_that_is_there_records_for_a_while_and_goes_on() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// Whoever asked may be killed.
+/// The command of a recording may be killed.
 #[test]
 fn recording_of_a_killed_command_ends_by_itself_and_the_agent_leaves() {
     let jdk = jdks::newest();
@@ -179,7 +180,7 @@ fn recording_of_a_killed_command_ends_by_itself_and_the_agent_leaves() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// A JVM that is stopped answers nothing, and what it recorded is not lost.
+/// A stopped JVM answers nothing, and its recording is not lost.
 #[test]
 fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     let running = Servant::start(&jdks::newest(), &LATE);
@@ -200,7 +201,7 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// What can be read once alone, or never ends, is not waited for.
+/// A file that can be read only once, or never ends, is not read.
 #[test]
 fn recording_that_is_no_file_is_refused() {
     let folder = scratch();
@@ -212,7 +213,7 @@ fn recording_that_is_no_file_is_refused() {
         .assert_stderr("a pipe, a device or a socket");
 }
 
-/// A recording tells of no thread that waited before it began; the JVM itself does.
+/// A recording has no thread that waited before it began; the JVM itself reports such threads.
 #[test]
 fn deadlocks_from_before_a_recording_are_named() {
     let jdks = jdks::main_three().into_iter().chain(jdks::eight());

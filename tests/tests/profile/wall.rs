@@ -1,4 +1,4 @@
-//! Threads by the wall clock: each state, and more threads than a look takes.
+//! Wall-clock samples of threads: each state, and more threads than one sample takes.
 
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
 use e2e_tests::java::Java;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A program whose threads have reached their states, with so many more that are parked.
+/// Starts a program whose threads have reached their states, with a crowd of parked threads besides.
 fn started(jdk: &Jdk, folder: &Path, crowd: u32) -> Servant {
     let compiler = jdks::release(17).unwrap_or_else(jdks::newest);
     let source = workspace::test_file("java/profile/States.java");
@@ -21,7 +21,7 @@ fn started(jdk: &Jdk, folder: &Path, crowd: u32) -> Servant {
     Servant::of(&java.main("States").argument(crowd.to_string()))
 }
 
-/// Records a running program until there were so many looks; standard output, and the rows.
+/// Records a running program until this number of samples. Returns standard output, and the rows.
 fn recorded(pid: i32, folder: &Path, looks: u64) -> (String, Vec<Value>) {
     let kept = folder.join("kept");
     let file = folder.join("rows.jsonl");
@@ -49,7 +49,7 @@ fn recorded(pid: i32, folder: &Path, looks: u64) -> (String, Vec<Value>) {
     (shown.stdout, text.lines().map(row).collect())
 }
 
-/// The sum of a number over the samples of a thread, of one state if that is named.
+/// Returns the sum of a number over the samples of a thread, of one state if given.
 fn sum(rows: &[Value], thread: &str, state: Option<&str>, key: &str) -> u64 {
     let there = rows.iter().filter(|row| {
         let is_its = row["kind"] == "wall" && row["thread"] == thread;
@@ -97,7 +97,7 @@ fn threads_are_seen_in_the_states_in_which_they_are() {
         let recording = rows.last().expect("a row");
         let looks = &recording["wall_looks"];
         let number = |value: &Value| value.as_u64().expect("a number");
-        // Where a look takes all threads, each that is there all the time has the same time, rounded at each look.
+        // If a sample takes all threads, each permanent thread has the same time, rounded at each sample.
         if looks["taken"] == looks["threads"] {
             let time = |thread| sum(&rows, thread, None, "wall_ns");
             let (least, most) = (time("sleeper"), time("runner"));
@@ -117,7 +117,7 @@ fn threads_are_seen_in_the_states_in_which_they_are() {
     }
 }
 
-/// Of more threads than a look takes, each is seen as often as others.
+/// If there are more threads than a sample takes, each is sampled as often as the others.
 #[test]
 fn each_thread_of_a_crowd_is_seen_as_often_as_the_others() {
     for jdk in jdks::main_two() {
@@ -142,7 +142,7 @@ fn each_thread_of_a_crowd_is_seen_as_often_as_the_others() {
         let (Some(least), Some(most)) = range else {
             panic!("{samples:?}");
         };
-        // One more or less at the end, and one where a thread of the JVM comes or goes.
+        // One more or less at the end, and one if a thread of the JVM comes or goes.
         assert!(most - least <= 2, "{jdk}: {samples:?}");
         assert!(samples["runner"].abs_diff(*most) <= 2, "{jdk}: {samples:?}");
         assert!(

@@ -1,4 +1,4 @@
-//! Recordings that are sent while they are recorded.
+//! Recordings that are sent to another machine while they are recorded.
 
 use crate::support::command::{LATE, assert_no_agent, classhook};
 use e2e_tests::java::Java;
@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-/// `classhook collect`, and where it is.
+/// `classhook collect`, and its address.
 struct Collector {
     child: Child,
     told: BufReader<std::process::ChildStdout>,
@@ -52,7 +52,7 @@ impl Collector {
         }
     }
 
-    /// Ends it; what it has told, and whether all is whole.
+    /// Ends it. Returns its output, and whether all files are complete.
     fn end(mut self) -> (String, bool) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).expect("it runs");
         let mut told = String::new();
@@ -72,7 +72,7 @@ fn what_is_received_is_what_was_recorded() {
     let collector = Collector::start(folder.path());
     let token = collector.token.to_string_lossy().into_owned();
     let to = ["--to", &collector.address, "--token-file", &token];
-    // A command, whose recording stays here as well.
+    // A command, whose recording also stays on this machine.
     let source = workspace::test_file("java/profile/Told.java");
     let classes = javac::compile(&jdk, &[&source], folder.path(), &["--release", "11"]);
     let [program, kept] = [jdk.tool("java"), folder.path().join("kept")];
@@ -93,7 +93,7 @@ fn what_is_received_is_what_was_recorded() {
     let shown = classhook(&["profile", &there[0].to_string_lossy()]);
     shown.assert_success();
     assert!(shown.stdout.contains("EXCEPTIONS: "), "{}", shown.report());
-    // A running JVM, of which nothing stays, and at the same time a trace of another.
+    // A running JVM, whose recording does not stay, and at the same time a trace of another JVM.
     let running = Servant::start(&jdk, &LATE);
     let pid = running.pid().to_string();
     let traces = folder.path().join("traces");
@@ -145,8 +145,8 @@ fn socket_is_its_users_alone() {
     assert!(!socket.exists());
 }
 
-/// Nobody is there, or somebody who has another token: the program and the tables are as without, and what is missing is
-/// said.
+/// The receiver is missing, or has another token: program and tables are as without it, and the command names the
+/// cause.
 #[test]
 fn recording_for_a_receiver_that_takes_nothing_is_made_all_the_same() {
     let jdk = jdks::newest();
