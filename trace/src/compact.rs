@@ -1,4 +1,4 @@
-//! One call per line, in the order of their begin, with numbers for names; `docs/trace.md` has the schema.
+//! One call per line, in the order of their begin, with numbers for names; `docs/trace-files.md` has the schema.
 
 use std::collections::HashSet;
 use std::io::{self, Write};

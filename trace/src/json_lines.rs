@@ -1,4 +1,4 @@
-//! One event per line, in the order of time, for programs; `docs/trace.md` has the schema.
+//! One event per line, in the order of time, for programs; `docs/trace-files.md` has the schema.
 
 use std::io::{self, Write};
 

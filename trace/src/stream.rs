@@ -1,4 +1,4 @@
-//! JSON lines of calls as they end, while the trace goes on; `docs/trace.md` has the schema.
+//! JSON lines of calls as they end, while the trace goes on; `docs/trace-files.md` has the schema.
 //!
 //! The lines of a call are next to one another, and calls come roughly in the order of their ends: what called them is
 //! not known yet, so lines have no depth. A call that is open for a second has its entry written, and its end when it

@@ -275,8 +275,7 @@ fn others(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
         !ours && AGENTS.iter().any(|prefix| option.text.starts_with(prefix))
     };
     options.iter().filter(brings).map(|option| {
-        let advice =
-            "what it changes is measured with the rest; docs/coverage.md, \"Beside other agents\"";
+        let advice = "what it changes is measured with the rest; docs/how-to/other-agents.md";
         Finding::absent("other agent", option.found(), advice)
     })
 }

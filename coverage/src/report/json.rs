@@ -1,6 +1,6 @@
 //! The report as JSON, for programs: all counters and lines.
 //!
-//! `docs/coverage.md` describes the format. [`VERSION`] increases when a field changes its meaning or is removed.
+//! `docs/coverage-reports.md` describes the format. [`VERSION`] increases when a field changes its meaning or is removed.
 
 use std::io::{self, Write};
 

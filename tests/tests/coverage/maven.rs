@@ -460,7 +460,7 @@ fn their_descriptor() -> String {
 fn goals_and_parameters_are_those_of_jacoco_and_documented() {
     let (theirs, ours) = (their_descriptor(), maven_plugin::descriptor());
     let (mut theirs, ours) = (goals(&theirs), goals(&ours));
-    let page = std::fs::read_to_string(root().join("docs/coverage.md")).expect("the page");
+    let page = std::fs::read_to_string(root().join("docs/how-to/maven.md")).expect("the page");
     for (name, goal) in ours {
         let expected = theirs.remove(name).expect("a goal of JaCoCo's");
         assert_eq!(goal.phase, expected.phase, "{name}");
