@@ -1,10 +1,10 @@
-//! What files say of the JVM.
+//! The description of the JVM in files.
 
 use crate::agent::Agent;
 use observations::recorded::Jvm;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The JVM, as files name it.
+/// The JVM, as files describe it.
 pub(super) fn jvm_of(agent: &Agent) -> Jvm {
     let meta = &agent.meta;
     Jvm {

@@ -1,4 +1,4 @@
-//! What plugins asked the JVM, as events.
+//! Answers to plugins' requests to the JVM, as events.
 
 use super::environment;
 use super::frames::{Methods, place};
@@ -20,16 +20,16 @@ use observations::stacks::Frame;
 /// `JVMTI_THREAD_STATE_IN_OBJECT_WAIT`.
 const IN_OBJECT_WAIT: u32 = 0x100;
 
-/// Instances of a class whose monitors are looked at.
+/// Largest number of instances of a class whose monitors are examined.
 const MOST_INSTANCES: i64 = 1_000;
-/// The tag of the class of which these are.
+/// The tag of the class of these instances.
 const OF_CLASS: i64 = 1 << 32;
 
-/// Turns answers into events, whose numbers `names` then knows.
+/// Converts answers to events, and adds their strings and stacks to `names`.
 pub(super) struct Answers<'a> {
     pub agent: &'a Agent,
     pub running: &'a Running,
-    /// How many monitors have a number in this answer.
+    /// Number of monitors with a number in this answer.
     pub monitors: i64,
     pub names: &'a mut Names,
     pub methods: &'a mut Methods,
@@ -38,10 +38,11 @@ pub(super) struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// The events of an answer, of which the last says how many came before it.
+    /// The events of an answer. The last contains the number of the others.
     ///
     /// # Errors
-    /// What the JVM refuses.
+    ///
+    /// The function that the JVM refuses.
     pub fn to(&mut self, jvm: Jvm<'_>, request: &Request) -> Result<Vec<Event>, String> {
         let jvmti = environment::answering(Vm::of(jvm.local), jvm.live)?;
         let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
@@ -96,7 +97,7 @@ impl Answers<'_> {
         Ok(events)
     }
 
-    /// A thread at an instant.
+    /// A thread with its stack, at one moment.
     fn thread(&mut self, jvm: Jvm<'_>, name: &str, state: u32, frames: &[StackFrame]) -> Event {
         let methods = &mut *self.methods;
         let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
@@ -116,7 +117,7 @@ impl Answers<'_> {
         let mut events = Vec::new();
         for one in &all_threads(jvm)? {
             let name = jvmti.thread_name(live, local, one).unwrap_or_default();
-            // One that has ended meanwhile has no stack.
+            // A thread that has ended has no stack.
             if name == thread
                 && let Ok(state) = jvmti.thread_state(live, one)
                 && let Ok(frames) = jvmti.stack(live, Some(one), most as usize)
@@ -127,8 +128,8 @@ impl Answers<'_> {
         Ok(events)
     }
 
-    /// Monitors that are owned or waited for, by numbers of this answer. The environment of the plugin knows their owners,
-    /// and has other uses for tags.
+    /// Monitors that threads own or wait for, numbered within this answer. The plugin's own environment can read their
+    /// owners, but uses tags for other purposes, so another environment numbers them.
     fn monitors(&mut self, jvm: Jvm<'_>) -> Result<Vec<Event>, String> {
         let Jvm { live, local, .. } = jvm;
         let jvmti = self.running.jvmti;
@@ -185,7 +186,7 @@ impl Answers<'_> {
         })
     }
 
-    /// The users of the monitors of a class's instances, which have the numbers of this answer.
+    /// The users of the monitors of a class's instances, numbered within this answer.
     fn monitor_usage(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
         let Jvm { live, local, .. } = jvm;
         let jvmti = self.running.jvmti;
@@ -237,7 +238,7 @@ impl Answers<'_> {
         let mut events = Vec::new();
         for thread in &all_threads(jvm)? {
             let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-            // One that has ended meanwhile has no time.
+            // A thread that has ended has no CPU time.
             let Ok(nanos) = jvmti.thread_cpu_time(live, thread) else {
                 continue;
             };
@@ -291,7 +292,7 @@ impl Answers<'_> {
     }
 }
 
-/// The instances of a class that can be reached, with numbers that count from 1.
+/// The reachable instances of a class, numbered from 1.
 fn instances<'a>(jvm: Jvm<'a>, class: &str) -> Result<Vec<(i64, LocalRef<'a>)>, String> {
     let Jvm { jvmti, live, local } = jvm;
     let refused = |error| format!("the JVM does not follow references: {error}");

@@ -1,4 +1,4 @@
-//! The JVM TI environment of a recording.
+//! The JVM TI environments of recordings and plugins.
 
 use super::references;
 use crate::agent::observation::{Running, sampled};
@@ -13,7 +13,7 @@ use crate::ffi::table::{self, Capabilities, Event, ExtensionEvent};
 use crate::ffi::vm::Vm;
 use observations::{Group, Wish};
 
-/// A capability with its name.
+/// The bit of a capability, and its name.
 type Named = (u32, &'static str);
 
 const LINES: [Named; 2] = [
@@ -62,7 +62,7 @@ const FREES: Named = (
     table::CAN_GENERATE_OBJECT_FREE_EVENTS,
     "can_generate_object_free_events",
 );
-/// What a JVM offers only to agents that it was started with.
+/// Capabilities for the owners of monitors, which a JVM grants only at its start.
 const OWNERS: [Named; 4] = [
     TAGS,
     (
@@ -76,20 +76,20 @@ const OWNERS: [Named; 4] = [
     (table::CAN_GET_MONITOR_INFO, "can_get_monitor_info"),
 ];
 
-/// Lets an environment tell who owns monitors and waits for them.
+/// Adds the capabilities for owners of monitors and threads that wait for them.
 ///
 /// # Errors
 ///
-/// What the JVM does not offer now.
+/// The capability that the JVM does not grant now.
 pub(crate) fn equip_for_owners(jvmti: Jvmti, phase: impl OnLoadOrLive) -> Result<(), String> {
     add(jvmti, phase, &OWNERS)
 }
 
-/// An environment with what these wishes take.
+/// Creates an environment with the capabilities for these subscriptions.
 ///
 /// # Errors
 ///
-/// What the JVM does not offer now.
+/// The capability that the JVM does not grant now.
 pub(crate) fn equipped(
     vm: Option<Vm>,
     phase: impl OnLoadOrLive,
@@ -101,7 +101,7 @@ pub(crate) fn equipped(
     Ok(jvmti)
 }
 
-/// An environment that gives tags to objects.
+/// Creates an environment that can tag objects.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ pub(super) fn tagging(vm: Option<Vm>, phase: impl OnLoadOrLive) -> Result<Jvmti,
     with(vm, phase, &[TAGS])
 }
 
-/// An environment that answers what plugins ask.
+/// Creates an environment that answers plugins' requests.
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), 
     for wish in wishes {
         add(jvmti, phase, needed(wish.group))?;
     }
-    // What is not offered is told without it: files and lines, what virtual threads do.
+    // Optional capabilities; without them events lack details: files and lines, virtual threads.
     let optional = LINES.map(|(bit, _)| bit).into_iter();
     for bit in optional.chain([
         table::CAN_SUPPORT_VIRTUAL_THREADS,
@@ -152,7 +152,7 @@ fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), 
         .map_err(|error| format!("the JVM refuses the callbacks: {error}"))
 }
 
-/// The capabilities without which events of a group do not come.
+/// The capabilities that events of a group require.
 fn needed(group: Group) -> &'static [Named] {
     match group {
         Group::Samples => &[TAGS, CPU],
@@ -169,7 +169,7 @@ fn needed(group: Group) -> &'static [Named] {
     }
 }
 
-/// The events of a group.
+/// The JVM TI events of a group.
 fn events(group: Group) -> &'static [Event] {
     match group {
         Group::Unloads | Group::References => &[],
@@ -198,16 +198,16 @@ fn events(group: Group) -> &'static [Event] {
     }
 }
 
-/// Events of threads that only JVMs with virtual ones have.
+/// Events that only JVMs with virtual threads have.
 const VIRTUAL: [Event; 2] = [Event::VIRTUAL_THREAD_START, Event::VIRTUAL_THREAD_END];
 
-/// Virtual threads that wait and go on.
+/// HotSpot's events of virtual threads that leave and enter their carriers.
 const MOUNTS: [(HotSpotEvent, ExtensionEvent); 2] = [
     (HotSpotEvent::VIRTUAL_THREAD_UNMOUNT, virtual_thread_unmount),
     (HotSpotEvent::VIRTUAL_THREAD_MOUNT, virtual_thread_mount),
 ];
 
-/// Lets the events come.
+/// Enables the events.
 pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
     let jvmti = running.jvmti;
@@ -224,12 +224,12 @@ pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     }
     if running.lock_fields().is_some() {
         for (event, callback) in MOUNTS {
-            let _ = jvmti.set_hotspot_event(live, event, Some(callback)); // a JVM without virtual threads
+            let _ = jvmti.set_hotspot_event(live, event, Some(callback)); // refused by a JVM without virtual threads
         }
     }
     if running.wish(Group::Threads).is_some() {
         for event in VIRTUAL {
-            let _ = jvmti.set_event(live, event, true); // a JVM without them
+            let _ = jvmti.set_event(live, event, true); // refused by a JVM without virtual threads
         }
     }
     if running.wish(Group::References).is_some() {
@@ -238,7 +238,7 @@ pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
     Ok(())
 }
 
-/// Has what is there already told as if it came now.
+/// Makes the JVM send events for the code that was compiled before.
 pub(super) fn replay(live: Live, running: &Running) {
     if running.wish(Group::Compilations).is_some() {
         let _ = running
@@ -247,7 +247,7 @@ pub(super) fn replay(live: Live, running: &Running) {
     }
 }
 
-/// Lets no more events come.
+/// Disables the events.
 pub(super) fn disable(live: Live, running: &Running) {
     if running.wish(Group::References).is_some() {
         references::end(running, live);

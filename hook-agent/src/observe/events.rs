@@ -1,4 +1,4 @@
-//! Events on the threads that cause them: what is needed of each is copied, and the thread goes on.
+//! Events on the threads that cause them: their data is copied to a queue, and the thread goes on.
 
 use super::identity::{class_within, is_ours, monitor_signature, thread_tag};
 use super::{locks, waits};
@@ -12,11 +12,12 @@ use crate::names::class_name;
 use observations::Group;
 use std::time::{Duration, Instant};
 
-/// How long a thread that got no memory or thread waits for the agent's files, and after what time it does so again.
+/// Longest wait of a thread for the agent's files after memory or threads ran out, and the shortest time between two
+/// such waits.
 const PATIENCE: Duration = Duration::from_millis(500);
 const CALM: Duration = Duration::from_secs(1);
 
-/// An event of the environment of one that listens.
+/// Handles an event of a subscriber's environment.
 pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
     let Some(running) = agent.observation.of(jvm.jvmti) else {
         return;
@@ -72,7 +73,7 @@ pub(crate) fn observed(agent: &Agent, jvm: Jvm<'_>, thread: &LocalRef<'_>, event
     }
 }
 
-/// An object is gone. The program may stand still: the JVM must not be called.
+/// Counts a freed object. The program may be paused: no function of the JVM may be called.
 pub(crate) fn freed(agent: &Agent, jvmti: Jvmti, tag: i64) {
     let running = agent.observation.of(jvmti);
     if let Some(freed) = running.as_ref().and_then(|running| running.freed()) {
@@ -80,7 +81,7 @@ pub(crate) fn freed(agent: &Agent, jvmti: Jvmti, tag: i64) {
     }
 }
 
-/// An event that is of no thread of Java.
+/// Handles an event that has no Java thread.
 pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm) {
     let Some(running) = agent.observation.of(jvmti) else {
         return;
@@ -110,8 +111,8 @@ pub(crate) fn observed_of_jvm(agent: &Agent, jvmti: Jvmti, event: ObservedOfJvm)
     });
 }
 
-/// Has the agent write its files before a JVM that has no memory or thread goes on and perhaps ends; once in a while, as a
-/// program may go on so for long.
+/// Makes the agent write its files before a JVM without memory or threads goes on and perhaps ends. It waits only once
+/// in a while, as a program may run for long in this state.
 fn write_files(agent: &Agent) {
     if agent.observation.is_first_exhaustion_in(CALM) {
         agent.signal.flush_within(PATIENCE);
@@ -120,7 +121,7 @@ fn write_files(agent: &Agent) {
     }
 }
 
-/// The signature of a class; empty if the JVM does not tell it.
+/// The signature of a class; empty if the JVM does not return it.
 fn signature(jvm: Jvm<'_>, class: &LocalRef<'_>) -> Vec<u8> {
     jvm.jvmti.class_signature(class).unwrap_or_default()
 }
@@ -163,7 +164,7 @@ fn push(
     });
 }
 
-/// What somebody subscribes to who is told of it.
+/// The group to which plugins subscribe for this event.
 pub(super) fn group(kind: &Kind) -> Group {
     match kind {
         Kind::Allocated { .. } => Group::Allocations,
@@ -180,7 +181,7 @@ pub(super) fn group(kind: &Kind) -> Group {
     }
 }
 
-/// The tag by which a sampled object is found at the end, if that is asked for.
+/// The tag by which a sampled object is found at the end of the recording, if the option is set.
 fn followed(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i64> {
     if !running.live {
         return None;
@@ -190,7 +191,7 @@ fn followed(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option<i6
     Some(tag)
 }
 
-/// Gives a sampled object the tag by which it is counted when it is gone, if that is asked for.
+/// Gives a sampled object the tag by which it is counted when it is freed, if a plugin subscribes to that.
 fn follow_to_the_end(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>, class: &LocalRef<'_>) {
     let (Some(freed), Some(wish)) = (running.freed(), running.wish(Group::Frees)) else {
         return;
@@ -203,7 +204,7 @@ fn follow_to_the_end(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>, cla
     }
 }
 
-/// A thread begins to wait for the monitor of an object.
+/// Notes that a thread begins to wait for the monitor of an object.
 fn wait_begins(
     jvm: Jvm<'_>,
     running: &Running,
@@ -214,7 +215,7 @@ fn wait_begins(
     let Some(thread) = thread_tag(jvm, running, thread) else {
         return;
     };
-    // What is waited for is asked at the end of a recording.
+    // The object is needed at the end of a recording only.
     let is_asked = running.listener == Listener::Recording;
     let monitor = is_asked
         .then(|| monitor_tag(jvm, running, object))
@@ -232,7 +233,7 @@ fn wait_begins(
     );
 }
 
-/// The thread that has a monitor now; none if nobody has it any more, or a virtual thread.
+/// The thread that holds a monitor now. Returns `None` if the monitor is free, or its owner is a virtual thread.
 fn holder(jvm: Jvm<'_>, object: &LocalRef<'_>) -> Option<Holder> {
     let Jvm { jvmti, live, local } = jvm;
     let (owner, _) = jvmti.monitor_users(live, local, object).ok()?.owner?;
@@ -254,7 +255,7 @@ fn monitor_tag(jvm: Jvm<'_>, running: &Running, object: &LocalRef<'_>) -> Option
     Some(new)
 }
 
-/// The kind of an event that ends a wait, with the signature of the monitor's class; none if it was too short.
+/// The event at the end of a wait, with the signature of the monitor's class. Returns `None` if the wait was too short.
 fn waited(
     jvm: Jvm<'_>,
     running: &Running,

@@ -1,4 +1,4 @@
-//! The file of one that listens, beside the snapshot: written anew as a whole each time.
+//! The file of a subscriber, beside the snapshot. Each write replaces the whole file.
 
 use crate::agent::Agent;
 use crate::agent::observation::Listener;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Where it is written.
+/// The path of the file.
 pub(super) struct File {
     path: PathBuf,
 }
@@ -34,7 +34,7 @@ impl File {
         &self.path
     }
 
-    /// Writes the content: a new file, which then takes the place of the former.
+    /// Writes the content to a new file, which then replaces the former one.
     pub fn write(&self, content: &impl Serialize) -> Result<(), String> {
         let beside = self.path.with_added_extension("new");
         let content = serde_json::to_vec(content).map_err(|error| error.to_string())?;

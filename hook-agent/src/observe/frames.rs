@@ -1,4 +1,4 @@
-//! What the frames of stacks are called.
+//! Names and lines of stack frames.
 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{MethodId, StackFrame};
@@ -6,11 +6,11 @@ use crate::names::{decode, display_name};
 use observations::stacks::{Frame, NATIVE, UNKNOWN};
 use std::collections::HashMap;
 
-/// The methods that occurred, by their numbers.
+/// The known methods, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Methods(HashMap<u64, Method>);
 
-/// A method, with its lines by the bytecode index at which each begins.
+/// A method, with its lines by their first bci.
 #[derive(Debug, Default)]
 struct Method {
     class: String,
@@ -21,7 +21,7 @@ struct Method {
 }
 
 impl Methods {
-    /// What a frame is called; that of a class that is gone has no name.
+    /// Describes a frame. A frame of an unloaded class has empty names.
     pub fn frame(&mut self, jvm: Jvm<'_>, frame: StackFrame) -> Frame {
         let number = frame.method.number();
         let method = self.0.entry(number);
@@ -55,7 +55,7 @@ impl Method {
         })
     }
 
-    /// The line of a bytecode index, which is -1 in a native method.
+    /// The line of a bci, which is -1 in a native method.
     fn line(&self, location: i64) -> i32 {
         if location < 0 {
             return NATIVE;
@@ -66,7 +66,7 @@ impl Method {
     }
 }
 
-/// What distinguishes a frame from all others.
+/// The identity of a frame: method number and bci.
 pub(super) fn place(frame: &StackFrame) -> (u64, i64) {
     (frame.method.number(), frame.location)
 }

@@ -1,4 +1,4 @@
-//! What came for one that listens, handed to it on its thread.
+//! The queued events of a subscriber, read on its thread.
 
 use super::threads::Sightings;
 use crate::agent::Agent;
@@ -8,24 +8,24 @@ use crate::ffi::live;
 use observations::Group;
 use observations::recorded::Collection;
 
-/// Takes what came.
+/// Receives the events.
 pub(super) trait Sink: Sightings {
-    /// An event; references to classes that it makes end with it.
+    /// Receives an event. Local references that it creates are released afterwards.
     fn event(&mut self, jvm: Jvm<'_>, event: Event);
-    /// Collections that have ended; of the last one is known what was in use when that was looked at, in bytes: that,
-    /// and what the heap has.
+    /// Receives completed collections, and the used and the total size of the heap in bytes, if they are known: read
+    /// after the last collection.
     fn collections(&mut self, collections: Vec<Collection>, after: Option<(u64, u64)>);
-    /// So many events were lost, and so many sampled objects.
+    /// Receives the numbers of lost events and of sampled objects without a tag.
     fn lost(&mut self, events: u64, untracked: u64);
 }
 
-/// How far it was read.
+/// The position up to which events were read.
 #[derive(Clone, Copy)]
 pub(super) struct Inbox {
     agent: &'static Agent,
-    /// When it began, in the time of collections.
+    /// The start of the subscription, in the time of collections.
     begun: u64,
-    /// How many collections were read.
+    /// Number of collections that were read.
     collections: usize,
 }
 
@@ -38,17 +38,17 @@ impl Inbox {
         }
     }
 
-    /// Nanoseconds since it began.
+    /// Nanoseconds since the start.
     pub fn elapsed(&self) -> u64 {
         self.since_begin(self.agent.observation.collections.now())
     }
 
-    /// A time of an event as nanoseconds since it began.
+    /// The time of an event in nanoseconds since the start.
     pub fn since_begin(&self, at: u64) -> u64 {
         at.saturating_sub(self.begun)
     }
 
-    /// Hands over what came since the last time, at most so many events; whether there were any.
+    /// Passes at most this many queued events to `sink`. Returns true if there were any.
     pub fn read(
         &mut self,
         jvm: Jvm<'_>,

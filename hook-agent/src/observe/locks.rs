@@ -1,7 +1,7 @@
-//! Waits for locks of `java.util.concurrent`, and other calls of `LockSupport.park`: no event of JVM TI tells of them.
+//! Waits for locks of `java.util.concurrent`, and other calls of `LockSupport.park`, for which JVM TI has no event.
 //!
-//! The agent reads the states of platform threads, and their field `parkBlocker`. A virtual thread leaves its carrier when
-//! it is parked, for which HotSpot has events of its own. No class is changed.
+//! The agent samples the states of platform threads and their field `parkBlocker`. A virtual thread leaves its carrier
+//! when it is parked, for which HotSpot has extension events. No class is changed.
 
 use super::identity::{is_ours, thread_tag};
 use super::reported;
@@ -17,12 +17,12 @@ use std::time::Instant;
 
 /// `JVMTI_THREAD_STATE_PARKED`.
 const PARKED: u32 = 0x200;
-/// Replaces the class of the object where a thread named none when it was parked.
+/// The class name for a thread that was parked without a blocker.
 const NO_BLOCKER: &[u8] = b"L(no object named);";
-/// Threads for which there is room among the local references of one look.
+/// Local references for the threads of one sample.
 const CAPACITY: i32 = 4096;
 
-/// Finds the fields with the lock of a parked thread and its holder; none in a JVM with other fields.
+/// Finds the fields with the lock of a parked thread and its holder. Returns `None` in a JVM with other fields.
 pub(super) fn find_fields(jvm: Jvm<'_>) -> Option<LockFields> {
     const SYNCHRONIZER: &CStr = c"java/util/concurrent/locks/AbstractOwnableSynchronizer";
     let local = jvm.local;
@@ -45,7 +45,7 @@ fn blocker_of<'a>(
     jvm.local.object_field(thread, fields.blocker)
 }
 
-/// The name of the thread that has the lock; none if it is of a kind that nobody has alone.
+/// The name of the thread that holds the lock. Returns `None` if the lock has no exclusive owner.
 fn holder(jvm: Jvm<'_>, fields: &LockFields, blocker: &LocalRef<'_>) -> Option<String> {
     let Jvm { jvmti, live, local } = jvm;
     if !local.is_instance(blocker, &fields.synchronizer) {
@@ -55,14 +55,14 @@ fn holder(jvm: Jvm<'_>, fields: &LockFields, blocker: &LocalRef<'_>) -> Option<S
     jvmti.thread_name(live, local, &owner)
 }
 
-/// Looks at the threads that are parked.
+/// Samples the parked threads.
 #[derive(Debug)]
 pub(super) struct Locks {
     last: Instant,
 }
 
 impl Locks {
-    /// None if waits for monitors are not recorded.
+    /// Returns `None` if waits for monitors are not recorded.
     pub fn new(running: &Running) -> Option<Self> {
         let is_wanted = running.wish(Group::Monitors).is_some();
         let follows = running.listener.follows_locks();
@@ -71,14 +71,14 @@ impl Locks {
         })
     }
 
-    /// Looks once. Whatever began or ended since the last look is taken to have done so halfway.
+    /// Takes one sample. A wait that began or ended since the last sample counts from the middle between the two.
     pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, now: u64) {
         let Some(fields) = running.lock_fields() else {
             return;
         };
         let moment = Instant::now();
         let halfway = self.last + moment.duration_since(self.last) / 2;
-        // Of a session, threads with open calls alone are looked at.
+        // For a session, only threads with open calls are sampled.
         let wanted = match running.listener {
             Listener::Waits(session) => Some(reported::threads_with_open_calls(session)),
             _ => None,
@@ -115,7 +115,7 @@ impl Locks {
     }
 }
 
-/// Looks at a platform thread: whether it waits for the same as before.
+/// Samples a platform thread: checks whether it still waits for the same object.
 fn visit(
     jvm: Jvm<'_>,
     running: &Running,
@@ -126,7 +126,7 @@ fn visit(
     let state = jvm.jvmti.thread_state(jvm.live, thread).unwrap_or(0);
     let is_parked = state & PARKED != 0;
     let named = is_parked.then(|| blocker_of(jvm, fields, thread)).flatten();
-    // The thread itself stands for an object that was not named.
+    // Without a blocker, the thread itself replaces it.
     let blocker = is_parked.then(|| named.as_ref().unwrap_or(thread));
     let known = running.park_of(tag);
     let is_same = match (&blocker, &known) {
@@ -147,7 +147,7 @@ fn visit(
     }
 }
 
-/// Adds the time since the last look to those who have the locks now.
+/// Adds the time since the last sample to the current holders of the locks.
 fn account(jvm: Jvm<'_>, running: &Running, fields: &LockFields, moment: Instant) {
     for (tag, blocker, _) in running.parked() {
         let holder = holder(jvm, fields, &jvm.local.of_global(&blocker));
@@ -155,7 +155,7 @@ fn account(jvm: Jvm<'_>, running: &Running, fields: &LockFields, moment: Instant
     }
 }
 
-/// A thread begins to wait.
+/// Begins the wait of a thread.
 fn begin(
     jvm: Jvm<'_>,
     running: &Running,
@@ -197,7 +197,7 @@ fn begin(
     running.park_begins(tag, park);
 }
 
-/// Ends the wait of a thread: in a recording with an event for each thread that held the lock meanwhile.
+/// Ends the wait of a thread. In a recording, each thread that held the lock meanwhile gives one event.
 fn end(jvm: Jvm<'_>, running: &Running, tag: i64, ended: Instant, now: u64) {
     let Some(park) = running.park_ends(tag) else {
         return;
@@ -218,7 +218,7 @@ pub(super) fn end_all(jvm: Jvm<'_>, running: &Running, now: u64) {
     }
 }
 
-/// The events of a wait until then; the first of them counts it.
+/// The events of a wait until `ended`. The first counts the wait.
 fn told(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
     let parts = park.parts(ended);
     let whole: u64 = parts.iter().map(|(_, nanos)| nanos).sum();
@@ -237,14 +237,14 @@ fn told(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
     parts.map(event).collect()
 }
 
-/// A reference goes with its wait, unless the look at the holders has it for a moment longer.
+/// Releases the reference of a wait, unless the sampling of holders still uses it.
 fn release(jvm: Jvm<'_>, park: Park) {
     if let Ok(blocker) = Arc::try_unwrap(park.blocker) {
         jvm.local.release(blocker);
     }
 }
 
-/// A virtual thread leaves its carrier; if it is parked for something, it begins to wait.
+/// Handles a virtual thread that leaves its carrier: if it is parked for an object, a wait begins.
 pub(super) fn unmounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) {
     let fields = running.lock_fields();
     let Some(blocker) = fields.and_then(|fields| blocker_of(jvm, fields, thread)) else {
@@ -261,7 +261,7 @@ pub(super) fn unmounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) {
     }
 }
 
-/// A virtual thread goes on.
+/// Handles a virtual thread that enters a carrier.
 pub(super) fn mounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>, now: u64) {
     // A thread that was never parked has no tag.
     if let Ok(tag @ 1..) = jvm.jvmti.tag(jvm.live, thread) {
@@ -269,7 +269,7 @@ pub(super) fn mounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>, now
     }
 }
 
-/// The waits that go on as the recording ends, as events; they are forgotten.
+/// Ends the waits that have not ended at the end of the recording, and returns them as events.
 pub(super) fn unfinished(jvm: Jvm<'_>, running: &Running, now: u64) -> Vec<Event> {
     let ended = Instant::now();
     let mut all = Vec::new();

@@ -1,20 +1,20 @@
-//! A look at threads by the wall clock.
+//! One round of wall-clock samples.
 
 use crate::ffi::jvmti::StackFrame;
 use observations::thread_state::ThreadState;
 
-/// A look at some threads.
+/// The samples of some threads.
 #[derive(Debug)]
 pub(super) struct Look {
-    /// Threads with the nanoseconds for which each stands.
+    /// Samples with the nanoseconds that each represents.
     pub samples: Vec<(Sample, u64)>,
     /// The number of all threads.
     pub threads: usize,
-    /// True if a thread may carry virtual ones.
+    /// True if a thread may carry virtual threads.
     pub carriers: bool,
 }
 
-/// A thread at one moment.
+/// The state and stack of a thread at one moment.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub thread: String,

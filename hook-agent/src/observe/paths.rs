@@ -1,5 +1,4 @@
-//! Why instances of a class stay in the heap: what holds them, found by following references while the program stands
-//! still.
+//! The reference paths that keep instances of a class alive, found by following references while the program is paused.
 
 mod names;
 mod objects;
@@ -22,23 +21,23 @@ use observations::paths::{Limits, Node, Path, Search};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// What a search may take: some 80 MB at most.
+/// The limits of a search: at most some 80 MB.
 const LIMITS: Limits = Limits {
     nodes: 1 << 20,
     references: 1 << 21,
     instances: 1_000,
 };
-/// Longest path that is found: each reference of it takes a pass through the heap.
+/// Longest path that is found: each reference takes a pass through the heap.
 const PASSES: u32 = 100;
-/// Pause of the program after which no further pass begins, unless a limit is given.
+/// Total pause of the program after which no pass begins, unless the request has a limit.
 const STILL: Duration = Duration::from_secs(30);
 
-/// Finds the paths to instances of a class, which is named as in Java. No pass after the first begins if the pause of all
-/// would exceed `still`, as estimated from the passes before.
+/// Finds the paths to instances of a class, named as in Java. After the first, a pass begins only if the total pause,
+/// estimated from earlier passes, stays below `still`.
 ///
 /// # Errors
 ///
-/// What the JVM refuses, or that there is no such class.
+/// The function that the JVM refuses, or that no such class is loaded.
 pub(crate) fn paths(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -92,9 +91,9 @@ fn find(
     Ok(answer)
 }
 
-/// Classes and threads that have a tag from the beginning.
+/// Classes and threads that are tagged before the first pass.
 struct Known {
-    /// By their tags.
+    /// Classes by their tags.
     classes: HashMap<i64, Class>,
     /// The tag of `java.lang.Class`.
     class_of_classes: i64,
@@ -104,9 +103,9 @@ struct Known {
 
 #[derive(Default)]
 struct Class {
-    /// Whether its instances are asked for.
+    /// True if paths to its instances are searched.
     is_asked: bool,
-    /// The field that does not keep what it refers to.
+    /// The index of the field `referent`, which does not keep its object alive.
     referent: Option<i32>,
 }
 
@@ -160,7 +159,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Whether a reference does not keep what it refers to.
+    /// Checks whether a reference does not keep its object alive.
     fn is_weak(&self, holder_class_tag: i64, holds: Holds) -> bool {
         let class = self.classes.get(&holder_class_tag);
         let referent = class.and_then(|class| class.referent);
@@ -168,7 +167,7 @@ impl Known {
     }
 }
 
-/// Goes through the heap once; the classes that hold something, newly found.
+/// Makes one pass through the heap, and returns the classes that were found as holders for the first time.
 fn pass(
     jvm: Jvm<'_>,
     known: &Known,
@@ -213,7 +212,7 @@ fn pass(
     Ok(classes)
 }
 
-/// Classes of the JVM's own loaders stay, however they are held.
+/// Classes of the built-in loaders are roots: they are never unloaded.
 fn keep_classes(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -233,7 +232,7 @@ fn keep_classes(
     })
 }
 
-/// Paths of the same kind together, the most frequent first, each with one as an example.
+/// Groups paths of the same kind, the most frequent first. Each group shows one path as an example.
 fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<HeapPath> {
     let names = Names::read(jvm, paths);
     let mut methods = Methods::default();
@@ -250,7 +249,7 @@ fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<Heap
         .collect()
 }
 
-/// What holds the first object of a path; none if its first reference says enough.
+/// The text of the root of a path. Returns `None` if the first reference describes it.
 fn root(
     jvm: Jvm<'_>,
     known: &Known,

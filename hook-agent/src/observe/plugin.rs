@@ -1,4 +1,4 @@
-//! A plugin that is told of events, on a thread of the agent.
+//! A plugin that observes events, on a thread of the agent.
 
 use super::about;
 use super::answers::Answers;
@@ -23,38 +23,38 @@ use observations::tables::{PluginTables, VERSION};
 use observations::{Group, Wish};
 use std::time::{Duration, Instant};
 
-/// How long a plugin rests after a call, as a multiple of the CPU time that the call took: it has a fifth of a core.
+/// Rest of a plugin after a call, as a multiple of the CPU time of the call: a plugin may use a fifth of a core.
 const REST: u32 = 4;
-/// The same of answers, for which the program may stand still: they take a fiftieth of the time at most.
+/// The same for answers, during which the program may be paused: they take at most a fiftieth of the time.
 const REST_AFTER_ANSWERS: u32 = 49;
-/// How long what has come is handed over after the end.
+/// Longest time after the end in which remaining events are delivered.
 const LAST: Duration = Duration::from_secs(2);
 
-/// How often one that may ask is called without events.
+/// Interval of calls without events, for a plugin that may send requests.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Most samples that wait while a plugin rests.
+/// Largest number of samples that are queued while a plugin rests.
 const MOST_SAMPLES: usize = 4 * MOST_EVENTS;
 
-/// A plugin, and what it is told next.
+/// A plugin, and the events that it gets next.
 pub(super) struct Listening {
     agent: &'static Agent,
     observer: Observer,
     wishes: Vec<Wish>,
     names: Names,
     methods: Methods,
-    /// Events to hand over.
+    /// Encoded events to deliver.
     waiting: Vec<u64>,
-    /// How many were lost that the plugin was not told of.
+    /// Number of lost events that were not reported to the plugin.
     lost: u64,
-    /// When the plugin may be called again.
+    /// The earliest time of the next call.
     rested: Instant,
-    /// What it asked, and how long the answers took that it has not rested for.
+    /// The plugin's requests, and the time that answers took since the last rest.
     asked: Vec<Request>,
     answering: Duration,
-    /// When it is called without events; never if it cannot ask.
+    /// The time of the next call without events; `None` if the plugin cannot send requests.
     tick: Option<Instant>,
-    /// Whether it was handed anything since it made its tables.
+    /// True if the plugin got events after its last tables.
     any_news: bool,
     inbox: Inbox,
     tables: PluginTables,
@@ -90,12 +90,12 @@ impl Listening {
         }
     }
 
-    /// Whether it is told nothing any more.
+    /// Checks whether the plugin gets no more events.
     pub fn is_retired(&self) -> bool {
         self.tables.retired
     }
 
-    /// Reads what came, and hands it over, unless the plugin rests.
+    /// Reads queued events and delivers them, unless the plugin rests.
     pub fn read(&mut self, jvm: Jvm<'_>, running: &Running) {
         if Instant::now() < self.rested || self.is_retired() {
             return;
@@ -110,7 +110,7 @@ impl Listening {
         }
     }
 
-    /// Answers what was asked, as events that are handed over next.
+    /// Answers the requests. The answers are events, which are delivered next.
     fn answer(&mut self, jvm: Jvm<'_>, running: &Running) {
         if self.asked.is_empty() {
             return;
@@ -146,16 +146,17 @@ impl Listening {
         self.tables.cause = Some(cause);
     }
 
-    /// The generation may end where nothing waits that has numbers of it.
+    /// Begins a new generation of names, if no queued event uses a name of this one.
     fn renew(&mut self) {
         if self.waiting.is_empty() {
             self.names.renew();
         }
     }
 
-    /// After the last event: hands over what is there, within some time, and writes the tables.
+    /// Delivers remaining events for a limited time at the end, and writes the tables.
     pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running) -> Result<(), String> {
-        // One that is called for the first time now asks as any; a heap that dies is left alone.
+        // A plugin that is called for the first time now may send requests like any other. While the JVM ends, the heap
+        // is not used.
         if !running.is_dying() && !self.is_retired() {
             if self.tick.is_some_and(|tick| tick <= Instant::now()) {
                 self.call(&[]);
@@ -182,13 +183,13 @@ impl Listening {
         self.file.write(&self.tables)
     }
 
-    /// Has the plugin make its tables, if it was handed anything since the last time, and writes them.
+    /// Requests the plugin's tables, if it got events since the last time, and writes them.
     pub fn write(&mut self) {
         if !self.any_news || self.is_retired() || Instant::now() < self.rested {
             return;
         }
         self.make_tables(false);
-        // Reported when it ends, if it is still so then.
+        // A failure is reported at the end, if it persists.
         let _ = self.file.write(&self.tables);
     }
 
@@ -203,7 +204,7 @@ impl Listening {
         }
     }
 
-    /// Takes events out of the inbox; whether any are to be handed over.
+    /// Takes events out of the inbox. Returns true if there are events to deliver.
     fn take(&mut self, jvm: Jvm<'_>, running: &Running) -> bool {
         self.renew();
         let mut inbox = self.inbox;
@@ -243,14 +244,14 @@ impl Listening {
         }
     }
 
-    /// What it asked in the last call.
+    /// Takes over the requests of the last call.
     fn note_requests(&mut self) {
         let (asked, refused) = self.observer.asked();
         self.asked.extend(asked);
         self.tables.refused += refused;
     }
 
-    /// It rests for what it took, and what the answers to it took.
+    /// Makes the plugin rest in proportion to this time and to that of the answers.
     fn rest(&mut self, time: Duration) {
         let now = Instant::now();
         let answering = std::mem::take(&mut self.answering);
@@ -266,7 +267,7 @@ impl Listening {
             true => "and is told nothing any more",
             false => consequence,
         };
-        // Each cause once, and that it is the end.
+        // Each cause is reported once, and the retirement always.
         if retired || self.tables.cause.as_ref() != Some(&fault.cause) {
             messages::warning(
                 Code::Observer,
@@ -291,7 +292,7 @@ impl Listening {
         self.waiting.extend(event.words());
     }
 
-    /// Sampled objects that are gone since the last time, by class.
+    /// Adds events for the objects freed since the last call, by class.
     fn tell_of_freed(&mut self, running: &Running) {
         for (class, count) in running.freed().map(Freed::take).unwrap_or_default() {
             let event = Told {
@@ -331,7 +332,7 @@ impl Listening {
         })
     }
 
-    /// The number of a method, if those of its class are wanted.
+    /// The number of a method, if the plugin observes its class.
     fn method(&mut self, jvm: Jvm<'_>, group: Group, method: MethodId) -> Option<u32> {
         let frame = self.methods.frame(
             jvm,
@@ -344,7 +345,7 @@ impl Listening {
         wanted.then(|| self.names.method(&frame))
     }
 
-    /// The method and the line that catch something; zeros if none does.
+    /// The method and line of a handler; zeros if there is no handler.
     fn handler(&mut self, jvm: Jvm<'_>, place: Option<StackFrame>) -> [u64; 2] {
         let frame = place.map(|place| self.methods.frame(jvm, place));
         let numbers = frame.map(|frame| {
@@ -354,7 +355,7 @@ impl Listening {
         numbers.unwrap_or_default()
     }
 
-    /// What an event is, and its numbers; none if it is not wanted.
+    /// The kind and the values of an event. Returns `None` if the plugin does not observe it.
     fn told(&mut self, jvm: Jvm<'_>, kind: Kind) -> Option<(ToldKind, [u64; 2])> {
         let group = group(&kind);
         let told = match kind {
@@ -369,7 +370,7 @@ impl Listening {
             Kind::DumpAsked => (ToldKind::DumpAsked, [0, 0]),
             Kind::Entered(nanos, _) => (ToldKind::Entered, [nanos, 0]),
             Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
-            Kind::Unparked { .. } => return None, // of recordings alone
+            Kind::Unparked { .. } => return None, // of recordings only
             Kind::ThreadStarted { is_virtual } => {
                 (ToldKind::ThreadStarted, [u64::from(is_virtual), 0])
             }

@@ -1,4 +1,4 @@
-//! Adds up what is recorded.
+//! Adds events to the recording.
 
 use super::about;
 use super::frames::{Methods, place};
@@ -19,10 +19,10 @@ use observations::{Recorded, Subscription};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-/// The thread of an event that has no name, as most virtual threads.
+/// The thread name for threads without a name, which most virtual threads are.
 const UNNAMED: &str = "(threads without a name)";
 
-/// What is recorded.
+/// The recording and its caches.
 pub(super) struct Reader {
     recorder: Recorder,
     methods: Methods,
@@ -30,7 +30,7 @@ pub(super) struct Reader {
     classes: HashMap<Vec<u8>, u32>,
     /// The rows of sampled objects by their tags, which count from 1.
     objects: Vec<Option<u32>>,
-    /// Whether handlers drop what they catch, by their places.
+    /// For each handler of an exception, by its frame: true if it ignores the exception.
     swallowing: HashMap<(u64, i64), bool>,
     inbox: Inbox,
 }
@@ -48,7 +48,7 @@ impl Reader {
         }
     }
 
-    /// What was recorded so far, in so many nanoseconds.
+    /// The recording up to now, which took `elapsed` nanoseconds.
     pub fn recorded(&mut self, elapsed: u64, complete: bool) -> &Recorded {
         self.recorder.recorded(elapsed, complete)
     }
@@ -69,7 +69,7 @@ impl Reader {
         number
     }
 
-    /// The node of a stack of a thread.
+    /// The node of a thread's stack.
     fn node(&mut self, jvm: Jvm<'_>, thread: u32, frames: &[StackFrame]) -> Option<u32> {
         let methods = &mut self.methods;
         let places: Vec<(u64, i64)> = frames.iter().map(place).collect();
@@ -79,7 +79,7 @@ impl Reader {
         })
     }
 
-    /// What is of a thread, a class by its signature, and a stack.
+    /// The origin of an event: thread, class and stack.
     fn origin(
         &mut self,
         jvm: Jvm<'_>,
@@ -101,7 +101,7 @@ impl Reader {
             .frame(place(&frame), || methods.frame(jvm, frame))
     }
 
-    /// Whether the handler at a place never looks at what it catches.
+    /// Checks whether the handler at a frame never uses the exception.
     fn swallows(&mut self, jvm: Jvm<'_>, handler: StackFrame) -> bool {
         *self.swallowing.entry(place(&handler)).or_insert_with(|| {
             let code = jvm.jvmti.bytecodes(handler.method).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Reader {
         })
     }
 
-    /// Adds the waits that go on now, as the recording ends, and names the threads that wait for one another.
+    /// Adds the waits that have not ended at the end of the recording, and the deadlocks among them.
     pub fn add_unfinished(&mut self, jvm: Jvm<'_>, running: &Running) {
         let (end, now) = (Instant::now(), self.inbox.elapsed());
         let unfinished = unfinished::find(jvm, running);
@@ -147,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// The thread that has a monitor, as the recording names it.
+    /// The thread that holds a monitor, as an owner in the recording.
     fn owner(&mut self, jvm: Jvm<'_>, holder: Option<Holder>) -> Option<Owner> {
         let holder = holder?;
         Some(Owner {
@@ -156,7 +156,7 @@ impl Reader {
         })
     }
 
-    /// Adds a wait for a lock, or its part while one thread had it.
+    /// Adds a wait for a lock, or the part of it in which one thread held the lock.
     fn parked(
         &mut self,
         origin: Origin,
@@ -171,7 +171,7 @@ impl Reader {
             .parked(origin, holder, nanos, (count, unfinished));
     }
 
-    /// Adds the waits for locks that go on now, as the recording ends.
+    /// Adds the waits for locks that have not ended at the end of the recording.
     pub fn add_parked(&mut self, jvm: Jvm<'_>, events: Vec<Event>) {
         for event in events {
             let origin = self.origin(jvm, &event.thread, &event.class, &event.frames);
@@ -192,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// Adds the samples of a look by the wall clock.
+    /// Adds one set of wall-clock samples.
     pub fn wall(&mut self, jvm: Jvm<'_>, look: Look) {
         self.recorder
             .wall_look(look.samples.len(), look.threads, look.carriers);
@@ -211,7 +211,7 @@ impl Reader {
         }
     }
 
-    /// Adds a global reference of JNI; the number of its row.
+    /// Adds a global reference of JNI, and returns the number of its row.
     pub fn reference(&mut self, jvm: Jvm<'_>, created: &Created) -> Option<u32> {
         let origin = self.origin(jvm, &created.thread, &created.class, &created.frames);
         self.recorder.reference(origin, created.handle.is_weak)
@@ -222,12 +222,12 @@ impl Reader {
         self.recorder.open_references(open, other, lost);
     }
 
-    /// What threads used after they were last seen is put where they were seen, as the recording ends.
+    /// Adds the CPU time of threads since their last samples to these samples, at the end of the recording.
     pub fn share_unseen(&mut self) {
         self.recorder.share_unseen();
     }
 
-    /// Adds the CPU time of threads that run no Java code since the last look, and that of the process so far.
+    /// Adds the CPU time of threads without Java code since the last call, and that of the process so far.
     pub fn add_system(&mut self, tasks: &mut Tasks, of_java: &HashSet<String>) {
         for used in tasks.look(of_java) {
             self.recorder.system(&used.name, used.work, used.cpu_ns);
@@ -235,18 +235,18 @@ impl Reader {
         self.recorder.process(tasks.process());
     }
 
-    /// Adds the CPU time of the process that is in no other row, as the recording ends.
+    /// Adds the CPU time of the process that no other row includes, at the end of the recording.
     pub fn add_rest_of_process(&mut self) {
         self.recorder.add_rest_of_process();
     }
 
-    /// Says which of the sampled objects are alive, if that is asked for.
+    /// Marks the sampled objects that are alive, if the option is set.
     pub fn count_live(&mut self, jvm: Jvm<'_>, running: &Running) {
         if !running.live {
             return;
         }
         let jvmti = running.jvmti;
-        // Collectors that work beside the program (ZGC) have stopped when the JVM ends, and would be waited for for ever.
+        // When the JVM ends, concurrent collectors (ZGC) have stopped already, and a collection would never end.
         let objects = match running.is_dying() {
             true => jvmti.reachable_tagged_objects(jvm.live),
             false => jvmti
@@ -333,7 +333,7 @@ impl Sink for Reader {
                     None => return,
                 }
             }
-            // Of plugins alone: no recording subscribes to them.
+            // Events for plugins only: no recording subscribes to them.
             Kind::ThreadStarted { .. }
             | Kind::ThreadEnded { .. }
             | Kind::ClassPrepared

@@ -1,4 +1,4 @@
-//! Global references of JNI, with the place that created each, until they are deleted.
+//! Global references of JNI with the stacks that created them, until they are deleted.
 
 use super::identity::is_ours;
 use super::reader::Reader;
@@ -55,11 +55,11 @@ pub(crate) fn deleted(agent: &Agent, handle: Handle) {
     }
 }
 
-/// Reports references from now on.
+/// Begins to report references.
 ///
 /// # Errors
 ///
-/// The cause if the JVM's table stays as it is.
+/// The reason why the JNI functions cannot be replaced.
 pub(super) fn begin(running: &Running, live: Live) -> Result<(), String> {
     running.note_references(count(running, live));
     jni_table::observe(running.jvmti, live).map_err(|cause| match cause {
@@ -78,7 +78,7 @@ fn count(running: &Running, live: Live) -> Option<u64> {
     running.jvmti.count_global_references(live).ok()
 }
 
-/// Puts the JVM's functions back; no thread reports a reference any more.
+/// Restores the JNI functions. No thread reports a reference any more.
 pub(super) fn end(running: &Running, live: Live) {
     jni_table::leave(running.jvmti, live);
     if !running.references.close() {
@@ -86,7 +86,7 @@ pub(super) fn end(running: &Running, live: Live) {
     }
 }
 
-/// Adds the references that were created since the last time.
+/// Adds the references that were created since the last call.
 pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
     if running.wish(Group::References).is_none() {
         return;
@@ -98,8 +98,8 @@ pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
     }
 }
 
-/// Counts the open references of each row. The program's threads wait meanwhile if they create or delete one, so this is
-/// for times when the file is written.
+/// Counts the open references of each row. Threads of the program that create or delete one wait meanwhile, so this is
+/// called only when the file is written.
 pub(super) fn sum(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end: bool) {
     if running.wish(Group::References).is_none() {
         return;

@@ -1,4 +1,4 @@
-//! Hands the waits of threads over to the runtime of the session whose calls they lie in.
+//! Reports waits to the runtime of a session, which adds them to the open calls.
 
 use crate::agent::observation::{Park, WaitKind, Waiting};
 use crate::ffi::clock;
@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// The thread of the current open calls of a session, and whether it is virtual; none without open calls.
+/// The thread of the current open calls of a session, and true if it is virtual. Returns `None` without open calls.
 pub(super) fn current(jvm: Jvm<'_>, session: u8, thread: &LocalRef<'_>) -> Option<(u64, bool)> {
     let (id, is_virtual) = runtime::identify(jvm.local, thread)?;
     if is_virtual {
@@ -29,7 +29,7 @@ pub(super) fn threads_with_open_calls(session: u8) -> HashSet<u64> {
     runtime.map_or_else(HashSet::new, |it| it.threads_with_open_calls())
 }
 
-/// A wait for a monitor that ended this moment; the object whose monitor it is has a class of this signature.
+/// Reports a wait for a monitor that ends now. `signature` is that of the class of the object with the monitor.
 pub(super) fn wait(session: u8, waiting: &Waiting, signature: &[u8]) {
     let tick = clock::ticks();
     let (thread, is_virtual) = waiting.thread;
@@ -49,7 +49,7 @@ pub(super) fn wait(session: u8, waiting: &Waiting, signature: &[u8]) {
     report(session, waited);
 }
 
-/// The wait of a parked thread.
+/// Reports the wait of a parked thread.
 pub(super) fn park(session: u8, park: &Park, ended: Instant) {
     let parts = park.parts(ended);
     let named = |holder: &Option<String>| match holder.as_deref() {
@@ -70,7 +70,7 @@ pub(super) fn park(session: u8, park: &Park, ended: Instant) {
     report(session, waited);
 }
 
-/// A collection, which ended so many nanoseconds ago.
+/// Reports a collection that ended `ago` nanoseconds ago.
 pub(super) fn collection(session: u8, ago: u64, nanos: u64) {
     let waited = Waited {
         thread: 0,

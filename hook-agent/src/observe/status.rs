@@ -1,18 +1,18 @@
-//! The state of a thread as Java's own object of it keeps it, which JNI reads without entering the JVM.
+//! The state of a thread in its Java object, which JNI reads without a transition into the JVM.
 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::{FieldId, GlobalRef, LocalRef};
 
-/// Where the object of a thread keeps its state, as HotSpot writes it: the bits of JVM TI's GetThreadState but those of
-/// native code, suspension and interruption.
+/// The field in which HotSpot stores the state of a thread: the bits of JVM TI's GetThreadState, except for native
+/// code, suspension and interruption.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatusField {
-    /// The field with the object that has it, from JDK 19 on.
+    /// The field with the object that has `status`, since JDK 19.
     holder: Option<FieldId>,
     status: FieldId,
 }
 
-/// The object that has the state of a thread.
+/// The object with the state of a thread.
 #[derive(Debug)]
 pub(super) struct Status {
     holder: GlobalRef,
@@ -20,7 +20,7 @@ pub(super) struct Status {
 }
 
 impl StatusField {
-    /// The field; none in a JVM that keeps the state elsewhere.
+    /// Finds the field. Returns `None` in a JVM that stores the state elsewhere.
     pub fn find(jvm: Jvm<'_>) -> Option<Self> {
         const STATUS: &std::ffi::CStr = c"threadStatus";
         let local = jvm.local;
@@ -39,7 +39,7 @@ impl StatusField {
         })
     }
 
-    /// That of a platform thread.
+    /// The state of a platform thread.
     pub fn of(self, jvm: Jvm<'_>, thread: &LocalRef<'_>) -> Option<Status> {
         let holder = match self.holder {
             Some(holder) => jvm
@@ -55,7 +55,7 @@ impl StatusField {
 }
 
 impl Status {
-    /// The state at this moment.
+    /// Reads the current state.
     pub fn read(&self, jvm: Jvm<'_>) -> u32 {
         let holder = jvm.local.of_global(&self.holder);
         jvm.local.int_field(&holder, self.field).cast_unsigned()

@@ -1,18 +1,18 @@
-//! The CPU time of the process and of its threads that run no Java code, as Linux counts it (`proc(5)`).
+//! The CPU time of the process and of its threads without Java code, from Linux (`proc(5)`).
 
 use observations::system_threads::{COMM, Work};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-/// Nanoseconds of a tick in which Linux reports CPU time: `USER_HZ` is 100 on all architectures of HotSpot.
+/// Nanoseconds of a tick, Linux's unit of CPU time: `USER_HZ` is 100 on all architectures of HotSpot.
 const TICK: u64 = 10_000_000;
 
 /// The threads of this process.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    /// By number and start of a thread, as numbers are given again.
+    /// Ticks by number and start time of a thread, because Linux reuses numbers.
     known: HashMap<(u32, u64), u64>,
-    /// Ticks of the process at the begin.
+    /// Ticks of the process at the start.
     begin: u64,
 }
 
@@ -22,11 +22,11 @@ struct Stat {
     name: String,
     /// Ticks in user and in system mode.
     ticks: u64,
-    /// Ticks from the start of the system to that of the thread.
+    /// Start time of the thread, in ticks since the start of the system.
     start: u64,
 }
 
-/// CPU time that a thread used since it was last looked at.
+/// CPU time of a thread since the last call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Used {
     pub name: String,
@@ -35,7 +35,7 @@ pub(super) struct Used {
 }
 
 impl Tasks {
-    /// Starts to count CPU time; none without `/proc`.
+    /// Begins to count CPU time. Returns `None` without `/proc`.
     pub fn new() -> Option<Self> {
         let begin = Stat::read("/proc/self/stat")?.ticks;
         let all = all().into_iter();
@@ -46,14 +46,14 @@ impl Tasks {
         })
     }
 
-    /// The CPU time of the process since the begin, in nanoseconds.
+    /// The CPU time of the process since the start, in nanoseconds.
     pub fn process(&self) -> u64 {
         let now = Stat::read("/proc/self/stat").map_or(0, |stat| stat.ticks);
         now.saturating_sub(self.begin) * TICK
     }
 
-    /// The CPU time of threads with names of HotSpot's since the last look. Threads that have the name of one of Java's
-    /// are left out: which of the two they are is not known.
+    /// The CPU time of threads with HotSpot's names since the last call. A thread whose name is also that of a Java
+    /// thread is left out, as the two cannot be distinguished.
     pub fn look(&mut self, of_java: &HashSet<String>) -> Vec<Used> {
         self.add(all(), of_java)
     }
@@ -80,7 +80,7 @@ impl Tasks {
     }
 }
 
-/// The name of a thread of Java as Linux keeps it.
+/// The name of a Java thread, truncated as Linux stores it.
 pub(super) fn comm(name: &str) -> String {
     let end = name.floor_char_boundary(COMM);
     name[..end].to_owned()
@@ -90,7 +90,7 @@ fn all() -> Vec<(u32, Stat)> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
     let task = |entry: fs::DirEntry| {
         let id = entry.file_name().to_str()?.parse().ok()?;
-        // A thread that has ended meanwhile is gone.
+        // A thread that has ended is left out.
         Some((
             id,
             Stat::read(&entry.path().join("stat").to_string_lossy())?,
@@ -104,12 +104,12 @@ impl Stat {
         Self::parse(&String::from_utf8_lossy(&fs::read(path).ok()?))
     }
 
-    /// `4711 (name) S …`: the name may hold spaces and parentheses.
+    /// Parses `4711 (name) S …`; the name may contain spaces and parentheses.
     fn parse(line: &str) -> Option<Self> {
         let (front, behind) = line.rsplit_once(')')?;
         let (_, name) = front.split_once('(')?;
         let fields: Vec<&str> = behind.split_whitespace().collect();
-        // Fields 14, 15 and 22 of the line; the third is the first behind the name.
+        // Fields 14, 15 and 22 of the line; field 3 is the first after the name.
         let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
         Some(Self {
             name: name.to_owned(),
@@ -159,7 +159,7 @@ mod tests {
             used("GC Thread#0", Work::Gc, 7),
         ];
         assert_eq!(tasks.add(all, &of_java), expected);
-        // The number 2 is given again.
+        // Linux reuses the number 2.
         let next = vec![
             (2, stat("C2 CompilerThre", 4, 70)),
             (1, stat("VM Thread", 130, 5)),

@@ -1,4 +1,4 @@
-//! Looks at the threads that use CPU time.
+//! CPU samples: stacks of the threads that use CPU time.
 
 use super::identity::{is_ours, thread_tag};
 use super::status::{Status, StatusField};
@@ -11,50 +11,51 @@ use observations::Group;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// Threads for which there is room among the local references of one look.
+/// Local references for the threads of one round.
 const CAPACITY: i32 = 4096;
 
-/// Of so many looks at a thread that waits, one asks for its CPU time, which costs a call of the system; what it used
-/// counts where it is seen running next, so that nothing is lost by that but with a thread that ends meanwhile.
+/// A waiting thread is queried for its CPU time in one of this many rounds, because the query is a system call. The
+/// time counts where the thread is seen running next, so it is lost only if the thread ends before.
 const ASLEEP: u64 = 10;
-/// A thread in native code that used no CPU time between so many looks waits there, as one that waits for a request does,
-/// though the JVM says that it runs.
+/// A thread in native code without CPU time in this many rounds counts as waiting, for example for a network request,
+/// although the JVM reports it as runnable.
 const QUIET: u64 = 3;
 /// `JVMTI_THREAD_STATE_RUNNABLE` and `JVMTI_THREAD_STATE_IN_NATIVE`.
 const RUNNABLE: u32 = 0x4;
 const IN_NATIVE: u32 = 0x40_0000;
 
-/// Takes what is seen of threads.
+/// Receives samples of threads.
 pub(super) trait Sightings {
-    /// Whether a thread of this name is looked at.
+    /// Checks whether a thread of this name is sampled.
     fn wants(&self, thread: &str) -> bool;
-    /// The threads are looked at; so many looks before were left out, as it was too late for them.
+    /// Begins a round. `late` rounds before were skipped because of a delay.
     fn turn(&mut self, late: u64);
-    /// A thread is seen, which has used CPU time.
+    /// Receives the stack of a thread that has used CPU time.
     fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64);
-    /// A thread used CPU time, and was not seen running.
+    /// Receives CPU time of a thread that was not seen running.
     fn unseen(&mut self, thread: &str, nanos: u64);
 }
 
-/// The class of threads that carry virtual ones: no other is asked which it carries, as the JVM keeps all virtual threads
-/// from moving for each answer.
+/// The class of carrier threads. No other thread is queried for its virtual thread, as each query keeps all virtual
+/// threads from mounting and unmounting.
 const CARRIER: &[u8] = b"Ljdk/internal/misc/CarrierThread;";
 
-/// The threads that were seen.
+/// The sampled threads.
 #[derive(Debug)]
 pub(super) struct Threads {
     interval: Option<Duration>,
     due: Instant,
     known: Vec<Thread>,
-    /// How often threads had started or ended when these were asked for.
+    /// The number of thread starts and ends at the last update of the list.
     changes: u64,
     looks: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
     status: Option<StatusField>,
-    /// Most stacks that are taken at one look, of the threads that used most since theirs was: as many as can run at a time.
+    /// Largest number of stacks in one round, which is the number of processors. Threads with the most CPU time since
+    /// their last stack are first.
     most: usize,
-    /// CPU time of all threads for which no stack has been taken: each takes an interval of it.
+    /// CPU time of all threads for which no stack was taken. Each stack uses up one interval.
     credit_ns: u64,
 }
 
@@ -62,18 +63,19 @@ pub(super) struct Threads {
 struct Thread {
     tag: i64,
     thread: GlobalRef,
-    /// Its state as Java keeps it, if that is known where.
+    /// Its state in its Java object, if the field is known.
     status: Option<Status>,
-    /// Its name; none for one of the agent, and one that is not wanted.
+    /// Its name; `None` for threads of the agent and those that are not sampled.
     name: Option<String>,
     cpu_ns: u64,
-    /// What it used since its stack was taken.
+    /// CPU time since its last stack.
     unseen_ns: u64,
-    /// How many times in a row it had used nothing.
+    /// Number of consecutive rounds without CPU time.
     quiet: u64,
-    /// Whether its stack was taken.
+    /// True once its stack was taken.
     was_seen: bool,
-    /// Whether it may carry a virtual thread: the JVM has such a carrier wait, whatever its virtual thread does.
+    /// True if it may carry a virtual thread. The JVM reports such a carrier as waiting, whatever the virtual thread
+    /// does.
     is_carrier: bool,
 }
 
@@ -93,12 +95,12 @@ impl Threads {
         }
     }
 
-    /// When they are to be looked at next.
+    /// The time of the next round.
     pub fn due(&self) -> Option<Instant> {
         self.interval.map(|_| self.due)
     }
 
-    /// Looks at them, if it is time.
+    /// Takes a round of samples, if it is time.
     pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let now = Instant::now();
         let Some(interval) = self.interval.filter(|_| self.due <= now) else {
@@ -116,7 +118,7 @@ impl Threads {
         self.last = now;
     }
 
-    /// Asks which threads there are, if some have started or ended, and once in a while.
+    /// Updates the list of threads, if some have started or ended, and once in a while.
     fn meet(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let changes = running.thread_changes();
         let is_due = self.looks == 1 || self.looks.is_multiple_of(ASLEEP);
@@ -142,7 +144,7 @@ impl Threads {
             .for_each(|thread| thread.leave(jvm, sink));
     }
 
-    /// One that was not known; none if it has ended.
+    /// A new entry of the list. Returns `None` if the thread has ended.
     fn new_thread(
         &self,
         jvm: Jvm<'_>,
@@ -152,14 +154,15 @@ impl Threads {
         let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
         let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
         let name = name.unwrap_or_default();
-        // One that came since the last look used no more, whatever its native thread had used before it was Java's.
+        // A thread that is new since the last round cannot have used more time than since then, even if its native
+        // thread had used some before it was attached.
         let since = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Some(Thread {
             tag,
             thread: jvm.local.globalize(thread)?,
             status: self.status.and_then(|field| field.of(jvm, thread)),
             name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
-            // What a thread used before the recording began is not of it.
+            // CPU time from before the recording does not count.
             cpu_ns: match self.looks {
                 1 => cpu_ns,
                 _ => cpu_ns.saturating_sub(since),
@@ -173,7 +176,7 @@ impl Threads {
 
     fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         let asks_all = self.looks.is_multiple_of(ASLEEP);
-        // Those that used CPU time, by their places among those that are known.
+        // The indices in `known` of the threads that used CPU time.
         let mut active: Vec<usize> = Vec::new();
         for (at, known) in self.known.iter_mut().enumerate() {
             if let Some(used) = known.used(jvm, asks_all) {
@@ -189,7 +192,7 @@ impl Threads {
                 break;
             }
             let has_credit = self.credit_ns >= self.interval_ns();
-            // One is taken if it is the first of a thread, or all threads have used an interval since the last.
+            // A thread's first stack is always taken; later ones only after all threads together have used an interval.
             if self.known[at].was_seen && !has_credit {
                 continue;
             }
@@ -201,13 +204,13 @@ impl Threads {
         }
     }
 
-    /// An interval of CPU time, in nanoseconds.
+    /// The sampling interval of CPU time, in nanoseconds.
     fn interval_ns(&self) -> u64 {
         let interval = self.interval.unwrap_or_default().as_nanos();
         u64::try_from(interval).unwrap_or(u64::MAX)
     }
 
-    /// Takes the stack of a thread, or of the virtual one that it carries.
+    /// Takes the stack of a thread, or of the virtual thread that it carries.
     fn take_stack(
         &mut self,
         jvm: Jvm<'_>,
@@ -222,11 +225,11 @@ impl Threads {
         let known = &mut self.known[at];
         let carrier = jvm.local.of_global(&known.thread);
         let shown = within.as_ref().unwrap_or(&carrier);
-        // A thread that has ended meanwhile has no stack.
+        // A thread that has ended has no stack.
         let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), wish.frames) else {
             return;
         };
-        // One that has only just started has none yet.
+        // The stack of a thread that has just started is empty.
         if frames.is_empty() && !known.was_seen && known.unseen_ns < interval {
             return;
         }
@@ -236,13 +239,13 @@ impl Threads {
         };
         let nanos = std::mem::take(&mut known.unseen_ns);
         known.was_seen = true;
-        // What more was used than stacks can be taken for is not caught up with.
+        // CPU time beyond the largest number of stacks is not caught up.
         let most = interval.saturating_mul(self.most as u64);
         self.credit_ns = self.credit_ns.min(most).saturating_sub(interval);
         sink.seen(jvm, &name.unwrap_or_default(), &frames, nanos);
     }
 
-    /// The names of threads of Java, as Linux keeps them.
+    /// The names of Java threads, as Linux stores them.
     pub fn names(&self) -> HashSet<String> {
         let names = self
             .known
@@ -251,10 +254,10 @@ impl Threads {
         names.map(comm).collect()
     }
 
-    /// Looks once more, and tells what threads used that were not seen running since.
+    /// Takes the last round, and reports the CPU time of threads since their last stacks.
     pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
         if self.interval.is_some() {
-            self.looks = (self.looks / ASLEEP + 1) * ASLEEP; // asks those that wait, too
+            self.looks = (self.looks / ASLEEP + 1) * ASLEEP; // makes this a round for waiting threads, too
             jvm.with_frame(CAPACITY, |jvm| {
                 self.meet(jvm, running, sink);
                 self.visit(jvm, running, sink);
@@ -267,7 +270,7 @@ impl Threads {
 }
 
 impl Thread {
-    /// The CPU time that it used since the last look; none if it used none, waits, or is not asked.
+    /// The CPU time since the last round. Returns `None` if it is 0, or the thread waits or is not sampled.
     fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<u64> {
         self.name.as_ref()?;
         if !asks_all && !self.is_carrier && self.waits(jvm) {
@@ -282,10 +285,10 @@ impl Thread {
         Some(used)
     }
 
-    /// Whether it waits, also in native code, as far as that is known.
+    /// Checks whether the thread waits. In native code this is an estimate.
     fn waits(&self, jvm: Jvm<'_>) -> bool {
         match self.is_runnable(jvm) {
-            // What Java keeps costs next to nothing, but does not tell native code.
+            // The Java field is cheap to read, but does not distinguish native code.
             Some(false) => true,
             Some(true) if self.quiet < QUIET => false,
             _ => {
@@ -295,14 +298,14 @@ impl Thread {
         }
     }
 
-    /// Whether its own object says that it runs; none if it is not known where.
+    /// Reads from its Java object whether it is runnable. Returns `None` if the field is unknown.
     fn is_runnable(&self, jvm: Jvm<'_>) -> Option<bool> {
         let kept = self.status.as_ref()?.read(jvm);
         Some(kept & RUNNABLE != 0)
     }
 
-    /// Whether it, or the virtual thread that it carries, runs at this moment, and does not wait: what it used before it
-    /// began to wait was used elsewhere than where it waits.
+    /// Checks whether the thread, or the virtual thread that it carries, is running now. If it waits, its CPU time was
+    /// used elsewhere than at the current stack.
     fn runs(&mut self, jvm: Jvm<'_>, within: Option<&LocalRef<'_>>, processors: usize) -> bool {
         if within.is_none() && self.is_runnable(jvm) == Some(false) {
             return false;
@@ -311,18 +314,18 @@ impl Thread {
             Some(within) => state(jvm, within),
             None => state(jvm, &jvm.local.of_global(&self.thread)),
         };
-        // Where there is one processor, nothing runs beside this thread.
+        // With a single processor, no other thread runs at the same time as this one.
         state & RUNNABLE != 0 && (state & IN_NATIVE == 0 || processors == 1 || self.goes_on(jvm))
     }
 
-    /// The CPU time that it used since it was asked for that; none if it has ended.
+    /// The CPU time since the last query. Returns `None` if the thread has ended.
     fn used_since_asked(&mut self, jvm: Jvm<'_>) -> Option<u64> {
         let thread = jvm.local.of_global(&self.thread);
         let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, &thread).ok()?;
         Some(cpu_ns.saturating_sub(std::mem::replace(&mut self.cpu_ns, cpu_ns)))
     }
 
-    /// Whether it uses CPU time at this moment: of one in native code the JVM does not know whether it waits there.
+    /// Checks whether it is using CPU time now: the JVM does not know whether native code waits.
     fn goes_on(&mut self, jvm: Jvm<'_>) -> bool {
         let used = self.used_since_asked(jvm).unwrap_or(0);
         self.unseen_ns += used;
@@ -337,7 +340,7 @@ impl Thread {
             .virtual_thread(jvm.live, jvm.local, function, &carrier)
     }
 
-    /// It is not there any more.
+    /// Reports the rest of its CPU time, and releases its references.
     fn leave(self, jvm: Jvm<'_>, sink: &mut impl Sightings) {
         if let Some(name) = self.name.filter(|_| self.unseen_ns > 0) {
             sink.unseen(&name, self.unseen_ns);
@@ -349,14 +352,15 @@ impl Thread {
     }
 }
 
-/// Checks whether a thread may carry virtual ones.
+/// Checks whether a thread may carry virtual threads.
 pub(super) fn is_carrier(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> bool {
     let class = jvm.local.object_class(thread);
     let signature = class.and_then(|class| jvm.jvmti.class_signature(&class).ok());
     signature.is_some_and(|signature| signature == CARRIER)
 }
 
-/// The state of a thread (JVM TI, GetThreadState); 0, as that of one that has not started, if the JVM does not tell it.
+/// The state of a thread (JVM TI, GetThreadState); 0, as for a thread that has not started, if the JVM does not return
+/// it.
 fn state(jvm: Jvm<'_>, thread: &LocalRef<'_>) -> u32 {
     jvm.jvmti.thread_state(jvm.live, thread).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! The waits for monitors that go on when a recording ends, and the deadlocks among them.
+//! The waits for monitors that have not ended at the end of a recording, and the deadlocks among them.
 
 use super::identity::{is_ours, monitor_signature, thread_tag};
 use crate::agent::observation::{Running, Wait, WaitKind};
@@ -8,21 +8,21 @@ use crate::ffi::refs::LocalRef;
 use observations::deadlocks::circles;
 use std::collections::HashMap;
 
-/// Most frames of a thread that are shown.
+/// Largest number of frames of a thread.
 const DEPTH: usize = 128;
-/// Most threads that are looked at.
+/// Largest number of threads.
 const MOST: usize = 10_000;
 /// `JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER` and `JVMTI_THREAD_STATE_IN_OBJECT_WAIT`.
 const WAITS: u32 = 0x400 | 0x100;
 
-/// A thread that waits for a monitor, since a moment within the recording.
+/// A thread that waits for a monitor, since a time within the recording.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     pub wait: Wait,
     pub thread: String,
-    /// The signature of the class of the object whose monitor it is.
+    /// The signature of the class of the object with the monitor.
     pub class: Vec<u8>,
-    /// Where it waits; none if it has gone on meanwhile.
+    /// The stack of the waiting thread; empty if the thread has gone on.
     pub frames: Vec<StackFrame>,
 }
 
@@ -30,13 +30,13 @@ pub(super) struct Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Unfinished {
     pub waits: Vec<Waiting>,
-    /// The circles of threads of which each wants to enter a monitor that the next owns.
+    /// Cycles of threads: each waits to enter a monitor that the next owns.
     pub deadlocks: Vec<Vec<Waiting>>,
-    /// Waits that were not looked at.
+    /// Number of waits that were not examined.
     pub left_out: u64,
 }
 
-/// Looks at the threads that wait, as far as they began to wait in this recording.
+/// Finds the threads that wait, if they began to wait in this recording.
 pub(super) fn find(jvm: Jvm<'_>, running: &Running) -> Unfinished {
     let all = running.waits();
     let left_out = all.len().saturating_sub(MOST) as u64;
@@ -56,7 +56,7 @@ pub(super) fn find(jvm: Jvm<'_>, running: &Running) -> Unfinished {
     )
 }
 
-/// None if the JVM does not say which objects have these tags.
+/// Returns `None` if the JVM does not find the objects with these tags.
 fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<Unfinished> {
     let Jvm { jvmti, live, local } = jvm;
     let threads = waits.keys().copied();

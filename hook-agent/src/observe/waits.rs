@@ -1,7 +1,7 @@
 //! Waits of threads with open calls of a session, and collections, for the trees of slow calls.
 //!
-//! JVM TI reports waits for monitors on the threads that wait; a thread of the agent looks at parked threads, and at the owners
-//! of monitors for which threads wait for long.
+//! JVM TI sends events of monitors on the threads that wait. A thread of the agent samples parked threads, and the
+//! owners of monitors with long waits.
 
 use super::identity::monitor_signature;
 use super::locks::{self, Locks};
@@ -15,9 +15,9 @@ use observations::{Group, Wish};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Shorter waits for a monitor have no look at its owner, which may stop the program for a moment.
+/// Shortest wait for a monitor whose owner is queried, because the query may pause the program.
 const LONG: Duration = Duration::from_millis(5);
-/// Most owners of monitors that are asked for at once.
+/// Largest number of owners that are queried at once.
 const OWNERS: usize = 32;
 
 /// The events of a session that records waits.
@@ -25,7 +25,7 @@ pub(super) fn wishes() -> Vec<Wish> {
     vec![Wish::all(Group::Monitors), Wish::all(Group::Collections)]
 }
 
-/// An event of the current thread.
+/// Handles an event of the current thread.
 pub(super) fn observed(
     jvm: Jvm<'_>,
     running: &Running,
@@ -82,14 +82,14 @@ fn end(jvm: Jvm<'_>, session: u8, waiting: Waiting, object: &LocalRef<'_>) {
     release(jvm, waiting);
 }
 
-/// The reference goes with its wait, unless the look at the owners has it for a moment longer.
+/// Releases the reference of a wait, unless the sampling of owners still uses it.
 fn release(jvm: Jvm<'_>, waiting: Waiting) {
     if let Ok(object) = Arc::try_unwrap(waiting.object) {
         jvm.local.release(object);
     }
 }
 
-/// Looks at threads, owners and collections until the session ends. Then every wait ends that goes on.
+/// Samples threads, owners and collections until the session ends. Then all waits end.
 pub(super) fn follow(
     agent: &Agent,
     jvm: Jvm<'_>,
@@ -134,7 +134,7 @@ pub(super) fn follow(
     Ok(())
 }
 
-/// Asks for the owners of the monitors for which threads wait for long, once for each wait.
+/// Queries the owners of monitors with long waits, once for each wait.
 fn look_at_owners(jvm: Jvm<'_>, running: &Running) {
     let waiting = running.all_waiting().into_iter();
     let is_due = |it: &Waiting| {

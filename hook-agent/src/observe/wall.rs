@@ -1,8 +1,8 @@
-//! Samples of threads by the wall clock, whatever their state.
+//! Wall-clock samples of threads in any state.
 //!
-//! Each look takes some of the threads, the next ones of a list that goes round, so that a look costs the same with a
-//! thousand threads as with twenty. Together these samples stand for the time of all threads since the last look: each
-//! thread counts as often as others, also one that lives shorter than a round takes.
+//! Each round samples some of the threads, in the order of a circular list. So a round costs the same with a thousand
+//! threads as with twenty. Together the samples of a round represent the time of all threads since the last round. Each
+//! thread counts as often as others, even if it lives shorter than a full cycle.
 
 use super::identity::{is_ours, thread_tag};
 use super::look::{Look, Sample};
@@ -17,32 +17,32 @@ use observations::thread_state::ThreadState;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// Threads for which there is room among the local references of one look.
+/// Local references for the threads of one round.
 const CAPACITY: i32 = 4096;
-/// Most threads of one look.
+/// Largest number of threads in one round.
 const MOST: usize = 24;
-/// Most threads of one look in a JVM that stops all threads for each stack.
+/// The same in a JVM that pauses all threads for each stack.
 const MOST_OF_OLD: usize = 4;
-/// The first release that stops one thread alone for its stack.
+/// The first release that pauses a single thread for its stack.
 const HANDSHAKES: u16 = 14;
-/// The list of all threads is asked for again after so many times the time that this took.
+/// Shortest time between two updates of the thread list, as a multiple of the time of an update.
 const REST: u32 = 50;
 
-/// Looks at threads by the wall clock.
+/// Samples threads by the wall clock.
 #[derive(Debug)]
 pub(super) struct Wall {
     interval: Duration,
     frames: usize,
     due: Instant,
-    /// The end of the time that is in the samples.
+    /// The end of the time that the samples represent.
     last: Instant,
     known: Vec<Known>,
-    /// The place of the next thread in `known`.
+    /// The index of the next thread in `known`.
     next: usize,
     most: usize,
-    /// Starts and ends of threads when the list was asked for.
+    /// The number of thread starts and ends at the last update of the list.
     changes: Option<u64>,
-    /// The earliest time of the next question.
+    /// The earliest time of the next update.
     rests: Instant,
     virtual_thread: Option<VirtualThreadOf>,
 }
@@ -52,12 +52,12 @@ struct Known {
     tag: i64,
     thread: GlobalRef,
     name: String,
-    /// True for a thread that may carry a virtual one.
+    /// True for a thread that may carry a virtual thread.
     is_carrier: bool,
 }
 
 impl Wall {
-    /// Begins now; none if this is not recorded.
+    /// Begins to sample. Returns `None` if there is no subscription to wall-clock samples.
     pub fn new(jvm: Jvm<'_>, running: &Running) -> Option<Self> {
         let wish = running.wish(Group::WallClock)?;
         let release = jvm.jvmti.java_release(jvm.live).unwrap_or(0);
@@ -82,12 +82,12 @@ impl Wall {
         Some(wall)
     }
 
-    /// The time of the next look.
+    /// The time of the next round.
     pub fn due(&self) -> Instant {
         self.due
     }
 
-    /// Looks at some threads, if it is time.
+    /// Takes a round of samples, if it is time.
     pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
         let now = Instant::now();
         if now < self.due {
@@ -99,7 +99,7 @@ impl Wall {
         self.sample(jvm, running, reader);
     }
 
-    /// Looks once more, so that the samples stand for all time until the end.
+    /// Takes the last round, so that the samples represent all time until the end.
     pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
         self.sample(jvm, running, reader);
         for known in self.known.drain(..) {
@@ -128,7 +128,7 @@ impl Wall {
         });
     }
 
-    /// The thread whose turn it is; none if it has ended, which takes it out of the list.
+    /// Samples the next thread. Returns `None` if it has ended; it is then removed from the list.
     fn take_next(&mut self, jvm: Jvm<'_>) -> Option<Sample> {
         self.next %= self.known.len();
         let known = &self.known[self.next];
@@ -140,7 +140,7 @@ impl Wall {
         sample
     }
 
-    /// Asks for the list of threads if some have started or ended, and seldom if that takes long.
+    /// Updates the list if threads have started or ended. If an update takes long, this is rare.
     fn meet(&mut self, jvm: Jvm<'_>, running: &Running) {
         let changes = Some(running.thread_changes());
         let begun = Instant::now();
@@ -174,7 +174,7 @@ impl Wall {
         self.rests = Instant::now() + begun.elapsed() * REST;
     }
 
-    /// A thread that was not known; none if it is the agent's, or has ended.
+    /// A new entry of the list. Returns `None` if the thread belongs to the agent, or has ended.
     fn known_as(&self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> Option<Known> {
         let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread)?;
         if is_ours(&name) {
@@ -189,7 +189,7 @@ impl Wall {
     }
 }
 
-/// The nanoseconds for which each sample of a look stands: together they are the time of all threads.
+/// The nanoseconds that each sample of a round represents. Their sum is the time of all threads.
 fn shares(elapsed: Duration, threads: usize, most: usize) -> Vec<u64> {
     let taken = threads.min(most) as u128;
     let all = elapsed.as_nanos() * threads as u128;
@@ -199,7 +199,7 @@ fn shares(elapsed: Duration, threads: usize, most: usize) -> Vec<u64> {
 }
 
 impl Known {
-    /// The state and stack of the thread, or of the virtual one that it carries; none if it has ended.
+    /// The state and stack of the thread, or of the virtual thread that it carries. Returns `None` if it has ended.
     fn sample(
         &self,
         jvm: Jvm<'_>,
@@ -222,7 +222,7 @@ impl Known {
                 (name.unwrap_or_default(), (state, frames))
             }
         };
-        // A native method of the JVM may wait in the JVM, which reports its thread as runnable.
+        // A native method may block inside the JVM, which reports its thread as runnable.
         let is_java = frames.first().is_some_and(|frame| frame.location >= 0);
         let state = match ThreadState::of(state)? {
             ThreadState::Running if !is_java => ThreadState::Native,

@@ -16,11 +16,12 @@ fn counters() -> MutexGuard<'static, Vec<CountArray>> {
     COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Defines arrays of counters ahead of need: one more than are in use. Their memory is taken by the first count.
+/// Defines arrays of counters ahead of need: one more than are in use. The system allocates their memory at the first
+/// count.
 ///
 /// # Errors
 ///
-/// Which class could not be defined, and why.
+/// The class that cannot be defined, with the reason.
 pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     loop {
         let number = counters().len();
@@ -45,7 +46,7 @@ pub(crate) fn define(jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 ///
 /// # Errors
 ///
-/// Which counters cannot be written, and why.
+/// The counters that cannot be written, with the reason.
 pub(crate) fn zero(jvm: Jvm<'_>) -> Result<(), String> {
     let used = table().counters().count();
     for (array, number) in counters().iter().zip(0..) {

@@ -1,8 +1,8 @@
 //! The event file of one session: the agent's own, or a command's.
 //!
-//! Calls are taken from the threads of the application by a thread of its own (`recorder`), which the JVM does not know:
-//! neither a safepoint nor a class change keeps it from reading, and it waits for no lock under which the JVM is called.
-//! The agent thread adds the counts, which it reads through JNI, and the sums.
+//! A native thread (`recorder`) takes the calls from the application's threads. The JVM does not know it, so neither a
+//! safepoint nor a class change delays it. It waits for no lock under which the JVM is called. The agent thread adds
+//! the counts, which it reads through JNI, and the sums.
 
 use crate::ffi::clock;
 use crate::ffi::jvm::Jvm;
@@ -19,10 +19,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often sums and counts are written.
+/// Interval at which sums and counts are written.
 const SUMS: Duration = Duration::from_secs(1);
 
-/// In so many passes all is read that can wait, also if one thread has written it.
+/// Number of passes after which everything that was queued is read, even if one thread has written it all.
 const PASSES: usize = 128;
 
 /// The event file of one session.
@@ -30,40 +30,40 @@ const PASSES: usize = 128;
 pub(crate) struct EventFile {
     file: Arc<File>,
     recorder: Mutex<Option<Recorder>>,
-    /// Held while sums and counts are read and written, or forgotten; before the lock of the file.
+    /// Held while sums and counts are read and written, or cleared. It is taken before the lock of the file.
     sums: Mutex<Sums>,
 }
 
-/// What the agent thread and the recorder share.
+/// The state that the agent thread and the recorder share.
 #[derive(Debug)]
 struct File {
     /// The number of the session.
     session: u8,
-    /// The tick at which its time begins.
+    /// The tick at which the time of the session begins.
     base: u64,
     state: Mutex<State>,
 }
 
-/// What the thread that writes the file holds.
+/// The state of the thread that writes the file.
 #[derive(Debug, Default)]
 struct State {
     meta: Meta,
     folder: PathBuf,
     limit: Option<SizeLimit>,
     writer: Option<EventWriter>,
-    /// The file of a command's session.
+    /// The path of the file, for a command's session.
     path: Option<PathBuf>,
-    /// The file cannot be made, which was reported, or is complete.
+    /// True if the file cannot be created, which was reported, or is complete.
     closed: bool,
 }
 
-/// When sums and counts are written, and what was.
+/// The time of the next write of sums and counts, and their last values.
 #[derive(Debug, Default)]
 struct Sums {
     due: Option<Instant>,
-    /// The counters when they last counted from zero, by span.
+    /// The counters at their last reset, by span.
     zero: HashMap<u32, i64>,
-    /// Counts as last written, by span.
+    /// The counts as last written, by span.
     written: HashMap<u32, u64>,
 }
 
@@ -81,7 +81,7 @@ impl Sums {
 }
 
 impl EventFile {
-    /// Creates the event file of a session, whose time begins now; the file will lie in the output folder.
+    /// Creates the event file of a session, whose time begins now. The file will be in the output folder.
     pub fn new(session: u8, meta: Meta, settings: &Agent) -> Self {
         let limit = settings.max_size.map(|bytes| SizeLimit {
             bytes,
@@ -113,11 +113,11 @@ impl EventFile {
         self.file.base
     }
 
-    /// Creates the folder and the file; returns its path.
+    /// Creates the folder and the file, and returns its path.
     ///
     /// # Errors
     ///
-    /// Why it cannot be made.
+    /// The reason why the file cannot be created.
     pub fn open(&self, jvm: Jvm<'_>) -> Result<PathBuf, String> {
         let mut sums = lock(&self.sums);
         sums.zero = counters::read(jvm, self.file.session).into_iter().collect();
@@ -132,7 +132,7 @@ impl EventFile {
         Ok(path)
     }
 
-    /// Lets the recorder read what the threads of the application write, if it does not yet.
+    /// Starts the recorder, unless it is running.
     pub fn record(&self) {
         let mut recorder = lock(&self.recorder);
         if recorder.is_some() || self.file.state().closed {
@@ -150,8 +150,8 @@ impl EventFile {
         }
     }
 
-    /// Writes what spans have recorded since the last time: calls, and when they are due sums, counts and those calls
-    /// that have been open since; with `all` these in any case. Failures to write are reported when they begin.
+    /// Writes calls. If they are due, or with `all`, it also writes sums, counts and calls that have been open since
+    /// the last time. Failures to write are reported when they begin.
     pub fn write(&self, jvm: Jvm<'_>, all: bool) {
         let spans = self.file.spans();
         if spans.is_empty() {
@@ -174,7 +174,7 @@ impl EventFile {
                 return;
             };
             writer.aggregates(sums.iter().map(|(span, sum)| (*span, sum)));
-            // Nobody writes calls that have ended meanwhile: the end of one that is open comes behind it.
+            // No other thread writes calls meanwhile, so the end of an open call comes after it.
             let open = runtime.open_calls(spans, self.base(), clock::ticks(), all);
             open.iter()
                 .for_each(|(call, is_virtual)| writer.call(call, *is_virtual));
@@ -185,7 +185,7 @@ impl EventFile {
         });
     }
 
-    /// Writes the end, and closes the file; if it was removed meanwhile, it is written again.
+    /// Completes and closes the file, and writes it again if it was removed meanwhile.
     pub fn complete(&self) {
         let recorder = lock(&self.recorder).take();
         drop(recorder); // waits for its end
@@ -218,14 +218,14 @@ impl EventFile {
         }
     }
 
-    /// Removes the file, which is complete and holds nothing.
+    /// Removes the file, which is complete and empty.
     pub fn remove(&self) {
         if let Some(path) = self.file.state().path.take() {
             let _ = std::fs::remove_file(path); // it may be gone
         }
     }
 
-    /// Forgets what was recorded so far: all of it, or nothing if `plugin` has no spans.
+    /// Clears all recorded data, or nothing if `plugin` has no spans.
     pub fn reset(&self, jvm: Jvm<'_>, plugin: Option<&str>) {
         let meant = |name: &str| plugin.is_none_or(|plugin| plugin == name);
         let spans = self.file.spans();
@@ -251,12 +251,12 @@ impl File {
         table().spans_of(self.session)
     }
 
-    /// Writes what the threads of the application have written since the last time.
+    /// Writes the calls that the application's threads have recorded since the last time.
     fn drain(&self) -> Drained {
         self.write(|_| ())
     }
 
-    /// Writes everything that the threads of the application have written before this was called.
+    /// Writes all calls that the application's threads have recorded before.
     fn drain_rest(&self) {
         for _ in 0..PASSES {
             if self.drain() != Drained::Part {
@@ -265,7 +265,8 @@ impl File {
         }
     }
 
-    /// Writes what the threads of the application have written since the last time, and what `more` adds.
+    /// Writes the calls that the application's threads have recorded since the last time, and the data that `more`
+    /// adds.
     fn write(&self, more: impl FnOnce(&mut EventWriter)) -> Drained {
         let spans = self.spans();
         if spans.is_empty() {
@@ -294,7 +295,7 @@ impl File {
         drained
     }
 
-    /// Whether nothing can be written and much waits.
+    /// Checks whether nothing can be written and much data is queued.
     fn is_clogged(&self) -> bool {
         let state = self.state();
         state.writer.as_ref().is_some_and(EventWriter::is_clogged)
@@ -306,7 +307,7 @@ impl File {
 }
 
 impl State {
-    /// The event file, which is made when there is something to write.
+    /// The event file, created when there is data to write.
     fn writer(&mut self) -> Option<&mut EventWriter> {
         if self.writer.is_none() && !self.closed {
             match EventWriter::create(&self.folder, &self.meta) {
@@ -327,7 +328,7 @@ impl State {
     }
 }
 
-/// What a lock guards; a panic elsewhere while it was held cannot have left it half-changed in a harmful way.
+/// Locks a mutex. A panic of another holder cannot have left its state inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

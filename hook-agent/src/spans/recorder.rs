@@ -1,4 +1,4 @@
-//! The recorder: the thread that takes the calls of spans from the threads of the application and writes them.
+//! The recorder: the thread that takes calls of spans from the application's threads and writes them.
 
 use crate::spans::runtime;
 use probes::spans::Drained;
@@ -8,23 +8,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
-/// The pause while there are calls: what a thread makes meanwhile is a small part of what can wait.
+/// Pause while there are calls. In this time a thread fills only a small part of the memory for calls.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The pause while there are none.
+/// Pause while there are no calls.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// The thread, which ends with the value.
+/// The thread. It ends when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts the thread of a session, which calls `drain` again and again. It is no thread of the JVM, and inherits which signals it does not take.
+/// Starts the thread of a session, which calls `drain` in a loop. It is no thread of the JVM, and inherits the signal
+/// mask.
 ///
 /// # Errors
 ///
-/// Why it cannot be started.
+/// The reason why it cannot be started.
 pub(crate) fn start(
     session: u8,
     drain: impl Fn() -> Drained + Send + 'static,
@@ -63,7 +64,7 @@ impl Drop for Recorder {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            let _ = thread.join(); // a panic in it was printed; what it left is written by whoever ends it
+            let _ = thread.join(); // a panic was printed already; the caller writes the rest
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the threads of the application record their spans, and how values are read for them.
+//! The memory in which the application's threads record spans, and the reading of captured values.
 
 use crate::ffi::clock::Start;
 use crate::ffi::jvm::Jvm;
@@ -16,20 +16,21 @@ use probes::events::ThreadInfo;
 use probes::spans::{NewThread, Runtime, SESSIONS, Seen, frame_word};
 use std::sync::{LazyLock, OnceLock};
 
-/// When the clocks were first compared.
+/// The time at which the clocks were first compared.
 static START: LazyLock<Start> = LazyLock::new(Start::now);
-/// How captured values and threads are read, once the JVM is live.
+/// The fields and classes for reading captured values and threads, once the JVM is live.
 static VALUES: OnceLock<Values> = OnceLock::new();
-/// The runtime of the agent's own session, made when the first thread calls in. Its numbers of classes hold for all.
+/// The runtime of the agent's own session, created when the first thread calls in. All sessions share its class
+/// numbers.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new(table().spans(), START.nanos_per_tick(), process::pages));
 /// The runtimes of the other sessions.
 static OTHERS: [OnceLock<Runtime>; SESSIONS - 1] = [const { OnceLock::new() }; SESSIONS - 1];
 
-/// The field in which instrumented code counts how often exceptions leave calls.
+/// The field in which instrumented code counts exceptions that leave calls.
 static UNWOUND: OnceLock<Option<StaticInt>> = OnceLock::new();
 
-/// Begins to compare the clocks: the earlier, the better.
+/// Begins to compare the clocks. The result is better if it begins early.
 pub(crate) fn start_clock() {
     LazyLock::force(&START);
 }
@@ -56,17 +57,17 @@ fn made(session: u8) -> Option<&'static Runtime> {
     Some(OTHERS.get(other)?.get_or_init(made))
 }
 
-/// Looks up what threads and captured values are read with.
+/// Looks up the fields and classes for reading threads and captured values.
 pub(crate) fn resolve(local: Local<'_>) {
     VALUES.get_or_init(|| Values::resolve(local));
 }
 
-/// Whether the JVM has `Thread.threadId`, by which calls then name their thread.
+/// Checks whether the JVM has `Thread.threadId`, by which calls then identify their thread.
 pub(crate) fn has_thread_ids() -> bool {
     VALUES.get().is_some_and(Values::has_thread_ids)
 }
 
-/// Describes the current thread, which makes its first call of a session.
+/// Describes the current thread at its first call of a session.
 pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
     let values = VALUES.get()?;
     let (id, name) = values.current_thread(jvm)?;
@@ -83,17 +84,17 @@ pub(crate) fn join(jvm: Jvm<'_>, session: u8) -> Option<NewThread> {
     })
 }
 
-/// Java's id of a thread as calls name it, and whether it is virtual.
+/// Java's id of a thread as calls use it, and true if the thread is virtual.
 pub(crate) fn identify(local: Local<'_>, thread: &LocalRef<'_>) -> Option<(u64, bool)> {
     VALUES.get()?.identify(local, thread)
 }
 
-/// Looks up where instrumented code counts how often exceptions leave calls, once the class is defined.
+/// Looks up the field in which instrumented code counts exceptions that leave calls, once the class is defined.
 pub(crate) fn resolve_unwound(local: Local<'_>) {
     UNWOUND.get_or_init(|| StaticInt::find(local, c"java/lang/$Classhook", c"unwound"));
 }
 
-/// Reads how often exceptions have left calls of spans so far.
+/// Reads the number of exceptions that have left calls of spans.
 pub(crate) fn unwound(local: Local<'_>) -> u64 {
     let field = UNWOUND.get().and_then(Option::as_ref);
     field.map_or(0, |field| field.get(local).cast_unsigned().into())
@@ -104,7 +105,7 @@ pub(crate) fn class_number(jvmti: Jvmti, local: Local<'_>, object: &LocalRef<'_>
     VALUES.get()?.class_number(jvmti, &RUNTIME, local, object)
 }
 
-/// What can be said of an object; texts are read into `text` as far as they fit.
+/// The description of an object. As much of a string as fits is read into `text`.
 pub(crate) fn captured<'t>(
     jvmti: Jvmti,
     local: Local<'_>,
@@ -114,7 +115,7 @@ pub(crate) fn captured<'t>(
     VALUES.get()?.read(jvmti, &RUNTIME, local, object, text)
 }
 
-/// Reads objects with the numbers of classes that hold for all sessions.
+/// A reader of objects, with the class numbers that all sessions share.
 pub(crate) fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
     Some(Reader {
         local,
@@ -124,7 +125,7 @@ pub(crate) fn reader(jvmti: Jvmti, local: Local<'_>) -> Option<Reader<'_>> {
     })
 }
 
-/// Follows steps from an object to a value. Returns `None` if a step leads nowhere.
+/// Follows steps from an object to a value. Returns `None` if a step is null or missing.
 pub(crate) fn captured_at<'t>(
     jvmti: Jvmti,
     local: Local<'_>,
@@ -135,7 +136,7 @@ pub(crate) fn captured_at<'t>(
     reader(jvmti, local)?.read_at(object, steps, text)
 }
 
-/// The object to which these steps lead with what it holds, with at most `limit` bytes of a text.
+/// The object at the end of these steps with its contents, with at most `limit` bytes of a string.
 pub(crate) fn opened<'t>(
     jvmti: Jvmti,
     local: Local<'_>,
@@ -148,7 +149,7 @@ pub(crate) fn opened<'t>(
     opened.map(Seen::Opened)
 }
 
-/// Writes the innermost frames of the current call stack and says how many they are.
+/// Writes the innermost frames of the current call stack and returns their number.
 pub(crate) fn frames(jvm: Jvm<'_>, frames: &mut [u64]) -> usize {
     let found = stack::current(jvm, frames.len());
     for (word, (class, method, line)) in frames.iter_mut().zip(&found) {

@@ -1,4 +1,4 @@
-//! What the objects and references of paths are called.
+//! The names of objects and references on paths.
 
 use super::super::frames::Methods;
 use super::objects::{Base, each_object, node, tag};
@@ -14,19 +14,19 @@ use std::collections::HashMap;
 /// Longest chain of superclasses and interfaces that is followed.
 const MOST_CLASSES: usize = 1_000;
 
-/// The fields of classes, as JVM TI counts them (jvmtiHeapReferenceInfoField): those of all interfaces come first, then
-/// those of the superclasses, `Object`'s first, then its own.
+/// The fields of classes, in the order of JVM TI (jvmtiHeapReferenceInfoField): those of all interfaces, then those of
+/// the superclasses from `Object` on, then the class's own.
 #[derive(Default)]
 pub(super) struct Fields(HashMap<(Vec<u8>, u32), Class>);
 
 struct Class {
-    /// The index of the first field.
+    /// The index of the first field in `names`.
     first: usize,
     names: Vec<String>,
 }
 
 impl Fields {
-    /// The index of a field of this name, that of the topmost class that has one.
+    /// The index of the field of this name. If several classes have one, that of the topmost.
     pub fn index(&mut self, jvm: Jvm<'_>, class: &LocalRef<'_>, name: &str) -> Option<i32> {
         let class = self.of(jvm, class)?;
         let at = class.names.iter().position(|found| found == name)?;
@@ -75,7 +75,7 @@ impl Class {
     }
 }
 
-/// Adds the interfaces of a class, and theirs, each once.
+/// Adds the interfaces of a class and their superinterfaces, without duplicates.
 fn add_interfaces<'a>(jvm: Jvm<'a>, class: &LocalRef<'_>, to: &mut Vec<LocalRef<'a>>) {
     let mut next = to.len();
     let mut direct = jvm.jvmti.interfaces(jvm.local, class);
@@ -92,18 +92,18 @@ fn add_interfaces<'a>(jvm: Jvm<'a>, class: &LocalRef<'_>, to: &mut Vec<LocalRef<
     }
 }
 
-/// What is said of the objects on paths.
+/// The names of the objects and references on paths.
 #[derive(Default)]
 pub(super) struct Names {
     objects: HashMap<Node, Object>,
-    /// Names of fields by the object, or the class, that has them.
+    /// Names of fields, by the object or class that has them.
     fields: HashMap<(Node, Holds), String>,
 }
 
 struct Object {
-    /// Its class.
+    /// The name of its class.
     class: String,
-    /// The class that it is.
+    /// The class it represents, if it is a `java.lang.Class`.
     itself: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl Names {
         }
         let tags: Vec<i64> = asked.keys().map(|node| tag(*node)).collect();
         let mut fields = Fields::default();
-        // What is gone by now has no name.
+        // Objects that were collected meanwhile have no name.
         let _ = each_object(jvm, &tags, |jvm, tag, object| {
             let Some(node) = node(tag) else { return };
             jvm.with_frame(64, |jvm| {
@@ -165,20 +165,20 @@ impl Names {
         self.objects.insert(node, object);
     }
 
-    /// The class of an object.
+    /// The name of an object's class.
     pub fn class(&self, node: Node) -> String {
         let object = self.objects.get(&node);
         object.map_or_else(|| "?".to_owned(), |object| object.class.clone())
     }
 
-    /// The class that an object is.
+    /// The class that an object represents.
     pub fn of_class(&self, node: Node) -> String {
         let object = self.objects.get(&node);
         let itself = object.and_then(|object| object.itself.clone());
         itself.unwrap_or_else(|| self.class(node))
     }
 
-    /// A reference with the class that has it.
+    /// A reference, with the class of its holder.
     pub fn step(&self, reference: &Reference<Holds>) -> Step {
         let from = reference.from;
         let holder = match reference.kind {
@@ -194,7 +194,7 @@ impl Names {
         }
     }
 
-    /// A reference, with the index in an array if that is asked for.
+    /// The text of a reference. An array index is shown only if `shows_index`.
     fn reference(&self, reference: &Reference<Holds>, shows_index: bool) -> String {
         let from = reference.from;
         let field = |index: i32| {
@@ -219,7 +219,7 @@ impl Names {
     }
 }
 
-/// A place in the code: `com.acme.Main.run(Main.java:7)`.
+/// A position in the source: `com.acme.Main.run(Main.java:7)`.
 pub(super) fn place(
     jvm: Jvm<'_>,
     methods: &mut Methods,

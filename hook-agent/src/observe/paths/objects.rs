@@ -1,4 +1,4 @@
-//! Objects by their tags, and where paths begin.
+//! Objects by their tags, and the roots of paths.
 
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
@@ -6,18 +6,18 @@ use crate::ffi::jvmti::Root;
 use crate::ffi::refs::LocalRef;
 use observations::paths::Node;
 
-/// Objects that are looked at at once.
+/// Number of objects that are fetched at once.
 const CHUNK: usize = 1_000;
 
-/// Where a path begins.
+/// The root of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     Root(Root),
-    /// At a class of a loader that the JVM never gives up.
+    /// A class of a loader that the JVM never unloads.
     Stays,
 }
 
-/// Hands over the objects with these tags, some at a time.
+/// Passes the objects with these tags to `take`, some at a time.
 pub(super) fn each_object(
     jvm: Jvm<'_>,
     tags: &[i64],
@@ -36,7 +36,7 @@ pub(super) fn each_object(
     Ok(())
 }
 
-/// Objects are tagged with their numbers; 0 is no tag.
+/// The tag of an object is its number plus 1, because 0 is no tag.
 pub(super) fn tag(node: Node) -> i64 {
     i64::from(node) + 1
 }
