@@ -1,5 +1,4 @@
-//! `StackMapTable` (JVMS 4.7.4): the one place where its frames are read and
-//! written, and followed from the first.
+//! `StackMapTable` (JVMS 4.7.4): reads, writes and expands frames. All of the crate uses this module.
 
 mod codec;
 mod state;

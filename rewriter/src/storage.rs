@@ -1,44 +1,41 @@
-//! Where probes are kept.
+//! The storage of probes.
 
 use crate::arithmetic::Exact;
 use jvms::modified_utf8::Utf8;
 
-/// Digits of the number of a method that writes hits.
+/// Maximum digits of the number of a method that writes hits.
 const MOST_DIGITS: usize = 3;
 
-/// Where the probes of a plan are stored, and so what code writes to them.
+/// The storage of a plan's probes, which determines the code of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProbeStorage<'a> {
-    /// Hits in a static `byte[]` field of another class:
-    /// `getstatic owner.field:[B; sipush probe; iconst_1; bastore`, with `i2c` behind
-    /// `sipush` in a method with a probe above 32,767.
+    /// Hits in a static `byte[]` field of another class: `getstatic owner.field:[B; sipush probe; iconst_1; bastore`,
+    /// with `i2c` after `sipush` in a method with a probe above 32,767.
     SharedArray {
         /// Internal name of the class.
         owner: &'a str,
         /// Name of its `static final byte[]`.
         field: &'a str,
     },
-    /// The same array, which methods of its class write to, one for 256 probes each:
-    /// `bipush low; invokestatic owner.hit2(I)V` for probe 2 × 256 + 128 + `low`.
+    /// The same array, written by methods of its class, one for 256 probes each: `bipush low; invokestatic
+    /// owner.hit2(I)V` for probe 2 × 256 + 128 + `low`.
     ///
-    /// A hit takes five bytes instead of eight. Use it for JVMs whose compilers remove the
-    /// call once the probe was hit, and for methods that would be too long otherwise.
+    /// A hit takes five bytes instead of eight. Use it for JVMs whose compilers remove the call after the first hit,
+    /// and for methods that would otherwise be too long.
     SharedMethods {
         /// Internal name of the class.
         owner: &'a str,
         /// Name of its `static final byte[]`.
         field: &'a str,
-        /// What the names of its methods begin with; the number of the method follows.
+        /// The common first part of its methods' names; the number of the method follows.
         method: &'a str,
     },
-    /// Hits in a `byte[]` of the class's own, which the class `runtime` hands out
-    /// when the first probe is hit; for classes that are instrumented before they
-    /// run.
+    /// Hits in the class's own `byte[]`, which the class `runtime` returns at the first hit. Use it for classes that
+    /// are instrumented before they run.
     ///
-    /// `runtime` has two static methods, both called `array`: a bootstrap method
-    /// `(MethodHandles.Lookup, String, Class, String key)byte[]` and
-    /// `(String key)byte[]`. How a class reaches its array depends on its version:
+    /// `runtime` has two static methods, both called `array`: a bootstrap method `(MethodHandles.Lookup, String, Class,
+    /// String key)byte[]` and `(String key)byte[]`. The access of a class to its array depends on the class's version:
     ///
     /// | version | array | added to the class |
     /// |---|---|---|
@@ -47,28 +44,28 @@ pub enum ProbeStorage<'a> {
     /// | 52 to 54, interface | `invokestatic` of its own method | a `private static` method |
     /// | below 52, interface | `ldc_w` of the key, `invokestatic runtime.array` | nothing |
     ///
-    /// What is added is synthetic, and does not count for a computed
-    /// `serialVersionUID` (Java Object Serialization Specification 4.6).
+    /// The added members are synthetic, and do not affect a computed `serialVersionUID` (Java Object Serialization
+    /// Specification 4.6).
     ClassArray {
-        /// Internal name of the class that hands out arrays.
+        /// Internal name of the class that returns arrays.
         runtime: &'a str,
-        /// What it is asked with: tells the class, and how long its array is.
+        /// The argument of the call: identifies the class and the length of its array.
         key: Utf8<'a>,
     },
-    /// The same, and hits call `private static` methods that the class gets, as those of
-    /// `SharedMethods` do; interfaces below version 52 cannot have any.
+    /// The same array, written by `private static` methods added to the class, as in `SharedMethods`. Interfaces below
+    /// version 52 cannot have such methods.
     ///
-    /// For classes with methods that would be too long otherwise.
+    /// For classes with methods that would otherwise be too long.
     ClassMethods {
-        /// Internal name of the class that hands out arrays.
+        /// Internal name of the class that returns arrays.
         runtime: &'a str,
-        /// What it is asked with: tells the class, and how long its array is.
+        /// The argument of the call: identifies the class and the length of its array.
         key: Utf8<'a>,
     },
 }
 
 impl ProbeStorage<'_> {
-    /// The lengths of all names, which have to fit the constant pool.
+    /// Returns the lengths of all names, which must fit into the constant pool.
     pub(crate) fn name_lengths(&self) -> [usize; 2] {
         match self {
             ProbeStorage::SharedArray { owner, field } => [owner.len(), field.len()],

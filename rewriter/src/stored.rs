@@ -1,26 +1,27 @@
-//! Plans as bytes, and bytes as plans again.
+//! Serialization of plans.
 //!
-//! The bytes are for this version of the crate alone: who keeps them says beside them by which sources they were made.
-//! Bytes that are no plan give none, or another plan, but neither a panic nor memory beyond a multiple of their length.
+//! The bytes are valid only for this version of the crate, so the caller stores a version of the sources with them.
+//! Reading invalid bytes returns `None` or another plan. It never panics, and its memory is bounded by a multiple of
+//! the length.
 
-/// A value that can be kept as bytes.
+/// A value with a byte form.
 pub trait Stored: Sized {
     /// Appends the bytes of the value.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Takes a value off the front; none if the bytes are none.
+    /// Reads a value from the front; `None` if the bytes are invalid.
     fn take(from: &mut &[u8]) -> Option<Self>;
 
-    /// Appends values with their number in front.
+    /// Appends values after their number.
     fn put_all(all: &[Self], out: &mut Vec<u8>) {
         put_number(all.len() as u64, out);
         all.iter().for_each(|value| value.put(out));
     }
 
-    /// Takes off what [`Stored::put_all`] appended.
+    /// Reads the values that [`Stored::put_all`] appended.
     fn take_all(from: &mut &[u8]) -> Option<Vec<Self>> {
         let count = take_count(from)?;
-        // Each takes a byte at least.
+        // Each value takes at least one byte.
         let mut all = Vec::with_capacity(count.min(from.len()));
         for _ in 0..count {
             all.push(Self::take(from)?);
@@ -29,7 +30,7 @@ pub trait Stored: Sized {
     }
 }
 
-/// LEB128.
+/// Writes a number as LEB128.
 #[inline(never)]
 fn put_number(mut value: u64, out: &mut Vec<u8>) {
     while value > 0x7f {
@@ -93,7 +94,7 @@ impl Stored for u8 {
     }
 }
 
-/// Numbers without a sign, and with one as many of their bits.
+/// Implements [`Stored`] for numbers; signed ones are stored by their bits.
 macro_rules! numbers {
     ($($plain:ident $signed:ident;)*) => {$(
         impl Stored for $plain {
@@ -206,7 +207,7 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
     }
 }
 
-/// Implements [`Stored`] for a type: part after part, variants by their numbers.
+/// Implements [`Stored`] for a type: field after field, variants by their numbers.
 #[macro_export]
 macro_rules! impl_stored {
     (struct $name:ident { $($field:ident),* $(,)? }) => {

@@ -1,8 +1,7 @@
-//! The class edits of a plan, applied: members first, then names.
+//! Applies the class edits of a plan: members first, then names.
 //!
-//! What comes out is a class of its own, into which the plan's other edits are
-//! spliced. Its methods keep their indices; those that are added stand behind
-//! them, in the order of the plan.
+//! The result is a complete class, into which the plan's other edits are spliced. Its methods keep their indices; added
+//! ones follow them in the order of the plan.
 
 mod anchored;
 mod annotations;

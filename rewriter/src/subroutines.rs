@@ -1,12 +1,10 @@
-//! Methods with subroutines (`jsr`, `ret`; JVMS 6.5), which class files have up to version 50.
+//! Inlines subroutines (`jsr`, `ret`; JVMS 6.5), which class files have up to version 50.
 //!
-//! Several calls share the instructions of a subroutine, so a probe in it would mix them. Here
-//! each call becomes a copy of the subroutine, in the order in which ASM's `JSRInlinerAdapter` makes them: JaCoCo counts
-//! these copies.
+//! Several calls share the instructions of a subroutine, so a probe in it would mix them. This module makes each call a
+//! copy of the subroutine, in the order of ASM's `JSRInlinerAdapter`, because JaCoCo counts these copies.
 //!
 //! `aconst_null` and `goto_w` replace a `jsr`, and `goto_w` replaces a `ret`. In ASM, a return leads to a label of its
-//! own, also where other jumps lead to the same instruction. The wide form makes such a return known to readers of the
-//! code.
+//! own, even if other jumps lead to the same instruction. The wide form marks such a return for readers of the code.
 
 mod copies;
 mod reach;
@@ -24,10 +22,10 @@ const WITHOUT: u16 = 51;
 const ATTRIBUTE_HEAD: usize = 6;
 
 /// Returns the class with a copy of a subroutine in place of each call, or `None` without a subroutine that can be
-/// inlined. A method stays as it is if a subroutine calls itself, or if the code would exceed 65,535 bytes or a branch
+/// inlined. A method stays unchanged if a subroutine calls itself, or if the code would exceed 65,535 bytes or a branch
 /// 32,767.
 ///
-/// The new code has no unreachable instructions. Its attributes are line numbers and local variables alone.
+/// The new code has no unreachable instructions. Its only attributes are line numbers and local variables.
 #[must_use]
 pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
     if class.major_version() >= WITHOUT {
@@ -53,7 +51,7 @@ pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The `Code` attribute of a method with subroutines, and its new contents.
+/// Returns the `Code` attribute of a method with subroutines, and its new contents.
 fn inlined<'a>(class: &ClassFile<'a>, method: &Method<'_, 'a>) -> Option<(Attribute<'a>, Vec<u8>)> {
     let code = method.code().ok()??;
     if !has_subroutines(&code) {
@@ -67,7 +65,7 @@ fn inlined<'a>(class: &ClassFile<'a>, method: &Method<'_, 'a>) -> Option<(Attrib
     Some((attribute, contents))
 }
 
-/// Checks whether the code has a `jsr`; most code has not a byte that could be one.
+/// Checks for a `jsr`; most code has no byte that could be one.
 fn has_subroutines(code: &Code<'_, '_>) -> bool {
     let is_call = |opcode| matches!(opcode, opcode::JSR | opcode::JSR_W);
     let mut any = false;

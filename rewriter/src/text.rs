@@ -1,11 +1,11 @@
-//! Texts and names of a class, safe to show.
+//! Texts and names of a class, safe for display.
 
 use crate::arithmetic::Exact;
 use std::fmt::{self, Display, Formatter};
 
 use jvms::modified_utf8::Utf8;
 
-/// A text with everything escaped that is not plainly visible.
+/// A text with all invisible characters escaped.
 pub(crate) struct Text<'a>(pub(crate) Utf8<'a>);
 
 impl Display for Text<'_> {
@@ -21,7 +21,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// The first [`MAX_TEXT`] bytes or a little less, so that no character is cut.
+/// Returns the first [`MAX_TEXT`] bytes, or slightly fewer at a character boundary.
 fn clipped(bytes: &[u8]) -> &[u8] {
     let mut end = bytes.len().min(MAX_TEXT);
     while end > MAX_TEXT.saturating_sub(6) && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80)
@@ -31,7 +31,7 @@ fn clipped(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Writes one character of a text in quotes, escaped where it has to be.
+/// Writes one character of a quoted text, escaped if needed.
 pub(super) fn escape(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
     match c {
         '\\' => out.write_str("\\\\"),
@@ -40,7 +40,7 @@ pub(super) fn escape(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
     }
 }
 
-/// A name, in quotes where it is none that the Java language could write.
+/// A name, quoted if the Java language has no such name.
 pub(super) struct Name<'a>(pub(super) Utf8<'a>);
 
 impl Display for Name<'_> {
@@ -61,7 +61,7 @@ fn is_java_name(name: &str) -> bool {
     })
 }
 
-/// Longest text of the class that is written whole, in bytes.
+/// Maximum bytes of a text that is written in full.
 pub const MAX_TEXT: usize = 1_000;
 
 #[cfg(test)]

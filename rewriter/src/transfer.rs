@@ -1,4 +1,4 @@
-//! A plan made on one form of a class, applied to another.
+//! Transfers a plan from one form of a class to another.
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use crate::index::MethodIndex;
 use crate::plan::{Edit, EditPlan, InsertionPoint};
 use jvms::opcode;
 
-/// Why the edits of a method were not carried over.
+/// The reason why the edits of a method were not transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TransferReason {
@@ -22,20 +22,17 @@ pub enum TransferReason {
         /// The first instruction that differs.
         bci: u32,
     },
-    /// One of the two cannot be read.
+    /// One of the two is malformed.
     #[error("the method cannot be read: {0}")]
     Unreadable(#[from] ReadError),
 }
 
-/// Carries a plan made for `from` (the bytes of the loader's resource) over to
-/// `to` (bytes that the JVM reconstituted for a retransformation, whose pool
-/// and method order may differ).
+/// Transfers a plan made for `from` (the bytes of the loader's resource) to `to`. These are bytes that the JVM
+/// reconstituted for a retransformation; their pool and method order may differ.
 ///
-/// Methods are matched by name and descriptor, and their code is compared
-/// instruction by instruction: bci, opcode, branch targets, locals and
-/// immediates; pool indices may differ. The edits of a method that does not
-/// match are left out and the method is listed, by its index in `from`. For
-/// class edits name and descriptor are enough.
+/// Methods match by name and descriptor, and their code is compared instruction by instruction: bci, opcode, branch
+/// targets, locals and immediates; pool indices may differ. The edits of a method that does not match are dropped, and
+/// the result lists the method by its index in `from`. Class edits need only the same name and descriptor.
 #[must_use]
 pub fn transfer(
     plan: &EditPlan,
@@ -55,7 +52,7 @@ pub fn transfer(
                 }
             },
         };
-        // The plan it is copied from was not longer.
+        // The source plan was within the limit.
         let _ = carried.edit_class(edit);
     }
     let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
@@ -75,7 +72,7 @@ pub fn transfer(
                     method,
                     location: edit.point.location,
                 };
-                // The plan it is copied from was not longer.
+                // The source plan was within the limit.
                 let _ = carried.push(Edit {
                     point,
                     action: edit.action,
@@ -88,8 +85,8 @@ pub fn transfer(
     (carried, refused)
 }
 
-/// Whether `to` has every method of `from` with the same code, as [`transfer`] compares it: `to` is then the same class,
-/// as the JVM reconstituted it. Another agent, or another version of the class, makes it a different one.
+/// Checks whether `to` has every method of `from` with the same code, compared as in [`transfer`]. Then `to` is the
+/// same class, reconstituted by the JVM. Another agent, or another version of the class, would make it different.
 #[must_use]
 pub fn has_code_of(to: &ClassFile<'_>, from: &ClassFile<'_>) -> bool {
     from.methods().all(|method| match method.code() {
@@ -98,7 +95,7 @@ pub fn has_code_of(to: &ClassFile<'_>, from: &ClassFile<'_>) -> bool {
     })
 }
 
-/// The method of `to` with the same name and descriptor.
+/// Returns the method of `to` with the same name and descriptor.
 fn namesake<'c, 'a>(
     index: MethodIndex,
     from: &ClassFile<'_>,
@@ -113,7 +110,7 @@ fn namesake<'c, 'a>(
     other.ok_or(TransferReason::NoSuchMethod)
 }
 
-/// The method of `to` with the same name, descriptor and code.
+/// Returns the method of `to` with the same name, descriptor and code.
 fn counterpart(
     index: MethodIndex,
     from: &ClassFile<'_>,

@@ -1,4 +1,4 @@
-//! Verification types (JVMS 4.10.1.2) and what instructions do to them.
+//! Verification types (JVMS 4.10.1.2), and the effect of instructions on them.
 //!
 //! Types are compared by name; no class is ever loaded.
 

@@ -1,4 +1,4 @@
-//! However a class lies about itself, reading and splicing it takes little memory and little stack.
+//! Reading and splicing a class takes little memory and stack, even if the class has false counts.
 
 #[expect(dead_code, reason = "shared with the suite")]
 #[path = "suite/exercise.rs"]
@@ -15,12 +15,12 @@ use rewriter::{CheckScratch, ClassFile, Scratch, check_splice, splice};
 
 const STACK: usize = 128 * 1024;
 
-/// Most bytes that may be held at a time for this much input.
+/// Maximum bytes held at a time for an input of this length.
 fn bound(input: usize) -> u64 {
     16 * input as u64 + (1 << 20)
 }
 
-/// The peak of `work`, on a small stack.
+/// Returns the peak memory of `work`, on a small stack.
 fn peak(work: impl FnOnce() + Send) -> u64 {
     std::thread::scope(|scope| {
         let measured = || allocation_counter::measure(work).bytes_max;
@@ -33,7 +33,7 @@ fn peak(work: impl FnOnce() + Send) -> u64 {
     })
 }
 
-/// Reads everything of a class, then splices every place of it and takes it out again.
+/// Reads all of a class, then splices every location and un-splices it.
 fn assert_bounded(name: &str, bytes: &[u8]) {
     let read = peak(|| assert_ne!(exercise::read(bytes), usize::MAX));
     assert!(
@@ -59,7 +59,7 @@ fn assert_bounded(name: &str, bytes: &[u8]) {
     );
 }
 
-/// Every place where two bytes say how many of something follow says 65,535.
+/// Replaces every count of two bytes by 65,535.
 #[test]
 fn lying_counts_take_no_memory() {
     for (name, bytes) in fixtures::ALL {

@@ -1,4 +1,4 @@
-//! The text of classes, plans and differences: kept, and safe on any bytes.
+//! The text of classes, plans and differences: stored as snapshots, and safe for any bytes.
 
 use proptest::prelude::*;
 use rewriter::print::{self, Remark, What};
@@ -25,7 +25,7 @@ fn site(method: u16, place: Location) -> InsertionPoint {
     }
 }
 
-/// A hit at each place where one can be, one method after the other.
+/// Returns a plan with a hit at every possible location, method by method.
 fn everywhere(class: &ClassFile<'_>) -> EditPlan {
     let mut plan = rewriter::PlanBuilder::new(class);
     let mut probe = 0;
@@ -185,7 +185,7 @@ fn added_and_removed_methods_are_shown_whole() {
     );
 }
 
-/// Prints in every way, on a stack of 128 KiB; gives the length of all texts.
+/// Prints in every form, on a stack of 128 KiB; returns the length of all texts.
 fn print_all(bytes: &[u8]) -> usize {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(128 * 1024);
@@ -235,7 +235,7 @@ proptest! {
 
 #[test]
 fn a_class_made_to_swell_is_bounded() {
-    // One text of 65,535 bytes, named by every one of 21,000 instructions.
+    // Every one of 21,000 instructions refers to one text of 65,535 bytes.
     let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 50, 0, 6, 1, 0xFF, 0xFF];
     bytes.extend(vec![b'a'; 0xFFFF]);
     bytes.extend([7, 0, 1, 8, 0, 1, 1, 0, 4]);

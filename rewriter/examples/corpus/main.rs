@@ -1,11 +1,11 @@
-//! Splices every class of a folder and says what came of it.
+//! Splices every class of a folder and prints a summary.
 //!
 //! ```text
 //! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan KIND] [--passes N]
 //! ```
 //!
-//! The kinds of edits are those of `plans.rs`, `all` unless one is named; the
-//! output is checked with `check_splice` and, when a folder is named, written there.
+//! The kinds of edits are those of `plans.rs`; the default is `all`. `check_splice` checks the output. With a folder,
+//! the example writes the output there.
 
 mod plans;
 
@@ -29,7 +29,7 @@ struct Totals {
     bytes: u64,
     grown: u64,
     unreadable: u64,
-    /// Classes with a plan that was refused.
+    /// Number of classes whose plan was refused.
     refused: u64,
     methods: u64,
     edits: u64,

@@ -1,4 +1,4 @@
-//! Plans that edit a class everywhere, one for each kind of edit; the corpus tests use them too.
+//! Plans that edit a class everywhere, one for each kind of edit. The corpus tests use them, too.
 
 use jvms::opcode;
 use rewriter::{
@@ -12,9 +12,8 @@ pub mod busy;
 #[path = "../../tests/suite/edited.rs"]
 mod edited;
 
-/// The kinds of edits: probes at one kind of place, snippets
-/// at entry, exits, unwinding and loops, all of these together, and those of
-/// `edited`: changed instructions and changed structure.
+/// Returns the kinds of edits: probes at one kind of location; snippets at entry, exits, unwinding and loops; all of
+/// these together; and the changed instructions and structure of `edited`.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
     const INSERTIONS: [&str; 8] = [
         "entry", "exits", "unwind", "loops", "lines", "edges", "snippets", "all",
@@ -27,11 +26,10 @@ pub const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     field: "hits",
 };
 
-/// Probe numbers start again here, so that the largest class has room.
+/// Probe numbers restart here, so that the largest class fits.
 pub const PROBES: u32 = 32_000;
 
-/// Snippets take turns in what they do, for all of it at once makes methods too
-/// long.
+/// Snippets alternate between these features, because all of them together make methods too long.
 const FEATURES: [u32; 6] = [
     busy::CONSTANTS,
     busy::LOOP,
@@ -41,7 +39,7 @@ const FEATURES: [u32; 6] = [
     busy::LEAVE,
 ];
 
-/// A plan with every edit of this kind that the class has room for.
+/// Returns a plan with every edit of this kind that fits into the class.
 pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
     if edited::KINDS.contains(&kind) {
         return edited::plan(class, kind);
@@ -73,7 +71,7 @@ pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
     Ok(plan.finish())
 }
 
-/// Where probes are set in one method, in code order.
+/// Returns the locations of probes in one method, in code order.
 fn places(code: &Code<'_, '_>, wants: impl Fn(&str) -> bool) -> Vec<Location> {
     let mut places = Vec::new();
     if wants("entry") {

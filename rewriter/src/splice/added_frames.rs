@@ -1,6 +1,5 @@
-//! Stack map frames that were not there: at labels of snippets, behind those
-//! that do not fall through, at trampolines, behind inverted branches, and at the
-//! handler of `Unwind`.
+//! Added stack map frames: at labels of snippets, after snippets that do not fall through, at trampolines, after
+//! inverted branches, and at the handler of `Unwind`.
 
 use std::collections::BTreeMap;
 
@@ -21,41 +20,40 @@ use crate::typing::{
     Class, FrameWriter, Origin, ProgramPoint, Type, Typed, Types, by_entry, by_slot, encoded,
 };
 
-/// Most types in all added frames of one method.
+/// Maximum number of types in all added frames of one method.
 const MOST_TYPES: usize = 1 << 20;
 
-/// Where a snippet stands in the new code.
+/// A snippet in the new code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed<'o> {
-    /// Of the edit in the plan.
+    /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) start: u32,
-    /// Where each operation begins, and where the last one ends, from `start`.
+    /// The offset of each operation from `start`, and that of the end.
     pub(crate) offsets: &'o [u32],
 }
 
-/// A frame at a position of the new code; objects that are not initialized yet
-/// are named by positions.
+/// A frame at a position of the new code; uninitialized objects are identified by positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Extra<'t> {
     pub(crate) position: u32,
-    /// By entry.
+    /// One type for each local variable, with `long` and `double` as one.
     pub(crate) locals: Vec<Type<'t>>,
     pub(crate) stack: Vec<Type<'t>>,
 }
 
-/// What is put where.
+/// The positions of inserted code.
 pub(super) struct Placement<'o> {
     pub(crate) placed: Vec<Placed<'o>>,
     /// Trampolines: position and target.
     pub(crate) trampolines: Vec<(u32, u32)>,
-    /// Inverted branches: bci, and the position behind.
+    /// Inverted branches: bci, and the position after them.
     pub(crate) inverted: Vec<(u32, u32)>,
-    /// Where the handler of `Unwind` begins.
+    /// The start of the handler of `Unwind`.
     pub(crate) unwind: Option<u32>,
 }
 
-/// All added frames by position, each position once.
+/// Returns all added frames by position, each position once.
 pub(super) fn extras<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
@@ -106,9 +104,9 @@ struct TypedCode<'c, 't> {
     point: ProgramPoint,
     code: &'c Snippet,
     typed: &'c Typed<'t>,
-    /// How many values it finds on the stack.
+    /// Number of values on the stack at its start.
     finds: usize,
-    /// What it leaves in their place.
+    /// The values that it leaves in their place.
     leaves: &'c [Type<'t>],
 }
 
@@ -149,7 +147,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         Ok(())
     }
 
-    /// The frame of a trampoline is that of its target.
+    /// Adds the frames of trampolines, which are those of their targets.
     fn trampolines(
         &mut self,
         class: &ClassFile<'t>,
@@ -178,14 +176,14 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         }
     }
 
-    /// The types behind an inverted branch are those that it leaves when it does not jump.
+    /// Adds the frames after inverted branches: the types when the branch does not jump.
     fn behind(&mut self, inverted: &[(u32, u32)]) -> Result<(), SkipReason> {
         for (bci, position) in inverted {
             let point = ProgramPoint::After(*bci);
             let analysis = self.analysis;
             let known = analysis.behind.as_ref().and_then(|known| known.get(point));
             let types = known.ok_or(unknown(point))?;
-            // A snippet that begins there with a label has said it.
+            // A snippet with a label at this position has the frame already.
             if !self.all.contains_key(position) {
                 self.add(*position, &types.locals, &types.stack, None)?;
             }
@@ -289,7 +287,7 @@ fn unknown(point: ProgramPoint) -> SkipReason {
     }
 }
 
-/// The type with a position for the `new` that it names.
+/// Replaces the origin of an uninitialized type by the position of its `new`.
 fn settled<'t>(
     found: Type<'t>,
     positions: &impl Positions,
@@ -316,8 +314,8 @@ fn settled<'t>(
     Ok(Type::Uninitialized(Origin::Position(position)))
 }
 
-/// Calls `visit` with position, locals and stack of every frame in order: those of
-/// the method, moved, and the added ones among them. None when `visit` gave none.
+/// Passes position, locals and stack of every frame to `visit`, in order: the method's moved frames and the added ones.
+/// `None` if `visit` returns it.
 fn merged_frames<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
@@ -340,7 +338,7 @@ fn merged_frames<'t>(
                 return Ok(None);
             }
         }
-        // The method's own frame says no more than is known there.
+        // The method's own frame has no more types than are known there.
         left.next_if(|extra| extra.position == position);
         for (from, to) in [(&reader.locals, &mut locals), (&reader.stack, &mut stack)] {
             to.clear();
@@ -355,8 +353,7 @@ fn merged_frames<'t>(
     Ok(left.try_for_each(|extra| visit(extra.position, &extra.locals, &extra.stack)))
 }
 
-/// Appends the contents of `StackMapTable` with the method's frames moved and
-/// the added ones among them.
+/// Appends the contents of `StackMapTable` with the method's moved frames and the added ones.
 pub(super) fn write_frames<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,

@@ -1,4 +1,4 @@
-//! The snippets of one method, typed against it.
+//! Type analysis of the snippets of one method.
 
 use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code};
@@ -12,15 +12,15 @@ use crate::typing::{
 };
 use jvms::names;
 
-/// A snippet at its place.
+/// A typed snippet at its location.
 #[derive(Debug)]
 pub(crate) struct Inserted<'t> {
-    /// Of the edit in the plan.
+    /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) id: SnippetId,
     pub(crate) snippet: &'t Snippet,
     pub(crate) point: ProgramPoint,
-    /// What it finds on the stack and leaves there.
+    /// The value on the stack at its start and end.
     pub(crate) stack: Option<Type<'t>>,
     pub(crate) typed: Typed<'t>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Inserted<'t> {
 /// Code around an instruction that needs frames.
 #[derive(Debug)]
 pub(crate) struct Surrounding<'t> {
-    /// Of the edit in the plan.
+    /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) bci: u32,
     at: PointContext<'t>,
@@ -36,7 +36,7 @@ pub(crate) struct Surrounding<'t> {
 }
 
 impl<'t> Surrounding<'t> {
-    /// Follows the code that stands in the instruction's place.
+    /// Types the code that replaces the instruction.
     pub(crate) fn typed(
         &self,
         code: &'t Snippet,
@@ -48,22 +48,22 @@ impl<'t> Surrounding<'t> {
     }
 }
 
-/// What is to be known of a method before code goes into it.
+/// Facts about a method that insertion needs.
 #[derive(Debug)]
 pub(crate) struct Analysis<'t> {
     pub(crate) context: MethodContext<'t>,
     pub(crate) inserted: Vec<Inserted<'t>>,
     pub(crate) surroundings: Vec<Surrounding<'t>>,
     pub(crate) points: PointTypes<'t>,
-    /// What the handler of `Unwind` covers: from, to. Empty without edits there.
+    /// The ranges (start, end) that the handler of `Unwind` covers. Empty without edits there.
     pub(crate) covered: Vec<(u32, u32)>,
-    /// Bcis of the instructions that are changed themselves.
+    /// Bcis of the changed instructions.
     pub(crate) changed: Vec<u32>,
-    /// The types behind inverted branches, if there are any and the verifier reads frames.
+    /// The types after inverted branches, if there are any and the verifier reads frames.
     pub(crate) behind: Option<PointTypes<'t>>,
 }
 
-/// True when `edit` needs an [`Analysis`].
+/// Checks whether `edit` needs an [`Analysis`].
 pub(crate) fn is_special(plan: &EditPlan, edit: &Edit) -> bool {
     matches!(edit.action, Action::Insert(_))
         || edit.point.location == Location::Unwind
@@ -171,7 +171,7 @@ impl<'t> Analysis<'t> {
         })
     }
 
-    /// Finds the types behind the branches at these bcis, which rise.
+    /// Computes the types after the branches at these ascending bcis.
     pub(crate) fn follow_behind(
         &mut self,
         class: &ClassFile<'t>,
@@ -187,7 +187,7 @@ impl<'t> Analysis<'t> {
         Ok(())
     }
 
-    /// True when the method needs frames that were not there.
+    /// Checks whether the method needs added frames.
     pub(crate) fn needs_frames(&self) -> bool {
         let branching = |found: &Inserted<'_>| {
             !found.typed.falls_through || found.typed.labels.iter().any(Option::is_some)
@@ -197,7 +197,7 @@ impl<'t> Analysis<'t> {
     }
 }
 
-/// The edits that put code with branches around an instruction.
+/// Returns the edits that put code with branches around an instruction.
 fn surroundings<'t, 'p>(
     plan: &EditPlan,
     edits: impl Iterator<Item = (usize, &'p Edit)>,
@@ -218,8 +218,8 @@ fn surroundings<'t, 'p>(
     Ok(found)
 }
 
-/// What code around an instruction finds. The verifier may need to know that a
-/// receiver is of the class itself (JVMS 4.10.1.8).
+/// Returns the context of code around an instruction. The verifier may require that a receiver has the current class
+/// (JVMS 4.10.1.8).
 fn surrounding<'t>(
     index: usize,
     bci: Bci,
@@ -248,12 +248,12 @@ fn surrounding<'t>(
     }
 }
 
-/// It returns by an instruction of its own, `_return_register_finalizer`, which may throw; for that C2 takes the first of the
-/// handlers without their ranges, and fails to find the class that one for everything catches.
+/// The constructor of `Object` returns by an instruction of its own, `_return_register_finalizer`, which may throw. C2
+/// then takes the first handler and ignores ranges. For a catch-all handler it fails to find the caught class.
 const OF_OBJECT: &str =
     "HotSpot crashes when it compiles the constructor of java.lang.Object with a handler";
 
-/// What a handler of everything may cover.
+/// Returns the ranges that a catch-all handler may cover.
 fn covered(
     context: &MethodContext<'_>,
     points: &PointTypes<'_>,

@@ -13,18 +13,18 @@ use crate::typing::{Hierarchy, MethodContext};
 /// One changed instruction.
 #[derive(Debug)]
 pub(crate) struct Changed {
-    /// Of the edit in the plan.
+    /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) replacement: Replacement,
-    /// Where its operations begin, among those of all.
+    /// The range of its operations' offsets in the shared list.
     offsets: (usize, usize),
-    /// Its code in that of all; empty while nothing has been lowered.
+    /// The start of its code in the shared code; its length is 0 before lowering.
     start: u32,
     end: u32,
 }
 
 impl Changed {
-    /// Length of its code.
+    /// Returns the length of its code.
     pub(crate) fn size(&self) -> u32 {
         self.end.minus(self.start)
     }
@@ -36,7 +36,7 @@ pub(crate) struct Changes {
     found: Vec<Changed>,
     code: Vec<u8>,
     offsets: Vec<u32>,
-    /// By bci: 1 where an instruction begins.
+    /// By bci: 1 for an instruction start.
     starts: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl Changes {
         self.found.get(index.ok()?)
     }
 
-    /// The code in the place of the instruction at `bci`.
+    /// Returns the code that replaces the instruction at `bci`.
     pub(crate) fn code(&self, bci: u32) -> &[u8] {
         let range = self
             .get(bci)
@@ -72,20 +72,20 @@ impl Changes {
             .unwrap_or_default()
     }
 
-    /// Where each operation of the code begins in it, and where it ends.
+    /// Returns the offset of each operation in the code, and that of the end.
     pub(crate) fn offsets(&self, changed: &Changed) -> &[u32] {
         let (from, to) = changed.offsets;
         self.offsets.get(from..to).unwrap_or_default()
     }
 
-    /// Local variable slots needed above those of the original.
+    /// Returns the local variable slots needed in addition to those of the original.
     pub(crate) fn slots(&self) -> u32 {
         let needed = self.found.iter();
         let needed = needed.map(|changed| changed.replacement.code.own_slots());
         needed.max().unwrap_or(0)
     }
 
-    /// Operand stack slots needed above those of the original.
+    /// Returns the operand stack slots needed in addition to those of the original.
     pub(crate) fn stack(&self) -> u32 {
         let needed = self.found.iter().map(|changed| changed.replacement.stack);
         needed.max().unwrap_or(0)
@@ -165,7 +165,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Makes the code of all changes.
+    /// Lowers all changes to code.
     pub(crate) fn lower(
         &mut self,
         context: &MethodContext<'_>,

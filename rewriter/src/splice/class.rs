@@ -1,4 +1,4 @@
-//! A plan applied to a class.
+//! Applies a plan to a class.
 
 use crate::arithmetic::Exact;
 use crate::bytes::{copy, write_at};
@@ -14,21 +14,19 @@ use crate::splice::report::{SpliceError, SpliceReport};
 use crate::storage::ProbeStorage;
 use crate::structure::apply_class_edits;
 
-/// Buffers that one splice lends to the next, so that class after class is
-/// spliced without allocation.
+/// Buffers that one splice passes to the next, so that splicing class after class allocates nothing.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// The edits by method: `method << 32 | index`.
     order: Vec<u64>,
     pool: PoolWriter,
     method: MethodScratch,
-    /// Every method goes the general way.
+    /// True if no method may use the fast path.
     general: bool,
 }
 
 impl Scratch {
-    /// Buffers of a splice that takes no short way: slower, and equal to the byte.
-    /// Tests compare it with the other.
+    /// Creates buffers for a splice without the fast path: slower, with identical output. Tests compare the two.
     #[must_use]
     pub fn general() -> Self {
         Scratch {
@@ -38,15 +36,14 @@ impl Scratch {
     }
 }
 
-/// Applies `plan` to `class` and writes the result to `out`, whose contents are
-/// replaced.
+/// Applies `plan` to `class` and replaces the contents of `out` by the result.
 ///
-/// An empty plan writes the input bytes. Only methods that the plan names are
-/// changed, and the old constant pool is a prefix of the new one.
+/// An empty plan copies the input bytes. Only methods in the plan are changed, and the old constant pool is a prefix of
+/// the new one.
 ///
 /// # Errors
-/// When the plan cannot be meant for this class or storage. A method that
-/// cannot be changed is no error: it is left alone and listed in the report.
+/// The plan does not fit this class or storage. A method that cannot be changed is no error: it stays unchanged, and
+/// the report lists it.
 pub fn splice(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -77,8 +74,7 @@ pub fn splice(
     Ok(report)
 }
 
-/// The same with class edits: they come first, and the rest is spliced into
-/// what they make.
+/// Does the same for a plan with class edits. They apply first, and the other edits are spliced into the result.
 fn splice_with_structure(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -86,7 +82,7 @@ fn splice_with_structure(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<SpliceReport, SpliceError> {
-    // Places are those of the class's own methods.
+    // Locations refer to the class's own methods.
     order_by_method(class, plan, &mut scratch.order)?;
     let structured = apply_class_edits(class, plan);
     let read = structured.as_ref().map_err(Clone::clone);
@@ -115,7 +111,7 @@ fn skip_all(plan: &EditPlan, order: &[u64], report: &mut SpliceReport) {
         .extend(by_method(order).map(|(method, _)| (method, SkipReason::PoolFull)));
 }
 
-/// Writes the class with every method that can be changed.
+/// Writes the class with all methods that can be changed.
 fn rewrite(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -183,7 +179,7 @@ fn rewrite(
     write_at(out, 8, &pool.count().to_be_bytes());
 }
 
-/// Inserts pool entries that were only found to be needed later.
+/// Inserts pool entries whose need became known late.
 fn insert_late(out: &mut Vec<u8>, at: usize, late: &[u8]) {
     if !late.is_empty() {
         let end = out.len();

@@ -1,4 +1,4 @@
-//! How a class reaches a probe array of its own (`ProbeStorage::ClassArray`).
+//! Access of a class to its own probe array (`ProbeStorage::ClassArray`).
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
@@ -11,9 +11,9 @@ use jvms::access_flags::{ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC, 
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 
-/// `CONSTANT_Dynamic` since this version (JVMS table 4.4-B).
+/// First version with `CONSTANT_Dynamic` (JVMS table 4.4-B).
 const DYNAMIC_CONSTANTS_SINCE: u16 = 55;
-/// Interfaces have private methods since this version (JVMS 4.6).
+/// First version with private methods in interfaces (JVMS 4.6).
 pub(super) const INTERFACE_METHODS_SINCE: u16 = 52;
 
 /// `private static synthetic` (JVMS table 4.6-A).
@@ -25,11 +25,11 @@ pub(super) const FIELD_FLAGS: u16 = ACC_PRIVATE | ACC_STATIC | ACC_TRANSIENT | A
 /// Kind of a method handle that calls a static method (JVMS table 5.4.3.5-A).
 const INVOKE_STATIC: u8 = 6;
 
-/// Name of the runtime's methods.
+/// Name of the runtime class's methods.
 const ARRAY: &str = "array";
 const BOOTSTRAP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;Ljava/lang/String;)[B";
 const DIRECT: &str = "(Ljava/lang/String;)[B";
-/// Name of the constant, and of field and method where there is no such constant.
+/// Name of the dynamic constant, or of field and method in versions without it.
 pub(super) const NAME: &str = "$classhook";
 const HITS: &str = "[B";
 const GETTER: &str = "()[B";
@@ -48,7 +48,7 @@ pub(crate) enum Fetch {
 }
 
 impl Fetch {
-    /// Its last instruction, and the one in front of it.
+    /// Returns the last instruction, and the one before it.
     pub(crate) fn code(self) -> (Option<[u8; 3]>, [u8; 3]) {
         match self {
             Fetch::Field(index) => (None, encoded(opcode::GETSTATIC, index)),
@@ -72,10 +72,10 @@ fn instruction(opcode: u8, index: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(&encoded(opcode, index));
 }
 
-/// How a class reaches its array, by index of what is referred to.
+/// The access of a class to its array, by pool index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// An entry of `BootstrapMethods`; its name's index if the attribute is new.
+    /// An entry of `BootstrapMethods`, with the attribute's name index if it is new.
     Bootstrap {
         attribute: Option<u16>,
         handle: u16,
@@ -98,7 +98,7 @@ pub(crate) struct Member {
     pub(super) descriptor: u16,
 }
 
-/// The field that keeps the array.
+/// The field that caches the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cache {
     pub(super) member: Member,
@@ -107,7 +107,7 @@ pub(crate) struct Cache {
     frame: Option<(u16, u16)>,
 }
 
-/// Adds the pool entries; none when the pool or a table is full.
+/// Adds the pool entries; `None` if the pool or a table is full.
 pub(crate) fn prepare(
     class: &ClassFile<'_>,
     runtime: &str,
@@ -198,14 +198,14 @@ fn cache(this: u16, name: u16, version: u16, pool: &mut PoolWriter) -> Option<Ca
     })
 }
 
-/// Whether one more field and one more method can be counted.
+/// Checks that one more field and one more method fit into their counts.
 fn room_for_members(class: &ClassFile<'_>) -> Option<()> {
     u16_at(class.bytes(), class.fields_start())?.checked_add(1)?;
     u16::try_from(class.records().len()).ok()?.checked_add(1)?;
     Some(())
 }
 
-/// A name that no member of the class has: one that its pool does not hold.
+/// Returns a name that is not in the pool, so no member of the class has it.
 fn unused_name(class: &ClassFile<'_>) -> String {
     let mut name = NAME.to_owned();
     while class.pool().holds(name.as_bytes()) {
@@ -214,7 +214,7 @@ fn unused_name(class: &ClassFile<'_>) -> String {
     name
 }
 
-/// Writes a method of which `contents` writes the contents of `Code`; `code` is the name of that.
+/// Writes a method; `contents` writes the contents of `Code`, and `code` is the index of that name.
 pub(super) fn method_of(
     method: Member,
     code: u16,
@@ -237,7 +237,7 @@ pub(super) fn member_head(flags: u16, member: Member, out: &mut Vec<u8>) {
     }
 }
 
-/// The contents of `Code` of the method that hands out the array.
+/// Writes the contents of `Code` for the method that returns the array.
 pub(super) fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8>) {
     let ask = |out: &mut Vec<u8>| {
         instruction(opcode::LDC_W, key, out); // key

@@ -1,4 +1,4 @@
-//! Writing the code array.
+//! Writes the new code array.
 
 use crate::arithmetic::{Exact, Known, distance, moved, short_distance};
 use crate::bytes::{copy, write_at};
@@ -11,7 +11,7 @@ use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
 use jvms::opcode;
 
-/// From `goto` to `goto_w`, and from `jsr` to `jsr_w`.
+/// The opcode difference from `goto` to `goto_w`, and from `jsr` to `jsr_w`.
 const TO_WIDE: u8 = opcode::GOTO_W - opcode::GOTO;
 
 /// Writes the new code of one method.
@@ -51,8 +51,7 @@ impl Emitter<'_> {
         self.finish(base, out);
     }
 
-    /// Writes what stands behind the main line, which begins at `base`, and the
-    /// distances of its jumps.
+    /// Writes the code after the main line, which begins at `base`, and the branch offsets of the main line.
     pub(crate) fn finish(&self, base: usize, out: &mut Vec<u8>) {
         self.trampolines(self.layout.length, out);
         let unwind = self.layout.unwind_keys.len() as u32;
@@ -86,7 +85,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the distances of the switches, and of the branches that kept their size.
+    /// Writes the branch offsets of switches, and of branches that kept their size.
     fn patch(&self, base: usize, out: &mut [u8]) {
         let mut gaps = self.layout.gaps.iter().peekable();
         let mut at_gap = (u32::MAX, 0);
@@ -120,8 +119,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes a switch, a widened or inverted jump, or what takes an instruction's place at
-    /// `from`; returns the bci behind it.
+    /// Writes a switch, a widened or inverted jump, or the replacement of an instruction, at `from`. Returns the next
+    /// bci.
     fn resized(&self, jump: &Jump, from: u32, out: &mut Vec<u8>) -> u32 {
         let at = jump.bci as usize;
         let opcode = self.code.get(at).copied().known();
@@ -146,10 +145,9 @@ impl Emitter<'_> {
         jump.bci.plus(3)
     }
 
-    /// Writes a switch with the padding that it needs at `from`, its distances as
-    /// they were.
+    /// Writes a switch with the padding for `from`; its branch offsets stay unchanged.
     fn switch(&self, bci: u32, from: u32, opcode: u8, out: &mut Vec<u8>) -> u32 {
-        // It has been decoded, so its layout exists.
+        // The switch was decoded before, so its layout exists.
         let Some(layout) = switch_layout(self.code, bci as usize) else {
             return bci;
         };
@@ -159,7 +157,7 @@ impl Emitter<'_> {
         layout.end as u32
     }
 
-    /// Writes the distances of a switch that stands at `from` now.
+    /// Writes the branch offsets of a switch at its new position `from`.
     fn patch_switch(&self, bci: u32, from: u32, base: usize, out: &mut [u8]) {
         let Some(layout) = switch_layout(self.code, bci as usize) else {
             return;
@@ -175,7 +173,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the trampolines that stand in front of `home`.
+    /// Writes the trampolines before `home`.
     fn trampolines(&self, home: u32, out: &mut Vec<u8>) {
         for trampoline in self
             .layout

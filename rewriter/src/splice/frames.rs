@@ -1,5 +1,5 @@
-//! `StackMapTable` (JVMS 4.7.4): frames moved, kinds chosen anew, and frames
-//! for trampolines, which are those of their targets written out in full.
+//! Rewrites `StackMapTable` (JVMS 4.7.4): moves frames, chooses their forms, and adds full frames for trampolines,
+//! which are those of their targets.
 
 use crate::arithmetic::Exact;
 use crate::class::Attribute;
@@ -14,7 +14,7 @@ use crate::stack_map::{
     bad_frame, item, parameter_name,
 };
 
-/// The frame of one trampoline target, written out.
+/// The expanded frame of one trampoline target.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     target: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Frames {
     trampolines: Vec<(u32, u32)>,
 }
 
-/// Copies verification types, moving the `new` that an uninitialized one names.
+/// Copies verification types and moves the `new` of each uninitialized one.
 fn copy_types(
     reader: &mut StackMapReader<'_>,
     count: u16,
@@ -50,7 +50,7 @@ fn copy_types(
     Ok(())
 }
 
-/// The new position of the `new` at `bci`.
+/// Returns the new position of the `new` at `bci`.
 fn moved(bci: u16, offset: u32, layout: &Layout) -> Result<u16, ReadError> {
     let bci = u32::from(bci);
     let position = layout.instruction(bci);
@@ -98,7 +98,7 @@ impl Frames {
             let start = out.len();
             write_frame(kind, delta, &mut reader, layout, out)?;
             if follows_trampoline {
-                // Its short form would build on the trampoline's frame.
+                // Its short form would depend on the trampoline's frame.
                 out.truncate(start);
                 self.write_full(bci, delta, out)?;
             }
@@ -156,12 +156,12 @@ fn write_frame(
     }
 }
 
-/// Most bytes of full frames kept for one method.
+/// Maximum bytes of full frames kept for one method.
 pub(crate) const MOST_FRAME_BYTES: usize = 512 * 1024;
 
 impl Frames {
-    /// Follows the frames and keeps that of every trampoline's target. A target
-    /// without a frame is found out when its frame is needed.
+    /// Expands the frames and keeps those of trampoline targets. A missing frame of a target is reported when it is
+    /// used.
     pub(crate) fn snapshot(
         &mut self,
         context: &FrameContext<'_, '_>,
@@ -171,7 +171,7 @@ impl Frames {
     ) -> Result<(), SkipReason> {
         self.snapshots.clear();
         self.bodies.clear();
-        // The frame behind a trampoline in the middle is written in full as well.
+        // The frame after a trampoline inside the code is also written in full.
         let homes = layout.trampolines.iter().map(|trampoline| trampoline.home);
         let targets = layout
             .trampolines
@@ -210,7 +210,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Writes the state as the full frame of snapshot `index`.
+    /// Stores the state as the full frame of snapshot `index`.
     fn keep(
         &mut self,
         index: usize,

@@ -1,4 +1,4 @@
-//! Methods that a class gets to write its hits (`ProbeStorage::ClassMethods`).
+//! Methods added to a class to write its hits (`ProbeStorage::ClassMethods`).
 
 use crate::arithmetic::Exact;
 use crate::class::ClassFile;
@@ -8,27 +8,27 @@ use crate::splice::class_array::{Fetch, INTERFACE_METHODS_SINCE, Member, NAME, m
 use jvms::access_flags::ACC_INTERFACE;
 use jvms::opcode;
 
-/// Pool entries of each method: its name, that with the descriptor, and itself.
+/// Pool entries of each method: name, name and type, method reference.
 pub(super) const POOL_ENTRIES: u16 = 3;
-/// Probes of each method.
+/// Number of probes per method.
 const PROBES: u32 = 256;
 
-/// The methods that write the hits of one class, which follow one another in the pool.
+/// The methods that write the hits of one class; their pool entries are consecutive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HitMethods {
     /// The numbers of the first and the last one.
     numbers: (u8, u8),
-    /// Pool index of the name of the first one.
+    /// Pool index of the first one's name.
     name: u16,
     descriptor: u16,
     code: u16,
-    /// What pushes the array.
+    /// The instructions that push the array.
     fetch: Fetch,
 }
 
 impl HitMethods {
-    /// Adds the pool entries of those with the numbers from `first` to `last`; none where
-    /// the class cannot have them, or the pool is full.
+    /// Adds the pool entries of the methods numbered `first` to `last`. `None` if the class cannot have them, or the
+    /// pool is full.
     pub(super) fn prepare(
         class: &ClassFile<'_>,
         fetch: Fetch,
@@ -59,7 +59,7 @@ impl HitMethods {
             code,
             fetch,
         };
-        // The one that may hand out the array is among them.
+        // The count includes a method that returns the array.
         let all = class
             .records()
             .len()
@@ -68,17 +68,17 @@ impl HitMethods {
         u16::try_from(all).ok().map(|_| methods)
     }
 
-    /// How many there are.
+    /// Returns the number of methods.
     pub(super) fn count(&self) -> u16 {
         u16::from(self.numbers.1.minus(self.numbers.0)).plus(1)
     }
 
-    /// Pool index of the first one; each further one stands [`POOL_ENTRIES`] behind.
+    /// Returns the pool index of the first one; each further one is [`POOL_ENTRIES`] higher.
     pub(super) fn first(&self) -> u16 {
         self.name.plus(POOL_ENTRIES).minus(1)
     }
 
-    /// Writes all of them.
+    /// Writes all methods.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for number in self.numbers.0..=self.numbers.1 {
             let at = u16::from(number.minus(self.numbers.0));
@@ -90,7 +90,7 @@ impl HitMethods {
         }
     }
 
-    /// The contents of `Code` of one.
+    /// Writes the contents of `Code` for one method.
     fn body(&self, number: u8, out: &mut Vec<u8>) {
         let middle = u32::from(number).times(PROBES).plus(PROBES / 2);
         let [m0, m1] = (middle as u16).to_be_bytes();
@@ -116,7 +116,7 @@ impl HitMethods {
     }
 }
 
-/// What makes names with these numbers that no member of the class has: its pool does not hold them.
+/// Returns a prefix for names with these numbers that are not in the pool, so no member has them.
 fn unused_prefix(class: &ClassFile<'_>, (first, last): (u8, u8)) -> String {
     let mut prefix = format!("{NAME}$");
     while (first..=last).any(|number| class.pool().holds(format!("{prefix}{number}").as_bytes())) {

@@ -1,11 +1,11 @@
-//! The code of everything that is inserted into one method.
+//! The code of all insertions into one method.
 
 use crate::plan::Action;
 use crate::splice::changes::Changes;
 use crate::splice::probe::ProbeWriter;
 use crate::splice::snippets::{Lowered, Snippets};
 
-/// The code of everything that is inserted into one method.
+/// The code of all insertions into one method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inserts<'s> {
     pub(crate) probes: ProbeWriter,
@@ -14,7 +14,7 @@ pub(crate) struct Inserts<'s> {
 }
 
 impl Inserts<'_> {
-    /// Operand stack slots that `action` needs.
+    /// Returns the operand stack slots that `action` needs.
     pub(crate) fn stack(&self, action: Action) -> u32 {
         match action {
             Action::Hit(_) => self.probes.hit_stack(),
@@ -24,13 +24,13 @@ impl Inserts<'_> {
         }
     }
 
-    /// Bytes of code of `action`.
+    /// Returns the bytes of code of `action`.
     #[inline]
     pub(crate) fn size(&self, action: Action) -> u32 {
         match action {
             Action::Hit(probe) => self.probes.hit_size(probe),
             Action::Insert(id) => self.snippets.get(id).map_or(0, Lowered::length),
-            // A change stands in the place of instructions, not in front of one.
+            // A change replaces instructions and inserts no code.
             Action::Change(_) | Action::Count(_) => 0,
         }
     }

@@ -1,4 +1,4 @@
-//! Where everything goes: decoding, locations, and positions after insertion.
+//! Layout of the new code: decoding, locations, and positions after insertion.
 
 mod decode;
 mod edits;

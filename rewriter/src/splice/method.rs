@@ -1,4 +1,4 @@
-//! One method, rewritten.
+//! Rewrites one method.
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
@@ -38,17 +38,16 @@ pub(crate) struct MethodScratch {
     pub(super) tables: CodeTables,
 }
 
-/// The rewriting of one method.
+/// The rewrite of one method.
 pub(crate) struct MethodSplice<'s, 'c, 'a> {
     pub(crate) class: &'c ClassFile<'a>,
     pub(crate) record: MethodRecord,
     pub(crate) probes: ProbeWriter,
     pub(crate) plan: &'s EditPlan,
     pub(crate) order: &'s [u64],
-    /// The plan inserts hits alone, none of them for [`Location::Unwind`], and the
-    /// short way is open.
+    /// True if the plan inserts only hits, none of them at [`Location::Unwind`], and the fast path is allowed.
     pub(crate) hits_alone: bool,
-    /// Some edit of the plan needs an [`Analysis`].
+    /// True if an edit of the plan needs an [`Analysis`].
     pub(crate) special: bool,
     pub(crate) pool: &'s mut PoolWriter,
     pub(crate) buffers: &'s mut MethodScratch,
@@ -149,14 +148,14 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         Ok([huge(index, layout.code.1, total), self.inverted(index)])
     }
 
-    /// Warns of a branch of the method that was inverted.
+    /// Returns a warning if a branch of the method was inverted.
     fn inverted(&self, method: MethodIndex) -> Option<Warning> {
         let far = self.buffers.layout.total > i16::MAX as u32;
         let mut inverted = self.buffers.layout.inverted();
         (far && inverted.next().is_some()).then_some(Warning::InvertedBranch { method })
     }
 
-    /// Adds the types behind each inverted branch, where the verifier reads frames.
+    /// Adds the types after each inverted branch, if the verifier reads frames.
     fn behind_inverted<'t>(
         &self,
         view: &Code<'_, 'a>,
@@ -183,8 +182,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         Ok(Some(analysis))
     }
 
-    /// Types the method's snippets and makes their code; none where there is
-    /// nothing but probes.
+    /// Types the method's snippets and lowers them; `None` for a method with only probes.
     fn analyse<'t>(
         &mut self,
         view: &Code<'_, 'a>,
@@ -208,7 +206,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         Ok(Some(analysis))
     }
 
-    /// The frames that snippets and the handler of `Unwind` need.
+    /// Returns the frames that snippets and the handler of `Unwind` need.
     fn extras<'t>(
         &self,
         analysis: &Analysis<'t>,
@@ -259,7 +257,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         extras(self.class, analysis, changes, &placement, layout)
     }
 
-    /// Resolves the method's changed instructions and makes their code.
+    /// Resolves and lowers the method's changed instructions.
     fn changes(&mut self, view: &Code<'_, 'a>, index: MethodIndex) -> Result<(), SkipReason> {
         let MethodScratch { changes, .. } = &mut *self.buffers;
         changes.clear();
@@ -275,7 +273,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         changes.lower(&context, self.pool)
     }
 
-    /// Local variables of the method and of what is added.
+    /// Returns `max_locals` including the added code.
     fn max_locals(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
         let MethodScratch {
             snippets, changes, ..
@@ -285,8 +283,8 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         u16::try_from(needed).map_err(|_| SkipReason::TooManyLocals)
     }
 
-    /// Room for the deepest edit: at entry the stack is empty, elsewhere it may
-    /// be as deep as it gets.
+    /// Returns `max_stack` with room for the deepest edit. The stack is empty at entry; at other locations it may have
+    /// its maximum depth.
     fn max_stack(&self, layout: &CodeLayout) -> Result<u16, SkipReason> {
         let deepest = u32::from(layout.max_stack);
         let mut edits = self
@@ -298,7 +296,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             snippets: &self.buffers.snippets,
             changes: &self.buffers.changes,
         };
-        // Where there are hits alone, the first that is not at the entry decides.
+        // With only hits, the first one after the entry decides.
         if self.hits_alone {
             let at_entry = edits.all(|edit| edit.point.location == Location::Entry);
             let below = if at_entry { 0 } else { deepest };
@@ -446,7 +444,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     }
 }
 
-/// A depth of the operand stack, if a method may have it.
+/// Checks a depth of the operand stack against the limit.
 fn slots(needed: u32) -> Result<u16, SkipReason> {
     if needed > MAX_STACK {
         return Err(SkipReason::StackTooDeep);

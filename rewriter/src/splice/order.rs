@@ -27,7 +27,7 @@ pub(crate) fn order_by_method(
     Ok(())
 }
 
-/// The edits of each method.
+/// Iterates over the methods with their edits.
 pub(crate) fn by_method(order: &[u64]) -> impl Iterator<Item = (MethodIndex, &[u64])> {
     order
         .chunk_by(|a, b| a >> 32 == b >> 32)
@@ -37,7 +37,7 @@ pub(crate) fn by_method(order: &[u64]) -> impl Iterator<Item = (MethodIndex, &[u
         })
 }
 
-/// The index of an edit in a key.
+/// Returns the index of the edit in a key.
 #[inline]
 pub(crate) fn edit_index(key: u64) -> usize {
     (key & 0xFF_FFFF) as usize

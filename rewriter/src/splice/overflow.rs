@@ -1,12 +1,11 @@
-//! Where a method may go on after the program ran out of stack: from there on nothing
-//! that is inserted may call.
+//! Code of a method that may run after a stack overflow was caught; inserted code there must not call.
 
 use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, ExceptionHandler, Instructions};
 use crate::plan::{Action, Edit, Location};
 use jvms::opcode;
 
-/// `StackOverflowError` and the classes it extends (JVMS 6.3).
+/// `StackOverflowError` and its superclasses (JVMS 6.3).
 const OVERFLOWS: [&[u8]; 4] = [
     b"java/lang/StackOverflowError",
     b"java/lang/VirtualMachineError",
@@ -14,11 +13,11 @@ const OVERFLOWS: [&[u8]; 4] = [
     b"java/lang/Throwable",
 ];
 
-/// Of a method with more handlers than these, all of it counts as reached from them.
+/// Maximum number of handlers to follow; beyond it, all code counts as reached from them.
 const MOST_HANDLERS: usize = 256;
 
-/// The lowest probe of the method that may be hit after an overflow was caught in it; all
-/// probes from there on are taken to be such. None where there is no such probe.
+/// Returns the lowest probe of the method that may run after a caught overflow; all higher probes then count as such.
+/// `None` if no probe may.
 pub(super) fn first_probe_behind<'e>(
     class: &ClassFile<'_>,
     code: &Code<'_, '_>,
@@ -43,7 +42,7 @@ pub(super) fn first_probe_behind<'e>(
             .filter_map(hits)
             .for_each(&mut note);
     }
-    // What unwinds the method gets every exception.
+    // The handler of `Unwind` catches every exception.
     if edits
         .clone()
         .any(|edit| edit.point.location == Location::Unwind)
@@ -53,16 +52,16 @@ pub(super) fn first_probe_behind<'e>(
     lowest
 }
 
-/// The instructions of a method that some of its handlers lead to.
+/// The instructions of a method that some of its handlers reach.
 struct Reached {
-    /// By bci.
+    /// Flags by bci.
     all: Vec<bool>,
-    /// Where to go on.
+    /// Instructions to continue from.
     left: Vec<usize>,
 }
 
 impl Reached {
-    /// What these handlers lead to; none where that is not followed.
+    /// Returns the instructions that these handlers reach; `None` if the limits are exceeded.
     fn from(
         code: &Code<'_, '_>,
         mut is_start: impl FnMut(&ExceptionHandler) -> bool,
@@ -77,7 +76,7 @@ impl Reached {
         };
         loop {
             reached.follow(code.bytes())?;
-            // What is reached may throw to any handler around it.
+            // Reached code may throw to any handler that covers it.
             let further = code.exception_table().filter(|row| {
                 let (from, to) = (usize::from(row.start), usize::from(row.end));
                 let covered = reached.all.get(from..to).unwrap_or_default();
@@ -93,7 +92,7 @@ impl Reached {
         }
     }
 
-    /// Goes on from what is left; none for code that is not understood, and subroutines.
+    /// Follows the remaining instructions; `None` for malformed code and subroutines.
     fn follow(&mut self, code: &[u8]) -> Option<()> {
         while let Some(mut at) = self.left.pop() {
             while !std::mem::replace(self.all.get_mut(at)?, true) {
@@ -113,7 +112,7 @@ impl Reached {
         Some(())
     }
 
-    /// Whether the place of an edit is behind one of these instructions, or in front.
+    /// Checks whether an edit is at one of these instructions. `Unwind` always is, `Entry` never.
     fn has(&self, edit: &Edit) -> bool {
         let at = match edit.point.location {
             Location::Entry => return false,

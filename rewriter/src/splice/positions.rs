@@ -1,14 +1,13 @@
-//! From bcis of the original code to positions in the new one.
+//! Maps bcis of the original code to positions in the new one.
 
-/// Where what was at a bci of the original code is now.
+/// New positions by bci of the original code.
 pub(crate) trait Positions {
-    /// New position of the label of `bci`; the end of the main line for the
-    /// length of the code.
+    /// Returns the new position of the label of `bci`; the end of the main line for the length of the code.
     fn label(&self, bci: u32) -> Option<u32>;
-    /// New position of what was inserted in front of that label.
+    /// Returns the new position of the code inserted before that label.
     fn start(&self, bci: u32) -> Option<u32>;
-    /// New position of the instruction at `bci`.
+    /// Returns the new position of the instruction at `bci`.
     fn instruction(&self, bci: u32) -> Option<u32>;
-    /// New position of the end of what stands before `bci`.
+    /// Returns the new end of the code that precedes `bci`.
     fn end(&self, bci: u32) -> Option<u32>;
 }

@@ -14,54 +14,55 @@ use crate::splice::report::SpliceError;
 use crate::storage::ProbeStorage;
 use jvms::opcode;
 
-/// Bytes of a hit that stores, but for what may stand in front of them.
+/// Bytes of a hit that stores, without the instruction that may precede it.
 const STORE: usize = 8;
 /// Bytes of a hit that calls.
 const CALL: usize = 5;
-/// Pool entries of a method of another class that hits call, but for the first: its name and descriptor, both together, and itself.
+/// Pool entries per method of another class that hits call: name, descriptor, name and type, method reference. The
+/// first one shares the descriptor.
 const POOL_ENTRIES: u16 = 4;
 
-/// Probes of one class or method, with the pool entries they use.
+/// Writes the probes of one class or method, with their pool entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeWriter {
-    /// What stands in front of a hit that stores.
+    /// The instruction before a hit that stores.
     key: Option<[u8; 3]>,
-    /// A hit of probe 0 that stores.
+    /// A storing hit of probe 0.
     hit: u64,
-    /// What hits call instead.
+    /// The methods that hits call instead.
     calls: Option<Calls>,
-    /// Hits of this probe and higher ones store all the same.
+    /// Hits of this probe and higher ones store in any case.
     stores_from: u32,
-    /// Some probe of the class, or then of the method, is beyond what `sipush` pushes.
+    /// True if a probe of the class, or of the current method, is above the range of `sipush`.
     far: bool,
     added: Added,
 }
 
-/// The methods that write the hits of one class, which follow one another in the pool.
+/// The methods that write the hits of one class; their pool entries are consecutive.
 #[derive(Debug, Clone, Copy)]
 struct Calls {
-    /// The number of the first one.
+    /// Number of the first one.
     first: u8,
     /// Pool index of the first one.
     method: u16,
     /// Pool index of the second one.
     next: u16,
-    /// Pool entries from each of the further ones to the next.
+    /// Distance of the pool indices of further ones.
     stride: u16,
 }
 
 /// The code of one hit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Hit {
-    /// What may stand in front, and what stores.
+    /// An optional first instruction, and the store.
     Store(Option<[u8; 3]>, [u8; STORE]),
-    /// The same with `i2c` behind `sipush`.
+    /// The same with `i2c` after `sipush`.
     FarStore(Option<[u8; 3]>, [u8; STORE + 1]),
     Call([u8; CALL]),
 }
 
 impl Hit {
-    /// Hands out the code in its parts.
+    /// Passes the code to `part`, piece by piece.
     #[inline(always)]
     pub(crate) fn each(self, mut part: impl FnMut(&[u8])) {
         match self {
@@ -83,7 +84,7 @@ impl Hit {
 }
 
 impl ProbeWriter {
-    /// Adds what `plan` needs to refer to; none when the pool is full.
+    /// Adds the pool entries for `plan`; `None` if the pool is full.
     pub(crate) fn new(
         class: &ClassFile<'_>,
         plan: &EditPlan,
@@ -141,9 +142,8 @@ impl ProbeWriter {
         })
     }
 
-    /// The same for one method of `class` with these edits. A program that ran out of
-    /// stack and goes on must not be made to call, so behind handlers that may catch
-    /// that, hits store.
+    /// Returns the writer for one method of `class` with these edits. Code after a caught stack overflow must not call,
+    /// so hits that its handlers reach store.
     #[inline]
     pub(crate) fn within(
         self,
@@ -164,25 +164,25 @@ impl ProbeWriter {
         }
     }
 
-    /// Bytes of each hit, if all of the method have the same number.
+    /// Returns the bytes of each hit, if they are the same for all of the method.
     #[inline]
     pub(super) fn uniform_size(&self) -> Option<u32> {
         let mixed = self.calls.is_some() && self.stores_from != u32::MAX;
         (!mixed).then(|| self.hit_size(0))
     }
 
-    /// The methods that are called if the hit of a probe is a call.
+    /// Returns the methods to call, if the hit of this probe is a call.
     #[inline]
     fn called(&self, probe: u32) -> Option<Calls> {
         self.calls.filter(|_| probe < self.stores_from)
     }
 
-    /// What the class gets besides the probes.
+    /// Returns the additions to the class.
     pub(crate) fn added(&self) -> Added {
         self.added
     }
 
-    /// Bytes of a hit of this probe.
+    /// Returns the bytes of a hit of this probe.
     #[inline]
     pub(super) fn hit_size(&self, probe: u32) -> u32 {
         if self.called(probe).is_some() {
@@ -192,7 +192,7 @@ impl ProbeWriter {
         key.plus(STORE).plus(usize::from(self.far)) as u32
     }
 
-    /// Operand stack slots that a hit needs.
+    /// Returns the operand stack slots that a hit needs.
     pub(super) fn hit_stack(&self) -> u32 {
         match self.calls {
             Some(_) if self.stores_from == u32::MAX => 1,
@@ -200,7 +200,7 @@ impl ProbeWriter {
         }
     }
 
-    /// The code of a hit, whose index has been checked.
+    /// Returns the code of a hit, whose index was checked.
     #[inline]
     pub(crate) fn hit(&self, probe: u32) -> Hit {
         match self.called(probe) {
@@ -217,13 +217,13 @@ impl ProbeWriter {
     }
 }
 
-/// The same with `i2c` behind `sipush`: the index is that of two bytes without a sign.
+/// Adds `i2c` after `sipush`, which makes the index unsigned.
 fn far_store([f0, f1, f2, push, i0, i1, value, store]: [u8; STORE]) -> [u8; STORE + 1] {
     [f0, f1, f2, push, i0, i1, opcode::I2C, value, store]
 }
 
 impl Calls {
-    /// The methods of `owner` with the numbers from `first` to `last`; none when the pool is full.
+    /// Adds the methods of `owner` numbered `first` to `last`; `None` if the pool is full.
     fn new(
         owner: &str,
         method: &str,
@@ -243,7 +243,7 @@ impl Calls {
             if calls.next == 0 {
                 calls.next = index;
             }
-            // Without the right index there is no hit: the plan is refused as if the pool was full.
+            // Without the computed index there is no hit: the plan is refused as for a full pool.
             if index != calls.method_of(number) {
                 return None;
             }
@@ -251,10 +251,10 @@ impl Calls {
         Some(calls)
     }
 
-    /// Those that the class itself gets, the first with this number.
+    /// Returns the methods added to the class; the first one has this number.
     fn own(methods: &HitMethods, first: u8) -> Self {
         let (method, stride) = (methods.first(), hit_methods::POOL_ENTRIES);
-        // Of a single one there is no second, so its index is not asked for.
+        // A single method has no second one, so `next` is unused.
         Self {
             first,
             method,
@@ -263,7 +263,7 @@ impl Calls {
         }
     }
 
-    /// Pool index of the method with this number.
+    /// Returns the pool index of the method with this number.
     fn method_of(&self, number: u8) -> u16 {
         match number.minus(self.first) {
             0 => self.method,
@@ -274,13 +274,13 @@ impl Calls {
     fn hit(&self, probe: u32) -> [u8; CALL] {
         let [number, low] = (probe as u16).to_be_bytes();
         let [m0, m1] = self.method_of(number).to_be_bytes();
-        // What is pushed is signed.
+        // The pushed byte is signed.
         let low = low.wrapping_sub(128);
         [opcode::BIPUSH, low, opcode::INVOKESTATIC, m0, m1]
     }
 }
 
-/// The edits of one method.
+/// Returns the edits of one method.
 fn of_method<'p>(plan: &'p EditPlan, edits: &'p [u64]) -> impl Iterator<Item = &'p Edit> + Clone {
     let edits = edits.iter();
     edits.filter_map(|key| plan.edits().get(edit_index(*key)))
@@ -291,7 +291,7 @@ fn is_far(edit: &Edit) -> bool {
     matches!(edit.action, Action::Hit(probe) if probe > MAX_SHORT_INDEX)
 }
 
-/// The first and the last of the methods that the hits of `plan` call; none if they are too many.
+/// Returns the first and the last of the methods that the hits of `plan` call; `None` if they are too many.
 fn methods_of(plan: &EditPlan) -> Option<(u8, u8)> {
     let hits = || {
         plan.edits().iter().filter_map(|edit| match edit.action {
@@ -302,13 +302,13 @@ fn methods_of(plan: &EditPlan) -> Option<(u8, u8)> {
     Some((hits().min()?, hits().max()?))
 }
 
-/// Whether `edit` inserts a hit into code that is there.
+/// Checks whether `edit` inserts a hit into existing code.
 #[inline]
 pub(super) fn is_hit(edit: &Edit) -> bool {
     matches!(edit.action, Action::Hit(_)) && edit.point.location != Location::Unwind
 }
 
-/// Asks whether every probe of `plan` has a place in `storage`.
+/// Checks that `storage` has room for every probe of `plan`.
 pub(crate) fn check(plan: &EditPlan, storage: &ProbeStorage<'_>) -> Result<(), SpliceError> {
     let mut lengths = storage.name_lengths().into_iter();
     if let Some(length) = lengths.find(|length| *length > usize::from(u16::MAX)) {

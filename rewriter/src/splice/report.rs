@@ -1,4 +1,4 @@
-//! What splicing did, and why it cannot be done.
+//! Results and errors of splicing.
 
 use thiserror::Error;
 
@@ -6,25 +6,24 @@ use crate::edits::StructureError;
 use crate::index::MethodIndex;
 use crate::plan::SkipReason;
 
-/// What splicing did.
+/// The result of a splice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpliceReport {
     /// Number of methods that were changed.
     pub rewritten: u32,
     /// Number of edits that were applied.
     pub edits: u32,
-    /// Methods left alone although the plan edits them, and why.
+    /// Methods that stay unchanged although the plan edits them, and the reasons.
     pub skipped: Vec<(MethodIndex, SkipReason)>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// Number of class edits that were applied: all of the plan's, or none.
     pub class_edits: u32,
-    /// Why the class was left as it is, with all its methods, although the plan
-    /// has class edits.
+    /// The reason why the whole class stays unchanged, if its class edits were refused.
     pub refused: Option<StructureError>,
 }
 
-/// Something worth saying about a method that was changed.
+/// A warning about a changed method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -40,7 +39,7 @@ pub enum Warning {
         /// Length of its code now.
         after: u32,
     },
-    /// A conditional branch spans more than 32 KB now.
+    /// A conditional branch now spans more than 32 KB.
     #[error(
         "a branch of method {method} does not reach any more, and became its inverse around a `goto_w`"
     )]
@@ -50,17 +49,17 @@ pub enum Warning {
     },
 }
 
-/// Why a plan cannot be applied at all.
+/// The reason why a plan cannot be applied at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpliceError {
-    /// The plan has a counter, of which only who merges plans knows where it is kept.
+    /// The plan has a counter, whose storage only the merging caller knows.
     #[error("probe {probe} counts, and a merged plan has the counter's code in its place")]
     Counter {
         /// The probe.
         probe: u32,
     },
-    /// A probe's index is beyond what an array holds.
+    /// A probe's index exceeds the length of an array.
     #[error("probe {probe} exceeds index 65535; register the class in a fresh array")]
     ProbeOutOfRange {
         /// The probe.
@@ -79,7 +78,7 @@ pub enum SpliceError {
     NoSuchMethod {
         /// The index in the plan.
         method: MethodIndex,
-        /// How many methods there are.
+        /// Number of methods.
         count: u32,
     },
 }

@@ -8,16 +8,16 @@ use crate::pool::PoolWriter;
 use crate::snippet::SnippetId;
 use crate::splice::analysis::{Analysis, Inserted};
 
-/// The code of a method's snippets; all tables are reused for the next.
+/// The code of a method's snippets; all tables are reused for the next method.
 #[derive(Debug, Default)]
 pub(crate) struct Snippets {
-    /// Each snippet that the method uses once, by its number.
+    /// Each snippet of the method once, by its number.
     ids: Vec<SnippetId>,
     lowered: Vec<Lowered>,
     code: Vec<u8>,
-    /// Where each operation begins in its snippet's code, and where that ends.
+    /// The offset of each operation in its snippet's code, and that of the end.
     offsets: Vec<u32>,
-    /// Slots of the method and of the snippets.
+    /// Local variable slots of the method and of the snippets.
     pub(crate) locals: u32,
 }
 
@@ -44,7 +44,7 @@ impl Snippets {
             .unwrap_or_default()
     }
 
-    /// Where each operation begins in the snippet's code, and where that ends.
+    /// Returns the offset of each operation in the snippet's code, and that of the end.
     pub(crate) fn offsets(&self, id: SnippetId) -> &[u32] {
         let range = self
             .get(id)
@@ -54,7 +54,7 @@ impl Snippets {
             .unwrap_or_default()
     }
 
-    /// Makes the code of all snippets of a method.
+    /// Lowers all snippets of a method.
     pub(crate) fn lower(
         &mut self,
         analysis: &Analysis<'_>,
@@ -95,15 +95,15 @@ impl Snippets {
     }
 }
 
-/// The code of one snippet in one method, wherever it stands in it.
+/// The code of one snippet in one method, the same at each of its locations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lowered {
-    /// Its bytes in the code of all snippets of the method.
+    /// The start of its bytes in the code of all snippets of the method.
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Its offsets among those of all.
+    /// The range of its offsets in the shared list.
     pub(crate) offsets: (u32, u32),
-    /// Operand stack slots it needs, with what it finds there.
+    /// Operand stack slots that it needs, with the values at its start.
     pub(crate) stack: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Tables of a method that name bcis, moved (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
+//! Moves the bcis in a method's tables (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
 //!
-//! Their size does not change, so they are copied and then patched in place.
+//! The size of these tables stays the same, so they are copied and then patched in place.
 
 use crate::arithmetic::{Exact, Known, u2};
 use crate::bytes::write_at;
@@ -18,8 +18,8 @@ fn bad_bci(bci: u32) -> SkipReason {
     ReadError::BadInstruction { bci, offset: 0 }.into()
 }
 
-/// Appends the exception table with its count: the method's own handlers, the same
-/// around trampolines, then those of everything in `covered` (from, to) for `Unwind`.
+/// Appends the exception table with its count: the method's own rows, rows for trampolines, then rows for the ranges
+/// (start, end) in `covered` for `Unwind`.
 pub(crate) fn exception_table(
     (handlers, code): (&[[u8; 8]], &[u8]),
     covered: &[(u32, u32)],
@@ -38,7 +38,7 @@ pub(crate) fn exception_table(
     Ok(())
 }
 
-/// Where a trampoline stands, and the jump that leads over it.
+/// A trampoline's range, and its jump.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EdgeCode {
     from: u32,
@@ -47,12 +47,10 @@ pub(crate) struct EdgeCode {
     target: u32,
 }
 
-/// Appends a row for each run of trampolines that a handler has to cover: those whose
-/// jumps begin and end where it leads from.
+/// Appends a row for each run of trampolines that a handler must cover: those whose jumps begin and end in its range.
 ///
-/// Else an exception there would pass the handler by, and a JVM's compilers would find
-/// a monitor that nobody releases, and not compile the method (HotSpot: "unbalanced
-/// monitors").
+/// Otherwise an exception there would bypass the handler. A JVM's compilers would also find an unreleased monitor and
+/// not compile the method (HotSpot: "unbalanced monitors").
 fn around_edges(
     handlers: &[[u8; 8]],
     layout: &Layout,
@@ -99,7 +97,7 @@ fn write_row((from, to): (u32, u32), row: &[u8; 8], layout: &Layout, out: &mut V
     out.extend_from_slice(&[t0, t1]);
 }
 
-/// Appends an entry of the exception table for each range that `Unwind` covers.
+/// Appends a row of the exception table for each range that `Unwind` covers.
 fn covered_ranges(
     covered: &[(u32, u32)],
     layout: &Layout,
@@ -116,7 +114,7 @@ fn covered_ranges(
     Ok(())
 }
 
-/// Appends the exception table's entries.
+/// Appends the exception table's rows.
 fn exceptions(
     handlers: &[[u8; 8]],
     code: &[u8],
@@ -139,9 +137,9 @@ fn exceptions(
     Ok(())
 }
 
-/// Where the range of this row begins now. What stands in front of its first label is
-/// of the way from the instruction before: covered if that is, or if it takes the
-/// monitor that the handler releases.
+/// Returns the new start of this row's range. Code before its first label is on the path from the preceding
+/// instruction. It is covered if that instruction is, or if that instruction enters the monitor that the handler
+/// releases.
 fn range_start(
     handlers: &[[u8; 8]],
     row: &[u8; 8],
@@ -160,8 +158,8 @@ fn range_start(
     Some(if covered() { start } else { label })
 }
 
-/// Moves what an attribute of `Code` other than `StackMapTable` says in `table`, where
-/// its contents were copied to; false where nobody knows what it says.
+/// Moves the bcis in `table`, a copy of an attribute of `Code` other than `StackMapTable`. Returns false if its format
+/// is unknown.
 pub(crate) fn relocate(
     kind: CodeTable,
     attribute: &Attribute<'_>,
@@ -179,8 +177,7 @@ pub(crate) fn relocate(
     Ok(true)
 }
 
-/// The rows of a table that begins with their count; what follows them is left
-/// as it is.
+/// Returns the rows of a table after its count; bytes after them stay unchanged.
 fn rows<'t, const N: usize>(
     attribute: &Attribute<'_>,
     table: &'t mut [u8],
@@ -191,8 +188,7 @@ fn rows<'t, const N: usize>(
     Ok(rows.as_chunks_mut::<N>().0.iter_mut().take(count))
 }
 
-/// Where a range or line that begins at `bci` begins now: at bci 0 it covers
-/// what is inserted at entry.
+/// Returns the new start of a range or line at `bci`. At bci 0 it includes the code inserted at entry.
 #[inline]
 fn begin(bci: u16, layout: &Layout) -> Option<u16> {
     if bci == 0 {
@@ -213,7 +209,7 @@ fn lines(attribute: &Attribute<'_>, table: &mut [u8], layout: &Layout) -> Result
     Ok(())
 }
 
-/// Moves a start and length; what lies outside the code is left as it is.
+/// Moves a start and length; values outside the code stay unchanged.
 #[inline]
 fn range(row: &mut [u8], layout: &Layout) {
     let Some(row) = row.first_chunk_mut::<4>() else {
@@ -238,8 +234,8 @@ fn variables(
     Ok(())
 }
 
-/// `StackMap` of CLDC (its specification, appendix 1): frames in full, each with
-/// its bci. Only CLDC's verifier reads it, so trampolines get no frames in it.
+/// Moves `StackMap` of CLDC (its specification, appendix 1): full frames, each with its bci. Only CLDC's verifier reads
+/// it, so trampolines get no frames in it.
 fn cldc_frames(
     attribute: &Attribute<'_>,
     table: &mut [u8],
@@ -278,8 +274,7 @@ fn cldc_type(cursor: &mut Cursor<'_>, table: &mut [u8], layout: &Layout) -> Resu
     Ok(())
 }
 
-/// `CharacterRangeTable` of `javac -Xjcov`: first bci, last bci, and where that
-/// is in the source.
+/// Moves `CharacterRangeTable` of `javac -Xjcov`: first bci, last bci, and the source range.
 fn character_ranges(
     attribute: &Attribute<'_>,
     table: &mut [u8],
@@ -320,7 +315,7 @@ fn type_annotations(
     Ok(())
 }
 
-/// One `target_info` (JVMS tables 4.7.20-A and B).
+/// Moves one `target_info` (JVMS tables 4.7.20-A and B).
 fn type_target(
     kind: u8,
     cursor: &mut Cursor<'_>,

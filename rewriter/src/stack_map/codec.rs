@@ -1,4 +1,4 @@
-//! Frames and verification types as bytes, read and written.
+//! Frames and verification types as bytes.
 
 use crate::arithmetic::Exact;
 use crate::cursor::Cursor;
@@ -28,7 +28,7 @@ pub(crate) struct VerificationType {
 }
 
 impl VerificationType {
-    /// A type without more than its tag.
+    /// Creates a type that consists only of its tag.
     pub(crate) fn plain(tag: u8) -> Self {
         VerificationType { tag, value: 0 }
     }
@@ -45,16 +45,16 @@ impl VerificationType {
     }
 }
 
-/// What a frame says of the frame before it.
+/// The form of a frame, relative to the frame before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// `same_frame`, `same_frame_extended`: the same locals, an empty stack.
     Same,
     /// `same_locals_1_stack_item_frame`, also extended; the type follows.
     SameLocals1StackItem,
-    /// `chop_frame`: so many locals fewer, one to three.
+    /// `chop_frame`: this many locals fewer, one to three.
     Chop(u8),
-    /// `append_frame`: so many locals more, one to three; their types follow.
+    /// `append_frame`: this many locals more, one to three; their types follow.
     Append(u8),
     /// `full_frame`: the number of locals and their types follow, then those of
     /// the stack.
@@ -64,7 +64,7 @@ pub(crate) enum FrameKind {
 const EXTENDED: u8 = 251;
 const EXTENDED_1_STACK_ITEM: u8 = 247;
 const FULL: u8 = 255;
-/// First `offset_delta` that a tag has no room for.
+/// The first `offset_delta` that does not fit into a tag.
 const LONG_DELTA: u16 = 64;
 
 impl FrameKind {
@@ -91,19 +91,18 @@ impl FrameKind {
     }
 }
 
-/// Reads a table frame by frame. What follows the head of a frame has to be read
-/// before the next frame is.
+/// Reads a table frame by frame. The caller reads the types of a frame before the next frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackMapReader<'a> {
     cursor: Cursor<'a>,
-    /// Frames that have not been read.
+    /// Number of unread frames.
     left: u16,
-    /// First bci that the next frame can have: behind that of the last one.
+    /// First possible bci of the next frame, after the last one.
     next: u32,
 }
 
 impl<'a> StackMapReader<'a> {
-    /// Begins with the contents of the attribute, which stand at `offset`.
+    /// Starts with the contents of the attribute at `offset`.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: u32) -> Result<Self, ReadError> {
         let mut cursor = Cursor::new(bytes, offset);
@@ -115,22 +114,22 @@ impl<'a> StackMapReader<'a> {
         })
     }
 
-    /// How many frames have not been read.
+    /// Returns the number of unread frames.
     pub(crate) fn left(&self) -> u16 {
         self.left
     }
 
-    /// Where in the class file it reads.
+    /// Returns the position in the class file.
     pub(crate) fn offset(&self) -> u32 {
         self.cursor.offset()
     }
 
-    /// The bci of the last frame that was read.
+    /// Returns the bci of the last frame read.
     pub(crate) fn last(&self) -> Option<u32> {
         self.next.checked_sub(1)
     }
 
-    /// Reads tag and `offset_delta` of the next frame: what it is, and its bci.
+    /// Reads tag and `offset_delta` of the next frame; returns its form and its bci.
     #[inline(always)]
     pub(crate) fn frame(&mut self) -> Result<Option<(FrameKind, u32)>, ReadError> {
         let Some(left) = self.left.checked_sub(1) else {
@@ -182,36 +181,36 @@ impl<'a> StackMapReader<'a> {
         Ok(VerificationType { tag, value })
     }
 
-    /// Expects that nothing follows the last frame.
+    /// Checks that no bytes follow the last frame.
     pub(crate) fn finish(&self) -> Result<(), ReadError> {
         self.cursor.finish("StackMapTable")
     }
 }
 
-/// A tag that no version defines, in front of `behind`.
+/// Creates the error for an unassigned tag before `behind`.
 #[cold]
 fn unknown(tag: u8, behind: u32) -> ReadError {
     let offset = behind.saturating_sub(1);
     ReadError::UnknownFrame { offset, tag }
 }
 
-/// A frame behind every bci that there can be.
+/// Creates the error for a frame after the highest possible bci.
 #[cold]
 fn too_far(offset: u32) -> ReadError {
     let bci = u32::MAX;
     ReadError::BadInstruction { bci, offset }
 }
 
-/// The distance to the next frame as frames count it.
+/// Computes the `offset_delta` of consecutive frames.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas {
-    /// First position that the next frame can have.
+    /// First possible position of the next frame.
     next: u32,
 }
 
 impl Deltas {
-    /// The `offset_delta` of a frame at `position`; none when it does not stand
-    /// behind the last one, or is too far from it.
+    /// Returns the `offset_delta` of a frame at `position`. `None` if it does not follow the last one, or is too far
+    /// from it.
     #[inline]
     pub(crate) fn next(&mut self, position: u32) -> Option<u16> {
         let delta = position.checked_sub(self.next)?;

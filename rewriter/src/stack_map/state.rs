@@ -1,4 +1,4 @@
-//! Frames followed from the first (JVMS 4.10.1.6).
+//! Expands frames one after another (JVMS 4.10.1.6).
 
 use jvms::descriptor::{BaseType, FieldType, Parameters};
 
@@ -6,17 +6,16 @@ use crate::class::{ClassFile, Method};
 use crate::error::ReadError;
 use crate::stack_map::codec::{FrameKind, StackMapReader, VerificationType, item};
 
-/// A type of a frame that has been followed to.
+/// A type in an expanded frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FollowedType {
-    /// As the table holds it.
+    /// A type from the table.
     Written(VerificationType),
-    /// The class of a parameter, which has no pool entry yet: where its name
-    /// begins in the descriptor, and its length.
+    /// The class of a parameter, which has no pool entry yet: start and length of its name in the descriptor.
     Parameter(u16, u16),
 }
 
-/// What frames depend on besides their table.
+/// The properties of a method on which its frames depend.
 pub(crate) struct FrameContext<'c, 'a> {
     pub(crate) class: &'c ClassFile<'a>,
     pub(crate) method: Method<'c, 'a>,
@@ -24,19 +23,19 @@ pub(crate) struct FrameContext<'c, 'a> {
     pub(crate) limits: (u16, u16),
 }
 
-/// The name that [`FollowedType::Parameter`] stands for.
+/// Returns the name in a [`FollowedType::Parameter`].
 pub(crate) fn parameter_name(descriptor: &[u8], (start, length): (u16, u16)) -> Option<&[u8]> {
     descriptor
         .get(usize::from(start)..)?
         .get(..usize::from(length))
 }
 
-/// A frame at `bci` that does not fit its method.
+/// Creates the error for a frame at `bci` that does not fit its method.
 pub(crate) fn bad_frame(bci: u32, offset: u32) -> ReadError {
     ReadError::BadInstruction { bci, offset }
 }
 
-/// The frame that has been followed to.
+/// The current frame, expanded.
 #[derive(Debug, Default)]
 pub(crate) struct FrameState {
     pub(crate) locals: Vec<FollowedType>,
@@ -44,7 +43,7 @@ pub(crate) struct FrameState {
 }
 
 impl FrameState {
-    /// The frame at bci 0, from the method's descriptor.
+    /// Computes the frame at bci 0 from the method's descriptor.
     pub(crate) fn initial(&mut self, context: &FrameContext<'_, '_>) -> Result<(), ReadError> {
         self.locals.clear();
         self.stack.clear();
@@ -63,7 +62,7 @@ impl FrameState {
             self.locals.push(FollowedType::Written(this));
         }
         let descriptor = method.descriptor().as_bytes();
-        // One whose index leads nowhere would get a meaning when the pool grows.
+        // An index out of the pool could refer to an entry appended later.
         if descriptor.first() != Some(&b'(') {
             return Err(bad_frame(0, 0));
         }
@@ -82,7 +81,7 @@ impl FrameState {
         Ok(())
     }
 
-    /// Reads the next frame and applies it; its bci, none behind the last.
+    /// Reads and applies the next frame; returns its bci, or `None` after the last one.
     pub(crate) fn step(
         &mut self,
         reader: &mut StackMapReader<'_>,
@@ -131,7 +130,7 @@ fn push(
     Ok(())
 }
 
-/// The parameter whose type begins at `start` of the descriptor.
+/// Returns the type of the parameter at `start` of the descriptor.
 fn parameter(found: FieldType<'_>, start: usize) -> Option<FollowedType> {
     let (start, length) = match found {
         FieldType::Base(base) => {

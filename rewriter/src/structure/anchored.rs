@@ -1,5 +1,5 @@
-//! Whether every index of a class leads into its constant pool. One that leads
-//! behind the end would get a meaning when the pool grows.
+//! Checks that every index of a class is within its constant pool. Otherwise an index after the end could refer to an
+//! appended entry later.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::{Attributes, ClassFile};
@@ -8,8 +8,7 @@ use crate::error::ReadError;
 use crate::index::PoolIndex;
 use jvms::constant_tag;
 
-/// Expects it of pool entries, interfaces, members, and the names of attributes
-/// outside of code.
+/// Checks pool entries, interfaces, members, and the names of attributes outside code.
 pub(super) fn anchored(class: &ClassFile<'_>) -> Result<(), ReadError> {
     let check = IndexCheck {
         bytes: class.bytes(),
@@ -85,7 +84,7 @@ impl IndexCheck<'_> {
         Ok(())
     }
 
-    /// Name and descriptor of a member that begins at `start`.
+    /// Checks name and descriptor of a member at `start`.
     fn member(&self, start: usize, structure: &'static str) -> Result<(), ReadError> {
         self.at(start.plus(2), structure)?;
         self.at(start.plus(4), structure)

@@ -1,4 +1,4 @@
-//! Annotations written (JVMS 4.7.16).
+//! Writes annotations (JVMS 4.7.16).
 
 use crate::arithmetic::Exact;
 use crate::edits::{Annotation, ElementValue, StructureError};
@@ -112,7 +112,7 @@ fn element(
     Ok(())
 }
 
-/// A text of the pool.
+/// Returns the pool index of a text.
 pub(super) fn pool_text(pool: &mut PoolWriter, text: &str) -> Result<u16, StructureError> {
     let bytes = modified_utf8::encode(text);
     if bytes.len() > usize::from(u16::MAX) {

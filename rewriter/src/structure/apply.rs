@@ -1,4 +1,4 @@
-//! The class edits of a plan, applied.
+//! Applies the class edits of a plan.
 
 use crate::class::ClassFile;
 use crate::edits::{ClassEdit, NewMethod, StructureError};
@@ -20,7 +20,7 @@ use jvms::modified_utf8;
 #[derive(Debug)]
 pub(crate) struct NewStructure {
     pub(crate) bytes: Vec<u8>,
-    /// What is left of the plan, in the names of the new class.
+    /// The rest of the plan, in the names of the new class.
     pub(crate) plan: EditPlan,
 }
 
@@ -42,8 +42,7 @@ pub(crate) fn apply_class_edits(
     Ok(rest(plan, &names, bytes))
 }
 
-/// Asks whether the JVM would take the class with this edit in the place of the
-/// one that is loaded.
+/// Checks that the JVM would accept this edit in a loaded class.
 pub(crate) fn allowed(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), StructureError> {
     let mut plan = EditPlan::new();
     plan.edit_class(edit.clone())
@@ -56,7 +55,7 @@ pub(crate) fn allowed(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), Str
     }
 }
 
-/// Asks whether a new body fits its method.
+/// Checks that a new body fits its method.
 pub(crate) fn fits(class: &ClassFile<'_>, edit: &ClassEdit) -> Result<(), StructureError> {
     let mut pool = PoolWriter::default();
     pool.begin(class.pool().count());
@@ -115,7 +114,7 @@ pub(crate) fn extended(
     extend(class, edits)
 }
 
-/// The class with what is left of the plan: its edits of code.
+/// Returns the class with the rest of the plan: its edits of code.
 pub(crate) fn rest(plan: &EditPlan, names: &Names, bytes: Vec<u8>) -> NewStructure {
     let plan = if names.is_empty() {
         plan.map(Clone::clone, Clone::clone)

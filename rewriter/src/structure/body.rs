@@ -1,4 +1,4 @@
-//! Whole methods made of a snippet, and those that only call a native one.
+//! Methods assembled from a snippet, and wrappers of native methods.
 
 use crate::arithmetic::{Exact, Known};
 use crate::bytes::write_at;
@@ -34,7 +34,7 @@ impl Signature<'_> {
     }
 }
 
-/// The contents of `Code` of a method whose code is `snippet`.
+/// Assembles the contents of `Code` for a method with the code of `snippet`.
 pub(crate) fn assemble(
     class: &ClassFile<'_>,
     signature: &Signature<'_>,
@@ -111,7 +111,7 @@ pub(crate) fn assemble(
     Ok(out)
 }
 
-/// `Code` up to its attributes, without exception table.
+/// Returns `Code` up to its attributes, without exception table.
 fn head(max_stack: u16, max_locals: u16, code: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(code.len().plus(32));
     out.extend_from_slice(&max_stack.to_be_bytes());
@@ -122,7 +122,7 @@ fn head(max_stack: u16, max_locals: u16, code: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A typed snippet with the places of its operations.
+/// A typed snippet with the offsets of its operations.
 struct Body<'b, 't, 's> {
     snippet: &'t Snippet,
     context: &'b TypingContext<'t, 's>,
@@ -131,10 +131,9 @@ struct Body<'b, 't, 's> {
 }
 
 impl Body<'_, '_, '_> {
-    /// The contents of `StackMapTable` (JVMS 4.7.4), all frames in full; empty
-    /// if no frame is needed.
+    /// Returns the contents of `StackMapTable` (JVMS 4.7.4), all frames in full; empty if no frame is needed.
     fn frames(&self, pool: &mut PoolWriter) -> Result<Vec<u8>, StructureError> {
-        // Of labels at one place the last has seen what arrives at the others.
+        // Of labels at one offset, the last one has the joined types of all.
         let mut places: Vec<(u32, Label)> = Vec::new();
         for (operation, at) in self.snippet.operations().iter().zip(self.offsets) {
             if let Operation::Label(label) = operation {
@@ -195,8 +194,8 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// The contents of `Code` of a method that hands its arguments to `target`, a
-/// method of the same class, and returns what that returns.
+/// Returns the contents of `Code` for a method that passes its arguments to `target`, a method of the same class, and
+/// returns its result.
 pub(crate) fn call(is_static: bool, descriptor: &[u8], target: u16) -> Vec<u8> {
     let mut code = Vec::new();
     let mut slot = 0_u32;

@@ -1,11 +1,11 @@
-//! Whether a class has anything twice.
+//! Detects duplicates in a class.
 
 use std::collections::HashSet;
 
 use crate::class::ClassFile;
 use crate::edits::StructureError;
 
-/// Expects each field, method and interface once (JVMS 4.1, 4.5, 4.6): new names can make two of them the same.
+/// Checks that fields, methods and interfaces are distinct (JVMS 4.1, 4.5, 4.6): new names can make two of them equal.
 pub(crate) fn expect_distinct(class: &ClassFile<'_>) -> Result<(), StructureError> {
     let twice = |what: String| StructureError::Twice { what };
     let mut seen = HashSet::new();

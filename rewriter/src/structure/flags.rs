@@ -1,4 +1,4 @@
-//! Which access flags members may have (JVMS 4.5, 4.6).
+//! Access flags that members may have (JVMS 4.5, 4.6).
 
 use jvms::access_flags::{
     ACC_ABSTRACT, ACC_FINAL, ACC_NATIVE, ACC_PRIVATE, ACC_PROTECTED, ACC_PUBLIC, ACC_STATIC,
@@ -9,7 +9,7 @@ fn one_access(flags: u16) -> bool {
     (flags & (ACC_PUBLIC | ACC_PRIVATE | ACC_PROTECTED)).count_ones() <= 1
 }
 
-/// JVMS 4.5.
+/// Checks the flags of a field (JVMS 4.5).
 pub(super) fn field_flags(flags: u16, interface: bool) -> Result<(), &'static str> {
     if interface {
         let rest = flags & !ACC_SYNTHETIC;
@@ -26,7 +26,7 @@ pub(super) fn field_flags(flags: u16, interface: bool) -> Result<(), &'static st
     Ok(())
 }
 
-/// JVMS 4.6.
+/// Checks the flags of a method (JVMS 4.6).
 pub(super) fn method_flags(
     flags: u16,
     name: &str,

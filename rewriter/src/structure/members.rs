@@ -1,4 +1,4 @@
-//! Members, interfaces, annotations and attributes added to a class.
+//! Adds members, interfaces, annotations and attributes to a class.
 
 use jvms::access_flags::{ACC_NATIVE, ACC_STATIC};
 use std::collections::HashMap;
@@ -21,18 +21,18 @@ use jvms::modified_utf8;
 const VISIBLE: &str = "RuntimeVisibleAnnotations";
 const INVISIBLE: &str = "RuntimeInvisibleAnnotations";
 
-/// What one attribute table gets.
+/// The additions to one attribute table.
 #[derive(Default)]
 struct Extra {
-    /// Annotations, and how many: visible, invisible.
+    /// Annotations and their number: visible, invisible.
     annotations: [(Vec<u8>, u16); 2],
-    /// Whole attributes, and how many.
+    /// Whole attributes and their number.
     attributes: (Vec<u8>, u16),
     /// New contents of `Code`.
     code: Option<Vec<u8>>,
 }
 
-/// A class with what is added to it, to be written.
+/// A class with its additions, ready to be written.
 struct Extension<'e, 'a> {
     class: &'e ClassFile<'a>,
     pool: PoolWriter,
@@ -40,12 +40,12 @@ struct Extension<'e, 'a> {
     fields: (Vec<u8>, u16),
     methods: (Vec<u8>, u16),
     extras: HashMap<Target, Extra>,
-    /// New name of a native method.
+    /// New names of native methods.
     natives: HashMap<MethodIndex, u16>,
     out: Vec<u8>,
 }
 
-/// The class file with everything that `edits` add. They have been validated.
+/// Returns the class file with the additions of `edits`, which were validated.
 pub(crate) fn extend(
     class: &ClassFile<'_>,
     edits: &[ClassEdit],
@@ -67,7 +67,7 @@ pub(crate) fn extend(
     Ok(extension.out)
 }
 
-/// An attribute of annotations without their count.
+/// Creates the error for an attribute of annotations without their count.
 fn cut_off(offset: u32, needed: u32) -> ReadError {
     ReadError::Truncated {
         structure: "num_annotations",
@@ -217,8 +217,7 @@ impl Extension<'_, '_> {
         Ok(())
     }
 
-    /// Renames the native and adds the method that calls it, with the same
-    /// attributes.
+    /// Renames the native method and adds the method that calls it, with the same attributes.
     fn wrapper(&mut self, wrapper: &PrefixedNative) -> Result<(), StructureError> {
         let class = self.class;
         let index = wrapper.method;
@@ -303,7 +302,7 @@ impl Extension<'_, '_> {
         self.out.extend_from_slice(piece.unwrap_or_default());
     }
 
-    /// Writes the count at `at`, raised by `more`.
+    /// Writes the count at `at`, increased by `more`.
     fn counted(&mut self, at: usize, more: u16, what: &'static str) -> Result<(), StructureError> {
         let count = u16_at(self.class.bytes(), at).known();
         let count = count
@@ -313,8 +312,7 @@ impl Extension<'_, '_> {
         Ok(())
     }
 
-    /// The names of annotation attributes that are going to be written; before
-    /// the pool is.
+    /// Adds the names of required annotation attributes, before the pool is written.
     fn annotation_names(&mut self) -> Result<(), StructureError> {
         for (at, name) in [VISIBLE, INVISIBLE].into_iter().enumerate() {
             let mut extras = self.extras.values();
@@ -325,7 +323,7 @@ impl Extension<'_, '_> {
         Ok(())
     }
 
-    /// Writes the attribute table at `at` with what it gets.
+    /// Writes the attribute table at `at` with its additions.
     fn table(
         &mut self,
         at: usize,

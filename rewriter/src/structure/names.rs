@@ -1,4 +1,4 @@
-//! Old names to new ones, in every form in which class files write names.
+//! Maps old names to new ones, in every form of name in class files.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use jvms::modified_utf8;
 /// Name and descriptor.
 type Key = (Vec<u8>, Vec<u8>);
 
-/// What is renamed.
+/// The renames.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Internal names.
+    /// Types by internal name.
     types: HashMap<Vec<u8>, Vec<u8>>,
     /// New names by owner, then by name and descriptor.
     members: HashMap<Vec<u8>, HashMap<Key, Vec<u8>>>,
 }
 
-/// What a text of the pool is used as.
+/// The use of a text in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Role {
     /// Internal name or array descriptor, of a `CONSTANT_Class`.
@@ -62,23 +62,23 @@ impl Names {
         !self.members.is_empty()
     }
 
-    /// The new name of a member; none if it keeps its own.
+    /// Returns the new name of a member, if it is renamed.
     pub(crate) fn member(&self, owner: &[u8], name: &[u8], descriptor: &[u8]) -> Option<&[u8]> {
         let members = self.members.get(owner)?;
-        // The map's key owns its texts, and this is asked for few owners only.
+        // The map's key owns its texts; few owners reach this point.
         let key = (name.to_vec(), descriptor.to_vec());
         members.get(&key).map(Vec::as_slice)
     }
 
-    /// The new name of some member of `owner` with this name, whatever its
-    /// descriptor: annotations name members so.
+    /// Returns the new name of a member of `owner` with this name and any descriptor, because annotations name members
+    /// without descriptor.
     pub(crate) fn member_by_name(&self, owner: &[u8], name: &[u8]) -> Option<&[u8]> {
         let members = self.members.get(owner)?;
         let mut found = members.iter().filter(|((old, _), _)| old == name);
         found.next().map(|(_, new)| new.as_slice())
     }
 
-    /// The new form of a text; none if it stays as it is.
+    /// Returns the new form of a text, if it changes.
     pub(crate) fn text(&self, role: Role, old: &[u8]) -> Option<Vec<u8>> {
         if self.types.is_empty() {
             return None;
@@ -90,7 +90,7 @@ impl Names {
         (new != old).then_some(new)
     }
 
-    /// Whether some member or member class called `old` is called `new` now.
+    /// Checks whether a member or member class is renamed from `old` to `new`.
     pub(crate) fn gives(&self, old: &[u8], new: &[u8]) -> bool {
         let members = self.members.values().flatten();
         let mut members = members.map(|((from, _), to)| (from.as_slice(), to.as_slice()));
@@ -102,7 +102,7 @@ impl Names {
         members.any(|pair| pair == (old, new)) || simple()
     }
 
-    /// A name with its new form.
+    /// Returns a name in its new form.
     pub(crate) fn string(&self, role: Role, old: &str) -> String {
         match self.text(role, &modified_utf8::encode(old)) {
             Some(new) => modified_utf8::Utf8::new(&new)
@@ -112,7 +112,7 @@ impl Names {
         }
     }
 
-    /// A member's names with their new forms.
+    /// Returns a member's names in their new forms.
     pub(crate) fn member_name(&self, old: &MemberName) -> MemberName {
         let owner = modified_utf8::encode(&old.owner);
         let name = modified_utf8::encode(&old.name);
@@ -127,13 +127,13 @@ impl Names {
         }
     }
 
-    /// An internal name, renamed or not.
+    /// Returns the current internal name for an old one.
     pub(crate) fn class<'n>(&'n self, old: &'n [u8]) -> &'n [u8] {
         self.types.get(old).map_or(old, Vec::as_slice)
     }
 
-    /// The new simple name of a member class (JVMS 4.7.6): what follows the last
-    /// `$` (or `/`) of its new name, without the digits of a local class.
+    /// Returns the new simple name of a member class (JVMS 4.7.6): the part of its new name after the last `$` (or
+    /// `/`), without the digits of a local class.
     pub(crate) fn simple<'n>(&'n self, class: &[u8]) -> Option<&'n [u8]> {
         let new = self.types.get(class)?;
         let behind = |mark: u8| new.iter().rposition(|byte| *byte == mark);
@@ -146,7 +146,7 @@ impl Names {
         named.or(Some(name)).filter(|name| !name.is_empty())
     }
 
-    /// A descriptor or signature with new names; none if it is no such text.
+    /// Returns a descriptor or signature with new names; `None` if it is malformed.
     fn signature(&self, old: &[u8]) -> Option<Vec<u8>> {
         let mut reader = Reader {
             names: self,
@@ -166,7 +166,7 @@ impl Names {
     }
 }
 
-/// Reads a signature and writes it with new names.
+/// Copies a signature with new names.
 struct Reader<'n, 't> {
     names: &'n Names,
     rest: &'t [u8],
@@ -190,18 +190,18 @@ impl<'t> Reader<'_, 't> {
         self.rest.first() == Some(&byte)
     }
 
-    /// Copies up to and with the next `end`.
+    /// Copies through the next `end`.
     fn copy_through(&mut self, end: u8) -> Option<()> {
         let at = self.rest.iter().position(|byte| *byte == end)?;
         self.copy(at.plus(1))
     }
 
-    /// `<T:Bound:Bound…>` in front of a signature.
+    /// Copies `<T:Bound:Bound…>` before a signature.
     fn parameters(&mut self) -> Option<()> {
         self.copy(1)?;
         while !self.next_is(b'>') {
             self.copy_through(b':')?;
-            // The class bound may be left out.
+            // The class bound is optional.
             if !self.next_is(b':') && !self.next_is(b'>') {
                 self.one_type(0)?;
             }
@@ -231,7 +231,7 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// A class with type arguments and member classes, up to and with its `;`.
+    /// Copies a class with type arguments and member classes, through its `;`.
     fn class(&mut self, depth: u32) -> Option<()> {
         let mut old: Vec<u8> = Vec::new();
         loop {
@@ -267,7 +267,7 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// `<…>` of a class.
+    /// Copies `<…>` of a class.
     fn arguments(&mut self, depth: u32) -> Option<()> {
         self.copy(1)?;
         while !self.next_is(b'>') {

@@ -1,7 +1,6 @@
-//! Names replaced in place: every index of a text that names a type or member
-//! is pointed to a new entry behind the pool. No size changes but the pool's, so
-//! code, frames and tables stay where they are, and texts that strings share
-//! keep what they say.
+//! Replaces names in place: every index of a text that names a type or member is changed to a new entry after the pool.
+//! Only the size of the pool changes, so code, frames and tables stay in place. Texts that strings share keep their
+//! contents.
 
 use std::collections::HashMap;
 
@@ -17,8 +16,7 @@ use crate::pool::PoolWriter;
 use crate::structure::names::{Names, Role};
 use jvms::constant_tag;
 
-/// The class file with new names, and the offsets in the old one that name
-/// something else now.
+/// Returns the class file with new names, and the offsets of changed indices in the old one.
 pub(crate) fn rename(
     class: &ClassFile<'_>,
     names: &Names,
@@ -54,13 +52,13 @@ struct Renamer<'r, 'a> {
     class: &'r ClassFile<'a>,
     names: &'r Names,
     pool: PoolWriter,
-    /// New texts by what they say.
+    /// New texts by content.
     texts: HashMap<Vec<u8>, u16>,
     /// New `CONSTANT_NameAndType`s by their items.
     pairs: HashMap<(u16, u16), u16>,
-    /// The class file, of which indices are overwritten.
+    /// The class file with changed indices.
     out: Vec<u8>,
-    /// What has been overwritten.
+    /// The offsets of changed indices.
     places: Vec<usize>,
 }
 
@@ -83,7 +81,7 @@ impl<'a> Renamer<'_, 'a> {
         self.places.push(at);
     }
 
-    /// The index of a new text.
+    /// Returns the index of a new text.
     fn added(&mut self, text: &[u8]) -> Result<u16, StructureError> {
         if let Some(index) = self.texts.get(text) {
             return Ok(*index);
@@ -98,7 +96,7 @@ impl<'a> Renamer<'_, 'a> {
         Ok(index)
     }
 
-    /// Points the index at `at` to the new form of its text, if that has one.
+    /// Changes the index at `at` to the new form of its text, if there is one.
     fn point(&mut self, at: usize, role: Role) -> Result<(), StructureError> {
         let old = self.text(self.item(at)?);
         if let Some(new) = self.names.text(role, old) {
@@ -108,7 +106,7 @@ impl<'a> Renamer<'_, 'a> {
         Ok(())
     }
 
-    /// Points the index at `at` to this text, if there is one.
+    /// Changes the index at `at` to this text, if there is one.
     fn point_to(&mut self, at: usize, new: Option<&[u8]>) -> Result<(), StructureError> {
         if let Some(new) = new {
             let index = self.added(new)?;
@@ -142,8 +140,8 @@ impl<'a> Renamer<'_, 'a> {
         Ok(())
     }
 
-    /// Points the index at `at` to a name and type with the new name of a member
-    /// of `owner`: other owners may share the old one.
+    /// Changes the index at `at` to a name and type with the new name of a member of `owner`. Other owners may share
+    /// the old entry.
     fn name_and_type(&mut self, at: usize, owner: &[u8]) -> Result<(), StructureError> {
         if !self.names.renames_members() {
             return Ok(());
@@ -182,9 +180,8 @@ impl<'a> Renamer<'_, 'a> {
         Ok(())
     }
 
-    /// A call site of `LambdaMetafactory` is named like the method of the
-    /// functional interface that it implements: its first static argument is
-    /// that method's type, and the interface is what it gives.
+    /// Renames a call site of `LambdaMetafactory`. Its name is that of the method of the functional interface. The
+    /// first static argument is that method's type, and the return type is the interface.
     fn lambda(&mut self, at: usize) -> Result<(), StructureError> {
         if !self.names.renames_members() {
             return Ok(());
@@ -207,7 +204,7 @@ impl<'a> Renamer<'_, 'a> {
         }
     }
 
-    /// Interface and method descriptor of a lambda's call site.
+    /// Returns interface and method descriptor of a lambda's call site.
     fn functional<'d>(
         &self,
         bootstrap: usize,
@@ -303,7 +300,7 @@ impl<'a> Renamer<'_, 'a> {
         }
     }
 
-    /// The attributes of `Code`; its frames and handlers name pool classes.
+    /// Renames in the attributes of `Code`; the pool holds the class names of frames and handlers.
     fn code(&mut self, cursor: &mut Cursor<'a>) -> Result<(), StructureError> {
         cursor.take(4, "Code")?;
         let length = cursor.u4("Code.code_length")?;
@@ -324,7 +321,7 @@ impl<'a> Renamer<'_, 'a> {
             let inner = self.class.pool().class_name(PoolIndex(self.item(row)?));
             let inner = inner.unwrap_or_default().as_bytes();
             let old = self.text(self.item(name)?);
-            // None, or one that is no part of the class's own, says nothing of it.
+            // A missing simple name, or one that is no part of the class name, stays.
             if !old.is_empty() && inner.ends_with(old) {
                 let new = self.names.simple(inner);
                 self.point_to(name, new.filter(|new| *new != old))?;
@@ -353,7 +350,7 @@ impl<'a> Renamer<'_, 'a> {
         Ok(())
     }
 
-    /// Type, and pairs of an element's name (a method of the type) and value.
+    /// Renames a type, and pairs of element name (a method of the type) and value.
     fn annotation(&mut self, cursor: &mut Cursor<'a>, depth: u32) -> Result<(), StructureError> {
         let at = cursor.offset() as usize;
         let kind = self.text(cursor.u2("annotation")?);
@@ -402,7 +399,7 @@ impl<'a> Renamer<'_, 'a> {
     }
 }
 
-/// The internal name in the descriptor of a class.
+/// Returns the internal name in the descriptor of a class.
 fn class_of(descriptor: &[u8]) -> &[u8] {
     let name = descriptor.strip_prefix(b"L");
     name.and_then(|name| name.strip_suffix(b";"))

@@ -1,11 +1,11 @@
-//! New names in what is left of a plan.
+//! New names in the rest of a plan.
 
 use crate::edits::{CallTarget, Change};
 use crate::plan::EditPlan;
 use crate::snippet::{Member, Operation, Snippet, Value};
 use crate::structure::names::{Names, Role};
 
-/// A plan without class edits, its names replaced by new ones.
+/// Returns a plan without class edits, with its names replaced by new ones.
 pub(super) fn renamed_plan(plan: &EditPlan, names: &Names) -> EditPlan {
     plan.map(
         |snippet| renamed_snippet(snippet, names),

@@ -1,4 +1,4 @@
-//! Can a class be edited so?
+//! Rules for edits of a class.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor};
 use jvms::modified_utf8;
 use jvms::names::{CLINIT, INIT, is_called_by_name, is_identifier, is_internal, is_unqualified};
 
-/// Attributes that stand alone (JVMS 4.7), and those that the rewriter writes.
+/// Attributes that may occur only once (JVMS 4.7), and those that the rewriter writes.
 const ONCE: [&str; 18] = [
     "AnnotationDefault",
     "ConstantValue",
@@ -41,8 +41,8 @@ const OURS: [&str; 3] = ["BootstrapMethods", "Code", "StackMapTable"];
 /// Name and descriptor in modified UTF-8.
 type Key = (Vec<u8>, Vec<u8>);
 
-/// Checks class edits one after another. One that is refused leaves traces, so
-/// that another may be refused with it; none is taken that does not suit.
+/// Checks class edits one after another. A refused edit leaves traces, which may cause later refusals, but never a
+/// wrong acceptance.
 #[derive(Debug)]
 pub(crate) struct ClassChecker<'c, 'a> {
     class: &'c ClassFile<'a>,
@@ -58,7 +58,7 @@ pub(crate) struct ClassChecker<'c, 'a> {
     bytes: usize,
 }
 
-/// Checks all of them.
+/// Checks all class edits.
 pub(crate) fn validate(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<(), StructureError> {
     let mut checker = ClassChecker::new(class);
     edits.iter().try_for_each(|edit| checker.check(edit))
@@ -92,7 +92,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
     }
 
-    /// One more edit.
+    /// Checks one more edit.
     pub(crate) fn check(&mut self, edit: &ClassEdit) -> Result<(), StructureError> {
         match edit {
             ClassEdit::AddField(field) => self.field(field),
@@ -142,7 +142,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         found.ok_or_else(|| StructureError::no_method(self.class, method))
     }
 
-    /// A method gets one new body at most.
+    /// Checks that a method gets at most one new body.
     fn take(&mut self, method: MethodIndex, name: &str) -> Result<(), StructureError> {
         if self.taken.insert(method) {
             return Ok(());
@@ -241,13 +241,13 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         Ok(())
     }
 
-    /// Class files before version 49 name classes by identifiers of Java, too.
+    /// Checks a type name in class files before version 49, which require Java identifiers.
     fn expect_identifiers(&self, name: &str) -> Result<(), StructureError> {
         name.split('/')
             .try_for_each(|part| self.expect_identifier(part))
     }
 
-    /// Class files before version 49 name members by identifiers of Java.
+    /// Checks a member name in class files before version 49, which require Java identifiers.
     fn expect_identifier(&self, name: &str) -> Result<(), StructureError> {
         if self.class.major_version() >= ODD_NAMES_SINCE || is_identifier(name) {
             return Ok(());
@@ -274,7 +274,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         Ok(())
     }
 
-    /// What is there at `target`.
+    /// Returns the attributes at `target`.
     fn target(&self, target: &Target) -> Result<Attributes<'c, 'a>, StructureError> {
         match target {
             Target::Class => Ok(self.class.attributes()),
@@ -297,7 +297,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
     }
 
-    /// The JVM's reflection takes an annotation once per place.
+    /// Checks that `target` gets each annotation type once, because reflection accepts no duplicates.
     fn annotation(&mut self, target: &Target, descriptor: &str) -> Result<(), StructureError> {
         let key = modified_utf8::encode(descriptor);
         let there = match target {
@@ -451,7 +451,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
     }
 }
 
-/// Name and descriptor, to be displayed.
+/// Returns name and descriptor for display.
 pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", method.name(), method.descriptor())
 }

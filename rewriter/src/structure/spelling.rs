@@ -1,4 +1,4 @@
-//! Names in class edits, as a class file may hold them (JVMS 4.2, 4.3).
+//! Checks names in class edits (JVMS 4.2, 4.3).
 
 use crate::edits::{Annotation, ElementValue, StructureError};
 use crate::limits::MAX_ELEMENT_DEPTH;
@@ -6,7 +6,7 @@ use jvms::descriptor::FieldType;
 use jvms::modified_utf8;
 use jvms::names::{CLINIT, INIT, is_called_by_name, is_unqualified};
 
-/// Longest name shown in an error.
+/// Maximum bytes of a name shown in an error.
 const SHOWN: usize = 80;
 
 pub(super) fn bad(expected: &'static str, found: &str) -> StructureError {
@@ -14,7 +14,7 @@ pub(super) fn bad(expected: &'static str, found: &str) -> StructureError {
     StructureError::BadName { expected, found }
 }
 
-/// Expects the names in an annotation to be those that reflection reads (JVMS 4.7.16).
+/// Checks the names in an annotation, as reflection reads them (JVMS 4.7.16).
 pub(super) fn annotation_names(found: &Annotation, depth: u32) -> Result<(), StructureError> {
     class_descriptor(&found.descriptor)?;
     found.elements.iter().try_for_each(|(name, value)| {
@@ -62,7 +62,7 @@ fn class_descriptor(text: &str) -> Result<(), StructureError> {
     }
 }
 
-/// Expects the name of a method, one with a special meaning in its place.
+/// Checks the name of a method; one with a special meaning needs the matching flags and descriptor.
 pub(super) fn method_name(
     bytes: &[u8],
     name: &str,

@@ -1,4 +1,4 @@
-//! The copies of subroutines, and the code that they make.
+//! The copies of subroutines, and the resulting code.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ struct Copy {
     call: usize,
 }
 
-/// An instruction of a copy, with its place in the new code.
+/// An instruction of a copy, with its bci in the new code.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     copy: usize,
@@ -48,7 +48,7 @@ pub(super) struct Copies<'r> {
 }
 
 impl<'r> Copies<'r> {
-    /// Makes a copy for each call. Returns `None` if a subroutine calls itself, or the code gets too long.
+    /// Creates a copy for each call. `None` if a subroutine calls itself, or the code exceeds its limit.
     pub(super) fn make(body: &Body<'_>, reach: &'r Reach) -> Option<Self> {
         let mut all = Self {
             reach,
@@ -99,7 +99,7 @@ impl<'r> Copies<'r> {
         Some(())
     }
 
-    /// A copy for the call that is the next piece.
+    /// Creates a copy for the call in the next piece.
     fn add_copy(&mut self, parent: usize, first: usize) -> Option<usize> {
         let set = self.reach.subroutine(first)?;
         if self.with_parents(parent).any(|copy| copy.set == set) {
@@ -114,13 +114,13 @@ impl<'r> Copies<'r> {
         Some(self.copies.len().minus(1))
     }
 
-    /// The copy, that which calls it, and so on.
+    /// Returns the copy, its caller, and so on.
     fn with_parents(&self, copy: usize) -> impl Iterator<Item = &Copy> {
         let get = |copy: usize| self.copies.get(copy);
         std::iter::successors(get(copy), move |copy| get(copy.parent?))
     }
 
-    /// The numbers of those copies among them that reach an instruction.
+    /// Returns those of these copies that reach an instruction.
     fn reaching(&self, copy: usize, number: usize) -> impl Iterator<Item = usize> {
         let parent = |copy: &usize| self.copies.get(*copy)?.parent;
         let all = std::iter::successors(Some(copy), parent);
@@ -130,7 +130,7 @@ impl<'r> Copies<'r> {
         })
     }
 
-    /// The copy that an instruction belongs to when `copy` reaches it: the outermost, if several subroutines share it.
+    /// Returns the copy that owns an instruction reached by `copy`: the outermost, if several subroutines share it.
     fn owner(&self, copy: usize, number: usize) -> Option<usize> {
         let mut reaching = self.reaching(copy, number);
         let own = reaching.next().filter(|found| *found == copy)?;
@@ -140,13 +140,14 @@ impl<'r> Copies<'r> {
         }
     }
 
-    /// The copy that ends with this `ret`; the method itself never does.
+    /// Returns the copy that ends with this `ret`; the method itself never does.
     fn returned_from(&self, copy: usize, number: usize) -> Option<usize> {
         let outermost = self.reaching(copy, number).last()?;
         self.copies.get(outermost)?.parent.map(|_| outermost)
     }
 
-    /// The place of the first instruction of a copy that has this number or a greater one, or of the copy's end.
+    /// Returns the new bci of the first instruction of a copy with this number or a higher one, or that of the copy's
+    /// end.
     fn place(&self, copy: usize, number: usize) -> Option<usize> {
         let range = self.copies.get(copy)?.pieces.clone();
         let own = self.pieces.get(range.clone())?;
@@ -155,12 +156,12 @@ impl<'r> Copies<'r> {
         Some(next.map_or(self.length, |piece| piece.bci))
     }
 
-    /// The place to which a jump of a copy leads.
+    /// Returns the new bci of the target of a jump in a copy.
     fn target(&self, copy: usize, number: usize) -> Option<usize> {
         self.place(self.owner(copy, number)?, number)
     }
 
-    /// The contents of the `Code` attribute.
+    /// Returns the contents of the `Code` attribute.
     pub(super) fn code_attribute(
         &self,
         code: &Code<'_, '_>,
@@ -245,7 +246,7 @@ impl<'r> Copies<'r> {
         let is_table = instruction.opcode == opcode::TABLESWITCH;
         let keys: Vec<i32> = switch.cases().map(|(key, _)| key).collect();
         if is_table {
-            // The range is that of the instruction, also without a case.
+            // The range is that of the instruction, even without cases.
             let header = padding(instruction.bci.0.into()).plus(5);
             out.extend_from_slice(instruction.bytes().get(header..header.plus(8))?);
         } else {
@@ -284,7 +285,7 @@ impl<'r> Copies<'r> {
         Some(())
     }
 
-    /// A `LineNumberTable` (JVMS 4.7.12).
+    /// Returns a `LineNumberTable` (JVMS 4.7.12).
     fn lines(&self, body: &Body<'_>, lines: &[[u8; 4]]) -> Option<Vec<u8>> {
         let mut of_instruction: Vec<(usize, [u8; 2])> = Vec::new();
         for [b0, b1, line @ ..] in lines {
@@ -303,7 +304,7 @@ impl<'r> Copies<'r> {
         Some(rows.bytes)
     }
 
-    /// A `LocalVariableTable` or `LocalVariableTypeTable` (JVMS 4.7.13, 4.7.14).
+    /// Returns a `LocalVariableTable` or `LocalVariableTypeTable` (JVMS 4.7.13, 4.7.14).
     fn variables(&self, body: &Body<'_>, variables: &[[u8; 10]]) -> Option<Vec<u8>> {
         let mut rows = Rows::default();
         for copy in 0..self.copies.len() {
@@ -325,7 +326,7 @@ impl<'r> Copies<'r> {
     }
 }
 
-/// A table with the number of its rows in front.
+/// A table with the number of its rows first.
 #[derive(Debug)]
 struct Rows {
     bytes: Vec<u8>,
@@ -348,7 +349,7 @@ impl Rows {
     }
 }
 
-/// Bytes of the replacement of an instruction at a place.
+/// Returns the bytes of an instruction's replacement at a bci.
 fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
     match instruction.opcode {
         opcode::JSR | opcode::JSR_W => CALL,
@@ -361,7 +362,7 @@ fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
     }
 }
 
-/// Bytes between the opcode of a switch and its operands.
+/// Returns the bytes between the opcode of a switch and its operands.
 fn padding(bci: usize) -> usize {
     (bci | 3).minus(bci)
 }
@@ -370,14 +371,14 @@ fn distance(from: usize, to: usize) -> Option<i32> {
     Some(i32::try_from(to).ok()?.minus(i32::try_from(from).ok()?))
 }
 
-/// Writes a branch of 32 bits.
+/// Writes a 32-bit branch.
 fn write_wide(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
     out.push(opcode);
     out.extend_from_slice(&distance(from, to)?.to_be_bytes());
     Some(())
 }
 
-/// Writes a branch of 16 bits. Returns `None` if its target is too far.
+/// Writes a 16-bit branch. `None` if its target is too far.
 fn write_short(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
     let distance = i16::try_from(distance(from, to)?).ok()?;
     out.push(opcode);

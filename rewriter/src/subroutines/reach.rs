@@ -9,11 +9,11 @@ use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::index::PoolIndex;
 
-/// A row of the exception table; places are instructions by their numbers.
+/// A row of the exception table with instruction numbers instead of bcis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Handler {
     pub start: usize,
-    /// The first instruction that is no longer covered, or the number of instructions.
+    /// The first instruction after the range, or the number of instructions.
     pub end: usize,
     pub target: usize,
     pub catch_type: PoolIndex,
@@ -52,18 +52,18 @@ impl<'a> Body<'a> {
         Some(body)
     }
 
-    /// The number of the instruction at a bci; the end of the code has one, too.
+    /// Returns the number of the instruction at a bci; the end of the code has one, too.
     pub(super) fn number(&self, bci: u32) -> Option<usize> {
         self.numbers.get(&bci).copied()
     }
 
-    /// The instruction that a branch, `goto` or `jsr` leads to.
+    /// Returns the target of a branch, `goto` or `jsr`.
     pub(super) fn target(&self, instruction: &Instruction<'_>) -> Option<usize> {
         let target = self.number(u32::from(instruction.branch_target()?.0))?;
         (target < self.instructions.len()).then_some(target)
     }
 
-    /// Adds the instructions that may follow in the same subroutine. Returns `None` if a jump leaves the code.
+    /// Adds the instructions that may follow in the same subroutine. `None` if a jump leaves the code.
     fn add_next(&self, number: usize, next: &mut Vec<usize>) -> Option<()> {
         let instruction = self.instructions.get(number)?;
         let found = instruction.opcode;
@@ -88,16 +88,16 @@ pub(super) fn is_branch(opcode: u8) -> bool {
     matches!(opcode::form(opcode), Form::Branch | Form::BranchWide)
 }
 
-/// The instructions that a subroutine, or the method itself, reaches without a `jsr`.
+/// Flags of the instructions that a subroutine, or the method itself, reaches without a `jsr`.
 pub(super) type Reached = Vec<bool>;
 
 /// The reach of the method and of its subroutines.
 #[derive(Debug)]
 pub(super) struct Reach {
-    /// By the first instruction of each subroutine; the method itself is 0 among `sets`.
+    /// Sets by the first instruction of each subroutine; the method itself has set 0.
     subroutines: BTreeMap<usize, usize>,
     sets: Vec<Reached>,
-    /// Instructions that belong to more than one set.
+    /// Instructions in more than one set.
     shared: Vec<bool>,
 }
 
@@ -125,7 +125,7 @@ impl Reach {
         })
     }
 
-    /// The set of the subroutine that begins at an instruction.
+    /// Returns the set of the subroutine that begins at an instruction.
     pub(super) fn subroutine(&self, first: usize) -> Option<usize> {
         self.subroutines.get(&first).copied()
     }
@@ -145,7 +145,7 @@ fn has(set: &[bool], number: usize) -> bool {
     set.get(number).copied().unwrap_or(false)
 }
 
-/// Collects the instructions that are reached from one, also through exception handlers.
+/// Collects the instructions reachable from one, even through exception handlers.
 fn closure(body: &Body<'_>, first: usize) -> Option<Reached> {
     let mut reached = vec![false; body.instructions.len()];
     let mut open = vec![first];

@@ -24,7 +24,7 @@ fn counted<const N: usize>(rows: &[[u8; N]]) -> Vec<u8> {
     bytes
 }
 
-/// A class with one method `()V` of this code.
+/// Creates a class with one method `()V` of this code.
 fn class(major: u8, code: &[u8], tables: &Tables<'_>) -> Vec<u8> {
     let mut class = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, major, 0, 9, 7, 0, 2];
     let texts = [
@@ -63,7 +63,7 @@ fn class(major: u8, code: &[u8], tables: &Tables<'_>) -> Vec<u8> {
     class
 }
 
-/// The code, handlers, lines and local variables of the method when its subroutines are inlined.
+/// Code, handlers, lines and local variables of the method after inlining.
 type Found = (Vec<u8>, Vec<[u8; 8]>, Vec<(u16, u16)>, Vec<(u16, u16)>);
 
 fn inline(code: &[u8], tables: &Tables<'_>) -> Option<Found> {
@@ -83,12 +83,12 @@ fn inline(code: &[u8], tables: &Tables<'_>) -> Option<Found> {
     ))
 }
 
-/// The replacement of a call, with the distance from its end to its target.
+/// Returns the replacement of a call, with the distance from its end to its target.
 fn call(distance: u8) -> [u8; 6] {
     [ACONST_NULL, GOTO_W, 0, 0, 0, distance + 5]
 }
 
-/// The replacement of a return, with the distance back from its begin.
+/// Returns the replacement of a return, with the distance back from its start.
 fn back(distance: u8) -> [u8; 5] {
     [GOTO_W, 0xff, 0xff, 0xff, distance.wrapping_neg()]
 }
@@ -138,11 +138,11 @@ fn subroutine_that_calls_itself_and_code_that_nobody_returns_from_stay() {
 
 #[test]
 fn shared_instructions_belong_to_the_outer_code() {
-    // A subroutine that leaves by a branch into the method: 0: jsr 5; 3: nop; 4: return; 5: pop; 6: goto 4
+    // The subroutine branches into the method: 0: jsr 5; 3: nop; 4: return; 5: pop; 6: goto 4
     let code = [JSR, 0, 5, NOP, RETURN, POP, GOTO, 0xff, 0xfe];
     let expected = [&call(2)[..], &[NOP, RETURN, POP, GOTO, 0xff, 0xfe]].concat();
     assert_eq!(code_of(&code).unwrap(), expected);
-    // One that falls into it: 0: jsr 6; 3: goto 7; 6: pop; 7: return
+    // The subroutine falls into the method: 0: jsr 6; 3: goto 7; 6: pop; 7: return
     assert_eq!(code_of(&[JSR, 0, 6, GOTO, 0, 4, POP, RETURN]), None);
 }
 

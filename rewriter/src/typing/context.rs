@@ -1,4 +1,4 @@
-//! What a snippet has to know of the method it stands in.
+//! The context of a snippet in its method.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::{Attribute, ClassFile, Code, Method};
@@ -21,15 +21,15 @@ pub(crate) struct MethodContext<'t> {
     pub(crate) constructor: bool,
     pub(crate) arguments: Vec<Argument<'t>>,
     pub(crate) returns: Option<FieldType<'t>>,
-    /// Slot 0 does not hold `this` all the time.
+    /// True if slot 0 does not hold `this` all the time.
     this_lost: bool,
     /// `max_locals` and `max_stack` of the method.
     pub(crate) limits: (u16, u16),
     pub(crate) code: &'t [u8],
     pub(crate) frames: Option<Attribute<'t>>,
-    /// The verifier reads frames of this method.
+    /// True if the verifier reads frames of this method.
     pub(crate) framed: bool,
-    /// The local variables at bci 0, by entry.
+    /// One type for each local variable at bci 0.
     pub(crate) initial: Vec<Type<'t>>,
 }
 
@@ -43,7 +43,7 @@ impl<'t> MethodContext<'t> {
         let is_static = method.is_static();
         let descriptor = method.descriptor().as_bytes();
         let method_descriptor = MethodDescriptor::parse(descriptor).ok();
-        // One whose index leads nowhere would get a meaning when the pool grows.
+        // An index out of the pool could refer to an entry appended later.
         if method_descriptor.is_none() {
             let at = method.start().plus(4);
             return Err(SkipReason::Unreadable(ReadError::BadPoolIndex {
@@ -81,7 +81,7 @@ impl<'t> MethodContext<'t> {
         })
     }
 
-    /// Finds the parameters whose slots do not hold them all the time.
+    /// Finds the parameters whose slots are overwritten or dropped.
     pub(crate) fn find_lost(
         &mut self,
         class: &ClassFile<'t>,
@@ -91,7 +91,7 @@ impl<'t> MethodContext<'t> {
         self.find_frames(class)
     }
 
-    /// First slot of the snippets' own.
+    /// Returns the first slot of the snippets' own variables.
     pub(crate) fn locals(&self) -> u32 {
         u32::from(self.limits.0)
     }
@@ -109,7 +109,7 @@ impl<'t> MethodContext<'t> {
         )?)
     }
 
-    /// A method that is made of one snippet: its parameters are where they come.
+    /// Creates the context of a method that consists of one snippet: its parameters keep their slots.
     pub(crate) fn alone(
         major: u16,
         is_static: bool,
@@ -137,7 +137,7 @@ impl<'t> MethodContext<'t> {
         }
     }
 
-    /// Marks the parameters whose slots the method writes to.
+    /// Marks the parameters whose slots the method writes.
     fn find_stores(&mut self, code: &Code<'_, '_>) {
         for instruction in code.instructions().map_while(Result::ok) {
             let family = match instruction.opcode {
@@ -156,7 +156,7 @@ impl<'t> MethodContext<'t> {
         }
     }
 
-    /// Marks the parameters that a frame of the method no longer knows.
+    /// Marks the parameters that a frame of the method no longer has.
     fn find_frames(&mut self, class: &ClassFile<'t>) -> Result<(), SkipReason> {
         let mut reader = self.reader(class)?;
         let mut slots = Vec::new();
@@ -173,7 +173,7 @@ impl<'t> MethodContext<'t> {
         Ok(())
     }
 
-    /// What every frame of the method knows once `this` is initialized, by slot.
+    /// Returns the types that every frame has once `this` is initialized, by slot.
     pub(crate) fn lasting(&self) -> Vec<Type<'t>> {
         let mut slots = Vec::new();
         if !self.is_static {
@@ -194,8 +194,7 @@ impl<'t> MethodContext<'t> {
         slots
     }
 
-    /// What a snippet at `place` finds; `ready` says whether `this` has been
-    /// initialized there.
+    /// Returns the context at a location; `ready` means that `this` is initialized there.
     pub(crate) fn at(&self, location: Location, ready: bool) -> PointContext<'t> {
         let throwable = Type::Object(Class::THROWABLE);
         let stack = match location {
@@ -246,14 +245,14 @@ fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
     arguments.collect()
 }
 
-/// What differs from place to place.
+/// The part of the context that depends on the location.
 #[derive(Debug)]
 pub(crate) struct PointContext<'t> {
     at_entry: bool,
     stack: Option<Type<'t>>,
     this: Result<Type<'t>, &'static str>,
     ready: bool,
-    /// What the method's local variables hold, by slot, or why that is not known.
+    /// The types of the method's local variables by slot, or the reason why they are unknown.
     variables: Result<Vec<Type<'t>>, &'static str>,
 }
 
@@ -274,51 +273,51 @@ impl<'t> PointContext<'t> {
         }
     }
 
-    /// The same where this is known of the method's local variables.
+    /// Returns the context with these types of the method's local variables.
     pub(crate) fn with_variables(self, known: Result<Vec<Type<'t>>, &'static str>) -> Self {
         let variables = known;
         PointContext { variables, ..self }
     }
 
-    /// What it finds on the stack and leaves there.
+    /// Returns the value on the stack at the start and end.
     pub(crate) fn stack(&self) -> Option<Type<'t>> {
         self.stack
     }
 }
 
-/// A parameter as a snippet sees it.
+/// A parameter in a snippet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Argument<'t> {
     pub(crate) kind: FieldType<'t>,
     pub(crate) slot: u32,
-    /// The method stores to its slot, or its frames drop it.
+    /// True if the method stores to its slot, or its frames drop it.
     pub(crate) lost: bool,
 }
 
-/// Where a snippet stands.
+/// The context in which a snippet is typed.
 #[derive(Debug, Clone)]
 pub(crate) struct TypingContext<'t, 's> {
     pub(crate) known: &'s Hierarchy<'t>,
     pub(crate) major: u16,
-    /// What `load_this` pushes, or why it cannot.
+    /// The type that `load_this` pushes, or the reason why it is refused.
     pub(crate) this: Result<Type<'t>, &'static str>,
     pub(crate) arguments: &'s [Argument<'t>],
-    /// What the method's local variables hold, by slot, or why that is not known.
+    /// The types of the method's local variables by slot, or the reason why they are unknown.
     pub(crate) variables: Result<&'s [Type<'t>], &'static str>,
-    /// Before the method's code: nothing has been stored yet.
+    /// True before the method's code: no instruction has stored yet.
     pub(crate) at_entry: bool,
     pub(crate) returns: Option<FieldType<'t>>,
-    /// A constructor before `super()` cannot return.
+    /// False in a constructor before `super()`, which cannot return.
     pub(crate) may_return: bool,
-    /// What is found on the stack, and left there but around an instruction.
+    /// The values on the stack at the start, and at the end unless the snippet surrounds an instruction.
     pub(crate) stack: &'s [Type<'t>],
-    /// It has to return or throw.
+    /// True if the snippet must return or throw.
     pub(crate) whole_body: bool,
-    /// What the instruction does that it stands around.
+    /// The stack effect of the instruction that the snippet surrounds.
     pub(crate) around: Option<&'s Exchange<'t>>,
 }
 
-/// What an instruction takes from the operand stack, bottom first, and gives.
+/// The operands of an instruction, bottom first, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exchange<'t> {
     pub(crate) operands: Vec<Type<'t>>,
@@ -326,12 +325,12 @@ pub(crate) struct Exchange<'t> {
 }
 
 impl<'t, 's> TypingContext<'t, 's> {
-    /// The same with these values on the stack.
+    /// Returns the context with these values on the stack.
     pub(crate) fn finding(self, stack: &'s [Type<'t>]) -> Self {
         TypingContext { stack, ..self }
     }
 
-    /// The same around an instruction.
+    /// Returns the context around an instruction.
     pub(crate) fn around(self, exchange: &'s Exchange<'t>) -> Self {
         TypingContext {
             around: Some(exchange),
@@ -339,7 +338,7 @@ impl<'t, 's> TypingContext<'t, 's> {
         }
     }
 
-    /// What it leaves on the stack.
+    /// Returns the values on the stack at the end.
     pub(crate) fn left(&self) -> &[Type<'t>] {
         match self.around {
             Some(around) => around.result.as_slice(),

@@ -1,4 +1,4 @@
-//! The method's own instructions, one by one.
+//! Applies the method's own instructions, one by one.
 
 use crate::class::{Instruction, Instructions};
 use crate::pool::{ConstantPool, LoadableConstant};
@@ -18,8 +18,7 @@ pub(crate) struct Followed<'f, 't> {
 }
 
 impl<'t> Followed<'_, 't> {
-    /// What `instruction` does to the types; none when it cannot be done, or is
-    /// `jsr` or `ret`.
+    /// Applies `instruction` to the types; `None` if they do not fit, and for `jsr` and `ret`.
     pub(crate) fn step(
         &self,
         machine: &mut Machine<'t>,

@@ -1,4 +1,4 @@
-//! `StackMapTable` (JVMS 4.7.4) as types: read frame by frame, and written.
+//! `StackMapTable` (JVMS 4.7.4) as types: a reader of expanded frames, and a writer.
 
 use crate::arithmetic::Exact;
 use crate::class::Attribute;
@@ -9,7 +9,7 @@ use crate::pool::{ConstantPool, PoolWriter};
 use crate::stack_map::{Deltas, FrameKind, StackMapReader, VerificationType, item};
 use crate::typing::types::{Class, Origin, Type};
 
-/// Most types in all frames of one method together.
+/// Maximum number of types in all frames of one method together.
 const MOST_TYPES: usize = 1 << 23;
 
 /// Follows the frames of one method.
@@ -21,15 +21,15 @@ pub(crate) struct FrameReader<'p, 't> {
     head: Option<(FrameKind, u32)>,
     /// `max_locals` and `max_stack`.
     limits: (u16, u16),
-    /// Types of all frames so far.
+    /// Number of types in all frames so far.
     seen: usize,
-    /// By entry: a `long` or `double` is one.
+    /// One type for each local variable, with `long` and `double` as one.
     pub(crate) locals: Vec<Type<'t>>,
     pub(crate) stack: Vec<Type<'t>>,
 }
 
 impl<'p, 't> FrameReader<'p, 't> {
-    /// Starts with the frame at bci 0, `initial`; without an attribute no other follows.
+    /// Starts with the frame at bci 0, `initial`; without an attribute it is the only one.
     pub(crate) fn new(
         pool: &'p ConstantPool<'t>,
         attribute: Option<&Attribute<'t>>,
@@ -52,12 +52,12 @@ impl<'p, 't> FrameReader<'p, 't> {
         Ok(reader)
     }
 
-    /// Where the next frame is, without applying it.
+    /// Returns the bci of the next frame without applying it.
     pub(crate) fn peek(&self) -> Option<u32> {
         self.head.map(|(_, bci)| bci)
     }
 
-    /// Applies the next frame; its bci.
+    /// Applies the next frame and returns its bci.
     pub(crate) fn next(&mut self) -> Result<Option<u32>, SkipReason> {
         let Some((kind, bci)) = self.head else {
             self.table.finish()?;
@@ -144,8 +144,7 @@ impl<'p, 't> FrameReader<'p, 't> {
     }
 }
 
-/// A type as `StackMapTable` holds it; none when the pool is full. Objects that
-/// are not initialized have been given positions.
+/// Encodes a type for `StackMapTable`; `None` if the pool is full. Uninitialized objects must have positions.
 pub(crate) fn encoded(found: Type<'_>, pool: &mut PoolWriter) -> Option<VerificationType> {
     let tag = match found {
         Type::Top => item::TOP,
@@ -173,7 +172,7 @@ pub(crate) fn encoded(found: Type<'_>, pool: &mut PoolWriter) -> Option<Verifica
     Some(VerificationType { tag, value })
 }
 
-/// Local variables by slot, from those by entry.
+/// Converts local variables from one type each to types by slot.
 pub(crate) fn by_slot<'t>(entries: &[Type<'t>], slots: &mut Vec<Type<'t>>) {
     slots.clear();
     for entry in entries {
@@ -184,8 +183,7 @@ pub(crate) fn by_slot<'t>(entries: &[Type<'t>], slots: &mut Vec<Type<'t>>) {
     }
 }
 
-/// Local variables by entry, from those by slot, without what is not usable at
-/// the end.
+/// Converts local variables from types by slot to one type each, without unusable ones at the end.
 pub(crate) fn by_entry<'t>(slots: &[Type<'t>]) -> Vec<Type<'t>> {
     let end = slots.iter().rposition(|slot| *slot != Type::Top);
     let mut slots = slots.iter().take(end.map_or(0, |end| end.plus(1)));
@@ -214,8 +212,8 @@ impl<'t> FrameWriter<'t> {
         }
     }
 
-    /// Appends the frame at `position`, whose objects that are not initialized
-    /// have been given positions; none when it does not follow the last one.
+    /// Appends the frame at `position`; `None` if it does not follow the last one. Uninitialized objects must have
+    /// positions.
     pub(crate) fn write(
         &mut self,
         position: u32,

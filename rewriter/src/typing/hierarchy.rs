@@ -1,11 +1,10 @@
-//! Which class extends which, as far as it is known without loading any.
+//! Known subclass relations; no class is loaded to find them.
 
 use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::typing::types::{Class, Type};
 
-/// What a class file says about its own class, and what never changes in
-/// `java.base`.
+/// The supertypes in the class file, and stable ones of `java.base`.
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy<'t> {
     pub(crate) this: &'t [u8],
@@ -140,12 +139,12 @@ impl<'t> Hierarchy<'t> {
         self.superclass == name
     }
 
-    /// True when the class file names `name` as superclass or superinterface.
+    /// Checks whether the class file has `name` as superclass or superinterface.
     pub(crate) fn is_parent(&self, name: &[u8]) -> bool {
         self.superclass == name || self.interfaces.contains(&name)
     }
 
-    /// True when the verifier is known to take `found` for `wanted`.
+    /// Checks whether `found` is known to be assignable to `wanted`.
     pub(crate) fn fits(&self, found: Type<'_>, wanted: Type<'_>) -> bool {
         match (found, wanted) {
             (_, Type::Top) => true,
@@ -195,7 +194,7 @@ impl<'t> Hierarchy<'t> {
         }
     }
 
-    /// An array where an `Object`, `Cloneable` or `Serializable` is wanted.
+    /// Checks for an array in place of `Object`, `Cloneable` or `Serializable`.
     fn is_array_of_anything(&self, found: Class<'_>, wanted: Class<'_>) -> bool {
         let known: [&[u8]; 2] = [b"java/lang/Cloneable", b"java/io/Serializable"];
         let reference = found.is_array() || !found.primitive;

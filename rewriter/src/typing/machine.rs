@@ -1,4 +1,4 @@
-//! Local variables and operand stack while code is followed.
+//! Abstract machine: local variables and operand stack along the code.
 
 use crate::arithmetic::Exact;
 use crate::limits::MAX_STACK;
@@ -9,7 +9,7 @@ use jvms::descriptor::{FieldType, Parameters};
 use jvms::opcode;
 use jvms::opcode::*;
 
-/// What an instruction needs and does not find.
+/// The missing operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected<'t> {
     Type(Type<'t>),
@@ -22,7 +22,7 @@ pub(crate) enum Expected<'t> {
     Depth,
 }
 
-/// A mismatch; none found means that there is nothing on the stack.
+/// A type mismatch; `found` is `None` on an empty stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fault<'t> {
     pub(crate) expected: Expected<'t>,
@@ -44,13 +44,12 @@ impl std::fmt::Display for Expected<'_> {
     }
 }
 
-/// Follows instructions. Of code that the verifier has accepted, reference
-/// types are trusted; of a snippet they are compared.
+/// Applies instructions. In verified code, reference types are trusted; in a snippet they are compared.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine<'t> {
     /// By slot; the second slot of a `long` or `double` is `Top`.
     pub(crate) locals: Vec<Type<'t>>,
-    /// By value.
+    /// One type for each value.
     pub(crate) stack: Vec<Type<'t>>,
     /// Slots of the operand stack.
     depth: u32,
@@ -79,7 +78,7 @@ impl<'t> Machine<'t> {
         self.deepest = self.deepest.max(self.depth);
     }
 
-    /// Whether no more local variables and operand stack slots have been in use than `max_locals` and `max_stack`.
+    /// Checks that local variables and operand stack never exceeded `max_locals` and `max_stack`.
     pub(crate) fn is_within(&self, (locals, stack): (u16, u16)) -> bool {
         self.locals.len() <= usize::from(locals) && self.deepest <= u32::from(stack)
     }
@@ -104,7 +103,7 @@ impl<'t> Machine<'t> {
         Ok(value)
     }
 
-    /// Pops a value that fits `wanted`.
+    /// Pops a value that is assignable to `wanted`.
     pub(crate) fn pop_as(&mut self, wanted: Type<'t>, known: &Hierarchy<'_>) -> Step<'t> {
         let expected = Expected::Type(wanted);
         let found = self.pop(expected)?;
@@ -131,7 +130,7 @@ impl<'t> Machine<'t> {
         })
     }
 
-    /// Pops an array or null; the class of the array.
+    /// Pops an array or null; returns the class of the array.
     fn pop_array(&mut self) -> Result<Option<Class<'t>>, Fault<'t>> {
         let expected = Expected::Array;
         match self.pop(expected)? {
@@ -144,7 +143,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Follows an instruction without operands, a branch, or a switch.
+    /// Applies an instruction without operands, a branch, or a switch.
     pub(crate) fn plain(&mut self, opcode: u8, known: &Hierarchy<'_>) -> Step<'t> {
         if let Some((pops, pushes)) = effect(opcode) {
             for letter in pops.iter().rev() {
@@ -181,7 +180,7 @@ impl<'t> Machine<'t> {
     fn array_store(&mut self, opcode: u8, known: &Hierarchy<'_>) -> Step<'t> {
         let kind = opcode.minus(IASTORE);
         match array_kind(kind) {
-            // Which elements an array takes is asked when the program runs.
+            // An array checks its elements at run time.
             None => drop(self.pop_reference()?),
             Some((value, _)) => self.pop_as(value, known)?,
         }
@@ -190,7 +189,7 @@ impl<'t> Machine<'t> {
         self.element(array, kind).map(drop)
     }
 
-    /// What an access of this kind to `array` gives.
+    /// Returns the element type for an access of this kind to `array`.
     fn element(&self, array: Option<Class<'t>>, kind: u8) -> Result<Type<'t>, Fault<'t>> {
         let wanted = array_kind(kind);
         let Some(array) = array else {
@@ -216,9 +215,9 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// `pop` … `swap`: by slots, never splitting a value of two.
+    /// Applies `pop` … `swap` by slots, without splitting a value of two.
     fn shuffle(&mut self, opcode: u8) -> Step<'t> {
-        // Slots moved, slots stepped over, and whether they are duplicated.
+        // Slots moved, slots skipped, and whether they are duplicated.
         let (top, below) = match opcode {
             POP => return self.take(1).map(drop),
             POP2 => return self.take(2).map(drop),
@@ -244,7 +243,7 @@ impl<'t> Machine<'t> {
         self.put(moved)
     }
 
-    /// Takes values of so many slots from the stack, the upper one last.
+    /// Pops values of this many slots, the upper one last.
     fn take(&mut self, slots: u32) -> Result<[Option<Type<'t>>; 2], Fault<'t>> {
         let expected = Expected::Slots(slots);
         let upper = self.pop(expected)?;
@@ -273,8 +272,7 @@ impl<'t> Machine<'t> {
             .try_for_each(|value| self.push(value))
     }
 
-    /// Pushes the local variable at `slot`, which an instruction of this family
-    /// (`iload` … `aload`) takes for its type.
+    /// Pushes the local variable at `slot`, of the type of this instruction (`iload` … `aload`).
     pub(crate) fn load(&mut self, opcode: u8, slot: usize) -> Step<'t> {
         let found = self.locals.get(slot).copied();
         let value = found.unwrap_or(Type::Top);
@@ -313,7 +311,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Writes a local variable; a `long` or `double` that it cuts is lost.
+    /// Writes a local variable; invalidates a `long` or `double` that it overlaps.
     pub(crate) fn set_local(&mut self, slot: usize, value: Type<'t>) {
         let end = slot.plus(value.slots() as usize);
         if self.locals.len() < end {
@@ -329,7 +327,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Pops what a call takes, receiver last.
+    /// Pops the arguments of a call, receiver last.
     pub(crate) fn arguments(&mut self, descriptor: &'t [u8], known: &Hierarchy<'_>) -> Step<'t> {
         let count = Parameters::of(descriptor).count();
         let start = self.stack.len().saturating_sub(count);
@@ -359,7 +357,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Pushes what a call returns.
+    /// Pushes the return value of a call.
     pub(crate) fn returned(&mut self, descriptor: &'t [u8]) -> Step<'t> {
         match result(descriptor) {
             Some(value) => self.push(Type::of(value)),
@@ -367,8 +365,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Pops the object that `<init>` of `owner` is called on, and makes all its
-    /// copies initialized.
+    /// Pops the object of a call of `<init>` of `owner`, and initializes all its copies.
     pub(crate) fn initialize(
         &mut self,
         owner: Class<'t>,
@@ -399,7 +396,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Follows a field access, object and value included.
+    /// Applies a field access, object and value included.
     pub(crate) fn field(
         &mut self,
         opcode: u8,
@@ -420,7 +417,7 @@ impl<'t> Machine<'t> {
         Ok(())
     }
 
-    /// Follows `checkcast`, `instanceof`, `anewarray` (not `new`).
+    /// Applies `checkcast`, `instanceof`, `anewarray` (not `new`).
     pub(crate) fn with_type(
         &mut self,
         opcode: u8,
@@ -447,7 +444,7 @@ impl<'t> Machine<'t> {
         }
     }
 
-    /// Follows `newarray`.
+    /// Applies `newarray`.
     pub(crate) fn new_array(&mut self, kind: u8, known: &Hierarchy<'_>) -> Step<'t> {
         self.pop_as(Type::Int, known)?;
         let letter: &[u8] = match kind {
@@ -469,8 +466,7 @@ impl<'t> Machine<'t> {
     }
 }
 
-/// What a method of this descriptor returns, found without reading its
-/// parameters again; none for `void`.
+/// Returns the return type of this descriptor without parsing the parameters again; `None` for `void`.
 fn result(descriptor: &[u8]) -> Option<FieldType<'_>> {
     let close = descriptor.iter().rposition(|byte| *byte == b')')?;
     FieldType::parse(descriptor.get(close.plus(1)..)?).ok()
@@ -485,7 +481,7 @@ fn letter_type(letter: u8) -> Type<'static> {
     }
 }
 
-/// The type of the `n`th of `iload` … `aload`; none for references.
+/// Returns the type of the `n`th of `iload` … `aload`; `None` for references.
 fn local_type(family: u8) -> Option<Type<'static>> {
     Some(match family {
         0 => Type::Int,
@@ -496,8 +492,7 @@ fn local_type(family: u8) -> Option<Type<'static>> {
     })
 }
 
-/// The type of the `n`th of `iaload` … `saload` and letters of the arrays it
-/// works on; none for references.
+/// Returns the type of the `n`th of `iaload` … `saload`, and the letters of its arrays; `None` for references.
 fn array_kind(kind: u8) -> Option<(Type<'static>, &'static [u8])> {
     Some(match kind {
         0 => (Type::Int, b"I"),

@@ -1,7 +1,7 @@
-//! The types that hold at places of the original code.
+//! The types at points of the original code.
 //!
-//! From each stack map frame on, the instructions are followed one by one: no
-//! path has to be merged, so no class has to be known.
+//! Instructions are followed one by one from each stack map frame. No paths are joined, so no class hierarchy is
+//! needed.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::typing::types::Type;
 use jvms::opcode;
 use jvms::opcode::Form;
 
-/// Most types kept for one method.
+/// Maximum number of types kept for one method.
 const MOST_TYPES: usize = 1 << 20;
 
 /// A point in the original code.
@@ -26,16 +26,16 @@ const MOST_TYPES: usize = 1 << 20;
 pub(crate) enum ProgramPoint {
     /// Before everything.
     Entry,
-    /// When the instruction at this bci begins.
+    /// The start of the instruction at this bci.
     At(u32),
-    /// When the instruction at this bci has completed normally.
+    /// After normal completion of the instruction at this bci.
     After(u32),
-    /// When an exception leaves the method.
+    /// An exception leaves the method.
     Unwind,
 }
 
 impl ProgramPoint {
-    /// When code at `place` runs.
+    /// Returns the point at which code at `place` runs.
     pub(crate) fn of(location: Location, code: &[u8]) -> Self {
         let at = |bci: Bci| ProgramPoint::At(u32::from(bci.0));
         match location {
@@ -59,11 +59,11 @@ pub(crate) struct Types<'t> {
     pub(crate) stack: Vec<Type<'t>>,
 }
 
-/// The types at all points that were asked for.
+/// The types at all requested points.
 #[derive(Debug, Default)]
 pub(crate) struct PointTypes<'t> {
     types: BTreeMap<ProgramPoint, Types<'t>>,
-    /// Where `this` of a constructor has been initialized: from, to.
+    /// The ranges (start, end) in which `this` of a constructor is initialized.
     pub(crate) ready: Vec<(u32, u32)>,
 }
 
@@ -76,10 +76,10 @@ impl<'t> PointTypes<'t> {
         self.types.get(&point)
     }
 
-    /// What the local variables hold at a point that was asked for, by slot.
+    /// Returns the types of the local variables at a requested point, by slot.
     ///
     /// # Errors
-    /// Says why that is not known.
+    /// Returns the reason why they are unknown.
     pub(crate) fn variables(
         &self,
         point: ProgramPoint,
@@ -93,7 +93,7 @@ impl<'t> PointTypes<'t> {
         })
     }
 
-    /// True where `this` has been initialized.
+    /// Checks whether `this` is initialized.
     pub(crate) fn is_ready(&self, point: ProgramPoint, code: &[u8]) -> bool {
         let bci = match point {
             ProgramPoint::Entry => return false,
@@ -109,8 +109,8 @@ impl<'t> PointTypes<'t> {
             .any(|(from, to)| (*from..*to).contains(&bci))
     }
 
-    /// What can be known of these points: all types where the verifier reads
-    /// frames, else where a constructor's `this` has been initialized.
+    /// Computes the types at these points if the verifier reads frames. Otherwise this computes only the ranges in
+    /// which a constructor's `this` is initialized.
     pub(crate) fn known(
         class: &ClassFile<'t>,
         context: &MethodContext<'t>,
@@ -183,7 +183,7 @@ impl<'t> PointTypes<'t> {
         Ok(found)
     }
 
-    /// Notes whether `this` has been initialized for an instruction.
+    /// Records whether `this` is initialized for an instruction.
     fn note_ready(&mut self, machine: &Machine<'_>, from: u32, to: u32) {
         if machine.locals.contains(&Type::UninitializedThis) {
             return;
@@ -194,8 +194,8 @@ impl<'t> PointTypes<'t> {
         }
     }
 
-    /// Finds where `this` has been initialized in a method without frames: behind
-    /// a call of `super()` or `this()` that no branch comes before.
+    /// Finds the range with initialized `this` in a method without frames: after a call of `super()` or `this()` that
+    /// no branch precedes.
     fn straight(
         class: &ClassFile<'t>,
         context: &MethodContext<'t>,
@@ -229,7 +229,7 @@ impl<'t> PointTypes<'t> {
     }
 }
 
-/// True for what goes somewhere else than to the next instruction.
+/// Checks for an instruction that may not continue at the next one.
 fn branches(instruction: &Instruction<'_>) -> bool {
     let code = instruction.opcode;
     !opcode::falls_through(code) || matches!(opcode::form(code), Form::Branch | Form::BranchWide)

@@ -11,26 +11,26 @@ use crate::typing::types::{Class, Origin, Type};
 use jvms::descriptor::{BaseType, FieldType};
 use jvms::opcode;
 
-/// What holds at a label.
+/// The types at a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State<'t> {
     /// The snippet's own slots.
     pub(crate) locals: Vec<Type<'t>>,
-    /// The stack from what the snippet finds on.
+    /// The stack, from the snippet's first value on.
     pub(crate) stack: Vec<Type<'t>>,
-    /// What `this` is: it changes in a body that calls `super()`.
+    /// The type of `this`, which changes in a body that calls `super()`.
     pub(crate) this: Option<Type<'t>>,
 }
 
 /// A snippet whose types fit.
 #[derive(Debug, Clone)]
 pub(crate) struct Typed<'t> {
-    /// Deepest stack in slots, with what the snippet finds there.
+    /// Maximum stack depth in slots, with the values at its start.
     pub(crate) deepest: u32,
     /// Slots of its own.
     pub(crate) slots: u32,
     pub(crate) falls_through: bool,
-    /// By label; none for one that nothing leads to.
+    /// By label; `None` if no path leads to it.
     pub(crate) labels: Vec<Option<State<'t>>>,
 }
 
@@ -40,9 +40,9 @@ struct Check<'t, 's> {
     machine: Machine<'t>,
     this: Option<Type<'t>>,
     labels: Vec<Option<State<'t>>>,
-    /// By label: it has been passed.
+    /// True for each label already passed.
     passed: Vec<bool>,
-    /// Entries of all states.
+    /// Number of types in all states.
     size: usize,
     changed: bool,
 }
@@ -102,7 +102,7 @@ fn mismatch(at: u32, mnemonic: &'static str, fault: Fault<'_>) -> SnippetError {
 }
 
 impl<'t, 's> Check<'t, 's> {
-    /// Once over the code; true when it falls through.
+    /// Follows the code once; returns true if it falls through.
     fn pass(&mut self) -> Result<bool, SnippetError> {
         self.machine.locals.clear();
         self.machine.set_stack(self.context.stack);
@@ -163,7 +163,7 @@ impl<'t, 's> Check<'t, 's> {
         })
     }
 
-    /// Control reaches a label from above; true when it goes on from there.
+    /// Handles a label reached from above; returns true if control continues there.
     fn arrive(&mut self, label: Label, live: bool, at: u32) -> Result<bool, SnippetError> {
         let index = label.0 as usize;
         if let Some(passed) = self.passed.get_mut(index) {
@@ -181,7 +181,7 @@ impl<'t, 's> Check<'t, 's> {
         Ok(true)
     }
 
-    /// What holds now holds at `label` as well.
+    /// Joins the current types into those at `label`.
     fn merge(&mut self, label: Label, at: u32, mnemonic: &'static str) -> Result<(), SnippetError> {
         let Some(known) = self.labels.get_mut(label.0 as usize) else {
             return Ok(());
@@ -238,7 +238,7 @@ impl<'t, 's> Check<'t, 's> {
         Ok(())
     }
 
-    /// Follows one operation; true when control goes on behind it.
+    /// Applies one operation; returns true if control continues after it.
     fn step(&mut self, at: u32, operation: &'t Operation) -> Result<bool, SnippetError> {
         let known = self.context.known;
         let name = |code: u8| opcode::mnemonic(code).unwrap_or("?");
@@ -285,7 +285,7 @@ impl<'t, 's> Check<'t, 's> {
             }
             Operation::WithType(opcode::NEW, _) => {
                 let made = Type::Uninitialized(Origin::Snippet(at));
-                // What an earlier round of a loop left there is out of reach.
+                // Values of an earlier round of a loop are out of reach.
                 machine
                     .locals
                     .iter_mut()
@@ -340,7 +340,7 @@ impl<'t, 's> Check<'t, 's> {
         Ok(true)
     }
 
-    /// What the instruction does that the code stands around.
+    /// Returns the stack effect of the surrounded instruction.
     fn around(&self, at: u32) -> Result<&'s Exchange<'t>, SnippetError> {
         let reason = "only code around an instruction has operands and can proceed";
         self.context
@@ -348,7 +348,7 @@ impl<'t, 's> Check<'t, 's> {
             .ok_or(SnippetError::NotHere { at, reason })
     }
 
-    /// Takes what the instruction takes, and leaves what it gives.
+    /// Pops the operands of an instruction and pushes its result.
     fn exchange(&mut self, exchange: &Exchange<'t>) -> Result<(), Fault<'t>> {
         for wanted in exchange.operands.iter().rev() {
             self.machine.pop_as(*wanted, self.context.known)?;
@@ -372,7 +372,7 @@ impl<'t, 's> Check<'t, 's> {
         Ok(Type::of(argument.kind))
     }
 
-    /// An operand of the instruction that the code stands around.
+    /// Returns the type of an operand of the surrounded instruction.
     fn operand(&self, at: u32, index: u8) -> Result<Type<'t>, SnippetError> {
         let operands = &self.around(at)?.operands;
         let found = operands.get(usize::from(index)).copied();
@@ -380,7 +380,7 @@ impl<'t, 's> Check<'t, 's> {
         found.ok_or(SnippetError::NotHere { at, reason })
     }
 
-    /// What a local variable of the method's own holds, if `code` can load it.
+    /// Returns the type of a local variable of the method, if `code` can load it.
     fn variable(&self, at: u32, code: u8, slot: u16) -> Result<Type<'t>, SnippetError> {
         let variables = self.context.variables;
         let variables = variables.map_err(|reason| SnippetError::NotHere { at, reason })?;
@@ -502,7 +502,7 @@ impl<'t, 's> Check<'t, 's> {
         Ok(opcode::falls_through(code))
     }
 
-    /// Is this the method's kind of return?
+    /// Checks that a return instruction suits the method.
     fn leave(&self, at: u32, code: u8) -> Result<(), SnippetError> {
         let wanted = return_opcode(self.context.returns);
         if code != wanted {
@@ -540,7 +540,7 @@ impl<'t, 's> Check<'t, 's> {
     }
 }
 
-/// The instruction that returns a value of this type.
+/// Returns the instruction that returns a value of this type.
 pub(crate) fn return_opcode(kind: Option<FieldType<'_>>) -> u8 {
     match kind {
         None => opcode::RETURN,
@@ -552,7 +552,7 @@ pub(crate) fn return_opcode(kind: Option<FieldType<'_>>) -> u8 {
     }
 }
 
-/// Makes `old` hold `new` as well; true when it has changed.
+/// Joins `new` into `old`; returns true if it changed.
 fn widen<'t>(old: &mut Type<'t>, new: Type<'t>) -> bool {
     let both = match (*old, new) {
         (a, b) if a == b => a,

@@ -1,9 +1,9 @@
-//! What instructions without operands pop and push.
+//! Stack effects of instructions without operands.
 
 use jvms::opcode::*;
 
-/// Types popped, the deepest first, and types pushed: `I`, `J`, `F`, `D`, and
-/// `A` for a reference. None for what needs more than a table.
+/// Returns the types popped, the deepest first, and pushed: `I`, `J`, `F`, `D`, and `A` for a reference. `None` for
+/// instructions that need more than a table.
 pub(super) fn effect(opcode: u8) -> Option<(&'static [u8], &'static [u8])> {
     let found: (&str, &str) = match opcode {
         NOP => ("", ""),

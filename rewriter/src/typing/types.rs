@@ -1,4 +1,4 @@
-//! The types.
+//! Verification types.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use jvms::descriptor::{BaseType, FieldType};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 
-/// A class or array type. Equal types are equal values, wherever they come from.
+/// A class or array type. Equality ignores `index`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Class<'t> {
     /// Internal name of the class, or of an array's element class; a letter for
@@ -15,7 +15,7 @@ pub(crate) struct Class<'t> {
     pub(crate) name: &'t [u8],
     pub(crate) dimensions: u8,
     pub(crate) primitive: bool,
-    /// Where the original pool holds it; 0 where that is not known.
+    /// Its index in the original pool; 0 if unknown.
     pub(crate) index: u16,
 }
 
@@ -41,7 +41,7 @@ impl<'t> Class<'t> {
         }
     }
 
-    /// The same, from this index of the original pool.
+    /// Creates the type with this index of the original pool.
     pub(crate) fn indexed(name: &'t [u8], index: u16) -> Self {
         Class {
             index,
@@ -49,7 +49,7 @@ impl<'t> Class<'t> {
         }
     }
 
-    /// From an internal name or array descriptor, as `CONSTANT_Class` holds it.
+    /// Creates the type from an internal name or array descriptor, as in `CONSTANT_Class`.
     pub(crate) fn named(name: &'t [u8]) -> Self {
         let dimensions = name.iter().take_while(|byte| **byte == b'[').count();
         if dimensions == 0 {
@@ -72,7 +72,7 @@ impl<'t> Class<'t> {
         self.dimensions > 0
     }
 
-    /// An array of these; none beyond 255 dimensions.
+    /// Returns the array of this type; `None` beyond 255 dimensions.
     pub(crate) fn array(self) -> Option<Self> {
         let dimensions = self.dimensions.checked_add(1)?;
         Some(self.with(dimensions))
@@ -86,7 +86,7 @@ impl<'t> Class<'t> {
         }
     }
 
-    /// What an array holds; none for a class.
+    /// Returns the element type of an array; `None` for a class.
     pub(crate) fn element(self) -> Option<Type<'t>> {
         let dimensions = self.dimensions.checked_sub(1)?;
         if dimensions > 0 || !self.primitive {
@@ -100,7 +100,7 @@ impl<'t> Class<'t> {
         })
     }
 
-    /// Appends the name as `CONSTANT_Class` holds it.
+    /// Appends the name as in `CONSTANT_Class`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend(std::iter::repeat_n(b'[', usize::from(self.dimensions)));
         if self.is_array() && !self.primitive {
@@ -113,14 +113,14 @@ impl<'t> Class<'t> {
     }
 }
 
-/// Where an object that is not initialized yet was made.
+/// The origin of an uninitialized object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// By the `new` at this bci of the original code.
+    /// The `new` at this bci of the original code.
     Method(u32),
-    /// By this operation of the snippet.
+    /// This operation of the snippet.
     Snippet(u32),
-    /// By the `new` at this position of the new code.
+    /// The `new` at this position of the new code.
     Position(u32),
 }
 
@@ -139,7 +139,7 @@ pub(crate) enum Type<'t> {
 }
 
 impl<'t> Type<'t> {
-    /// The type of a value with this descriptor.
+    /// Returns the type of a value with this descriptor.
     pub(crate) fn of(found: FieldType<'t>) -> Self {
         match found {
             FieldType::Base(BaseType::Float) => Type::Float,
@@ -151,12 +151,12 @@ impl<'t> Type<'t> {
         }
     }
 
-    /// An object of this internal name.
+    /// Returns the object type of this internal name.
     pub(crate) fn object(name: &'t [u8]) -> Self {
         Type::Object(Class::named(name))
     }
 
-    /// The instruction that loads such a value from a local variable.
+    /// Returns the instruction that loads such a value from a local variable.
     pub(crate) fn load_opcode(&self) -> u8 {
         match self {
             Type::Int => opcode::ILOAD,
@@ -167,7 +167,7 @@ impl<'t> Type<'t> {
         }
     }
 
-    /// The instruction that stores it to one.
+    /// Returns the instruction that stores such a value to a local variable.
     pub(crate) fn store_opcode(&self) -> u8 {
         const DISTANCE: u8 = opcode::ISTORE - opcode::ILOAD;
         self.load_opcode().plus(DISTANCE)
@@ -181,7 +181,7 @@ impl<'t> Type<'t> {
         }
     }
 
-    /// True for what `astore` takes.
+    /// Checks for a type that `astore` accepts.
     pub(crate) fn is_reference(&self) -> bool {
         matches!(
             self,

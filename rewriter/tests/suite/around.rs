@@ -62,7 +62,7 @@ fn operands_are_kept_read_and_given_back() {
     let code = method.code().unwrap().unwrap();
     let before = class.method(MethodIndex(0)).unwrap();
     let before = before.code().unwrap().unwrap();
-    // The code's own local, a long and an int; the long at the end lies beside the result.
+    // The code's own local, a long and an int; the long at the end is next to the result.
     assert_eq!(code.max_locals() - before.max_locals(), 4);
     assert_eq!(code.max_stack(), before.max_stack());
     let first = before.max_locals() as u8;
@@ -245,14 +245,14 @@ fn names_in_it_are_renamed_with_the_class() {
     assert!(holds(b"new/Name") && !holds(b"old/Name"));
 }
 
-/// Following the method for each of its 6,000 sites takes 6,000 times as long as for one of them.
+/// Following the method anew for each of its 6,000 locations would take 6,000 times as long.
 #[test]
 fn a_method_is_followed_once_for_all_of_its_sites() {
     let one = [op::LCONST_1, op::ICONST_1, op::INVOKESTATIC, 0, 11, op::POP];
     let mut code = one.repeat(6_000);
     code.push(op::RETURN);
     let mut bytes = calling(&code);
-    // The version that needs frames, and a stack that is as deep as the code.
+    // The version requires frames, and the stack is as deep as the code needs.
     bytes[7] = 61;
     let at = bytes.windows(12).position(|found| found == &code[..12]);
     bytes[at.unwrap() - 7] = 9;

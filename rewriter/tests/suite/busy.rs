@@ -1,22 +1,21 @@
-//! Snippets that do a bit of everything and change nothing; shared with the
-//! corpus example and with the tests in real JVMs.
+//! Snippets that use many features and change nothing; shared with the corpus example and with the tests in real JVMs.
 
 use jvms::opcode as op;
 use rewriter::{
     Bci, ClassFile, Code, InsertionPoint, Label, Location, MemberName, Method, PlanBuilder, Snippet,
 };
 
-/// Kinds of snippets, to be combined.
+/// Features of snippets, to combine.
 pub const CONSTANTS: u32 = 1;
 /// A loop over own local variables.
 pub const LOOP: u32 = 2;
 /// Branches on the parameters and `this`.
 pub const ARGUMENTS: u32 = 4;
-/// Objects made, and made from what two branches give.
+/// Creates objects, also from the values of two branches.
 pub const OBJECTS: u32 = 8;
-/// What is on the stack goes through a local variable and past a label.
+/// Moves the value on the stack through a local variable and past a label.
 pub const STACK: u32 = 16;
-/// A return or throw that is never reached, which the verifier cannot know.
+/// An unreachable return or throw; the verifier cannot know that it is unreachable.
 pub const LEAVE: u32 = 32;
 pub const ALL: u32 = 63;
 
@@ -29,7 +28,7 @@ fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
     }
 }
 
-/// What a snippet at `place` finds on the stack.
+/// The value on the stack of a snippet at a location.
 enum Seen {
     Nothing,
     Value(u8),
@@ -55,7 +54,7 @@ struct Maker<'m> {
     seen: Seen,
 }
 
-/// The types of the parameters, by their first letters.
+/// Returns the types of the parameters by their first letters.
 fn parameters(descriptor: &str) -> Vec<u8> {
     let mut letters = Vec::new();
     let mut rest = descriptor.bytes().skip(1);
@@ -198,7 +197,7 @@ impl Maker<'_> {
         self.place(end);
     }
 
-    /// Leaves the method on a way that is never taken.
+    /// Leaves the method on a path that never runs.
     fn leave(&mut self, may_return: bool) {
         let end = self.snippet.new_label();
         self.snippet.push_int(1).unwrap();
@@ -239,7 +238,7 @@ impl Maker<'_> {
     }
 }
 
-/// A snippet with these features at a place of a method.
+/// Returns a snippet with these features for a location of a method.
 pub fn snippet(method: &Method<'_, '_>, place: Location, features: u32) -> Snippet {
     let code = method.code().unwrap().unwrap();
     let descriptor = method.descriptor().to_str_lossless();
@@ -271,8 +270,7 @@ pub fn snippet(method: &Method<'_, '_>, place: Location, features: u32) -> Snipp
     maker.snippet
 }
 
-/// Inserts the snippet with as many of these features as the place allows;
-/// false when it allows none.
+/// Inserts the snippet with as many of these features as the location allows; returns false if it allows no feature.
 pub fn insert(
     plan: &mut PlanBuilder<'_, '_>,
     class: &ClassFile<'_>,

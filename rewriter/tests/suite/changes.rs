@@ -1,4 +1,4 @@
-//! Changed instructions: calls, field accesses and allocations that become others.
+//! Changed instructions: replaced calls, field accesses and allocations.
 
 use jvms::opcode;
 use rewriter::{
@@ -25,7 +25,7 @@ fn instructions<'a>(class: &ClassFile<'a>) -> Vec<Found<'a>> {
     all
 }
 
-/// Splices and checks; the skipped methods and the output.
+/// Splices and checks; returns the skipped methods and the output.
 pub(crate) fn spliced(
     class: &ClassFile<'_>,
     plan: &EditPlan,
@@ -168,14 +168,14 @@ fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
     assert!(made > 3 && factories > 3, "{made} {factories}");
 }
 
-/// A class whose `m()V` has this code. Pool: 8 `f`, 9 `(JI)Ljava/lang/Object;`,
-/// 10 the name and type of both, 11 the static method `T.f`.
+/// Returns a class whose `m()V` has this code. Pool: 8 `f`, 9 `(JI)Ljava/lang/Object;`, 10 the name and type of both,
+/// 11 the static method `T.f`.
 pub(crate) fn calling(code: &[u8]) -> Vec<u8> {
     let mut attributes = Vec::new();
     attributes.extend(0_u16.to_be_bytes());
     let bytes = class_with(49, code, &[], &["f", "(JI)Ljava/lang/Object;"], &attributes);
     assert_eq!(ClassFile::read(&bytes).unwrap().pool().count(), 10);
-    // The name and type of both, and the static method.
+    // Name and type, and the static method.
     with_entries(
         &bytes,
         b"(JI)Ljava/lang/Object;",
@@ -184,7 +184,7 @@ pub(crate) fn calling(code: &[u8]) -> Vec<u8> {
     )
 }
 
-/// The class with more entries behind the last text of its pool.
+/// Returns the class with further entries after the last text of its pool.
 fn with_entries(bytes: &[u8], last: &[u8], entries: &[u8], count: u16) -> Vec<u8> {
     let at = bytes
         .windows(last.len())

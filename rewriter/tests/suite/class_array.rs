@@ -1,4 +1,4 @@
-//! Probes in an array of the class's own.
+//! Probes in the class's own array.
 
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -16,14 +16,14 @@ const OWN: ProbeStorage<'static> = ProbeStorage::ClassArray {
 };
 const INTERFACE: u16 = 0x0200;
 
-/// A fixture as a class file of this version; the version is all that differs.
+/// Returns a fixture with only its version changed.
 fn of_version(bytes: &[u8], major: u16) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[6..8].copy_from_slice(&major.to_be_bytes());
     bytes
 }
 
-/// The same marked as an interface: what a class may hold an interface's methods may hold.
+/// Marks the class as an interface, whose methods may hold the same code.
 fn as_interface(bytes: &[u8]) -> Vec<u8> {
     let count = u16::from_be_bytes([bytes[8], bytes[9]]);
     let (mut at, mut index) = (10, 1);
@@ -56,7 +56,7 @@ fn spliced(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Opcodes of the first instructions of a method.
+/// Returns the opcodes of the first instructions of a method.
 fn begins<const N: usize>(class: &ClassFile<'_>, method: MethodIndex) -> [u8; N] {
     let method = class.method(method).unwrap();
     let code = method.code().unwrap().unwrap();

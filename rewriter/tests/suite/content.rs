@@ -1,4 +1,4 @@
-//! Class files compared by their content, and patches fitted to it.
+//! Comparison of class files by content, and fitted patches.
 
 use rewriter::fitting::{Pair, changed_methods, fit, ineffective, returns_from};
 use rewriter::{Annotation, ClassEdit, ClassFile, EditPlan, Scratch, Target, content, splice};
@@ -9,7 +9,7 @@ fn read(bytes: &[u8]) -> ClassFile<'_> {
     ClassFile::read(bytes).unwrap()
 }
 
-/// The class with an annotation that reflection sees.
+/// Returns the class with an annotation that reflection sees.
 fn annotated(bytes: &[u8]) -> Vec<u8> {
     let class = read(bytes);
     let mut plan = EditPlan::new();
@@ -61,7 +61,7 @@ fn class_without_a_change_is_fitted_as_it_is() {
     }
 }
 
-/// Whatever is damaged, it is read to an end.
+/// Malformed classes are read to the end.
 #[test]
 fn damaged_classes_are_compared_without_a_panic() {
     for (_, bytes) in ALL {

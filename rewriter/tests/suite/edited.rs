@@ -1,5 +1,5 @@
-//! Plans that change the structure or the instructions of a whole class, one
-//! for each kind; shared with the corpus example.
+//! Plans that change the structure or the instructions of a whole class, one for each kind; shared with the corpus
+//! example.
 
 use jvms::opcode;
 use rewriter::{
@@ -9,12 +9,12 @@ use rewriter::{
 
 /// The kinds of plans.
 pub const KINDS: [&str; 7] = [
-    // every call and field access redirected to a static method, or taken out
+    // every call and field access redirected to a static method, or removed
     "redirected",
     "removed",
     // every call, field access, monitor instruction and array creation timed
     "surrounded",
-    // every allocation made a factory call
+    // every allocation replaced by a factory call
     "allocated",
     // fields, methods, an interface, annotations and attributes added
     "members",
@@ -27,8 +27,8 @@ pub const KINDS: [&str; 7] = [
 const PRIVATE: u16 = 0x0002;
 const INTERFACE: u16 = 0x0200;
 
-/// A plan of this kind. Changes that the builder refuses are left out, as the
-/// arguments of an allocation may branch.
+/// Returns a plan of this kind. It leaves out changes that the builder refuses, because the arguments of an allocation
+/// may branch.
 pub fn plan(class: &ClassFile<'_>, kind: &str) -> Result<EditPlan, PlanError> {
     let mut plan = PlanBuilder::new(class);
     match kind {
@@ -76,7 +76,7 @@ fn changes(
     Ok(())
 }
 
-/// Code around every instruction that can have it, with and without branches in turns.
+/// Surrounds every possible instruction with code, alternately with and without branches.
 fn surrounded(class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) -> Result<(), PlanError> {
     let mut branches = false;
     for method in class.methods() {
@@ -98,7 +98,7 @@ fn surrounded(class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) -> Result<(
     Ok(())
 }
 
-/// The time before the instruction and behind it, without operand or with the first one.
+/// Records the time before and after the instruction, without operand or with the first one.
 pub fn timed(operand: bool, branches: bool) -> Snippet {
     let mut code = Snippet::new();
     let now = |code: &mut Snippet| {
@@ -122,7 +122,7 @@ pub fn timed(operand: bool, branches: bool) -> Snippet {
     code.op(opcode::LSTORE, 0).unwrap();
     if operand {
         code.load_operand(0).unwrap();
-        // Refused where the operand takes two slots.
+        // Refused for an operand of two slots.
         code.push_int(1).unwrap();
         code.op(opcode::POP2, 0).unwrap();
     }
@@ -149,7 +149,7 @@ fn hook(descriptor: String) -> MemberName {
     }
 }
 
-/// A static method that does for a call or field access what it did.
+/// Returns a static method with the effect of a call or field access.
 pub fn stand_in(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<Change> {
     let index = found.pool_index()?;
     let to = |descriptor| {
@@ -182,8 +182,7 @@ pub fn stand_in(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<Change
     })
 }
 
-/// A static method with the parameters of the first constructor of this class
-/// that is called behind a `new`.
+/// Returns a static method with the parameters of the first constructor call of this class after a `new`.
 fn factory(
     class: &ClassFile<'_>,
     code: &rewriter::Code<'_, '_>,
@@ -302,8 +301,7 @@ fn renamed(class: &ClassFile<'_>) -> Vec<ClassEdit> {
         .collect()
 }
 
-/// A body with branches and local variables for every method that can be
-/// called by name.
+/// Returns a body with branches and local variables for a method that invocations can name.
 fn body(method: &Method<'_, '_>) -> Option<ClassEdit> {
     let name = method.name();
     if !method.has_code() || name == "<init>" || name == "<clinit>" {
@@ -317,7 +315,7 @@ fn body(method: &Method<'_, '_>) -> Option<ClassEdit> {
     })
 }
 
-/// Counts down from three, keeping a `long` and a string, and returns zero or null.
+/// Counts down from three, keeps a `long` and a string, and returns zero or null.
 pub fn counting(result: &str) -> Snippet {
     let mut body = Snippet::new();
     let (again, done) = (body.new_label(), body.new_label());

@@ -1,4 +1,4 @@
-//! What the fuzz targets do with any bytes; shared with `fuzz/`.
+//! Bodies of the fuzz targets for any bytes; shared with `fuzz/`.
 
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -25,7 +25,7 @@ const OWN_METHODS: ProbeStorage<'static> = ProbeStorage::ClassMethods {
     key: Utf8::new(b"A"),
 };
 
-/// Looks at everything that a class shows.
+/// Calls every accessor of a class.
 pub fn read(bytes: &[u8]) -> usize {
     let Ok(class) = ClassFile::read(bytes) else {
         return 0;
@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8]) -> usize {
     seen
 }
 
-/// Every place of a method, in code order.
+/// Returns every location of a method, in code order.
 pub fn places(code: &Code<'_, '_>) -> Vec<Location> {
     let mut places = vec![Location::Entry];
     let end = code.bytes().len() as u32;
@@ -93,7 +93,7 @@ pub fn places(code: &Code<'_, '_>) -> Vec<Location> {
     places
 }
 
-/// A plan that probes every place whose number `wanted` accepts.
+/// Returns a plan with probes at every location whose number `wanted` accepts.
 pub fn plan(class: &ClassFile<'_>, wanted: impl Fn(usize) -> bool) -> EditPlan {
     let mut plan = EditPlan::new();
     let mut number = 0;
@@ -119,7 +119,7 @@ pub fn plan(class: &ClassFile<'_>, wanted: impl Fn(usize) -> bool) -> EditPlan {
     plan
 }
 
-/// Splices all places of whatever can be read; the output must pass the check.
+/// Splices all locations of any readable method; the output must pass the check.
 pub fn splice_everything(bytes: &[u8]) -> u32 {
     let Ok(class) = ClassFile::read(bytes) else {
         return 0;
@@ -128,7 +128,7 @@ pub fn splice_everything(bytes: &[u8]) -> u32 {
     splice_checked(&class, &plan)
 }
 
-/// Splices parts of a class, and carries the plan over to the output.
+/// Splices parts of a class, and transfers the plan to the output.
 pub fn round_trip(bytes: &[u8]) -> u32 {
     let Ok(class) = ClassFile::read(bytes) else {
         return 0;
@@ -167,7 +167,7 @@ fn splice_checked(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     rewritten
 }
 
-/// Both ways of the check are of one mind about output that was damaged at a few places.
+/// Fast path and general path of the check agree about output with a few mutated bytes.
 fn damaged_verdicts(
     class: &ClassFile<'_>,
     plan: &EditPlan,

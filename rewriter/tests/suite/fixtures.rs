@@ -35,7 +35,7 @@ pub const ALL: &[(&str, &[u8])] = &[
     ),
 ];
 
-/// A plan with one hit at each of these places of one method.
+/// Returns a plan with one hit at each of these locations of one method.
 pub fn hits(method: MethodIndex, places: &[Location]) -> EditPlan {
     let mut plan = EditPlan::new();
     for (probe, place) in places.iter().enumerate() {

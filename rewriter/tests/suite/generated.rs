@@ -1,9 +1,8 @@
-//! Classes and plans made from a string of choices: what the fuzz targets
-//! `snippets`, `edits` and `merge` do with any bytes; shared with `fuzz/`.
+//! Classes and plans from a sequence of choices: bodies of the fuzz targets `snippets`, `edits` and `merge`; shared
+//! with `fuzz/`.
 //!
-//! The first choices make the plan. What follows them is the class; where
-//! nothing readable follows, it is a fixture, which the choices may give more
-//! members first. So plans meet whole classes, generated ones and damaged ones.
+//! The first choices determine the plan, and the following bytes are the class. If they are malformed, a fixture takes
+//! their place, and the choices may first add members to it. So plans meet whole, generated and malformed classes.
 
 use jvms::opcode;
 use rewriter::{
@@ -16,9 +15,9 @@ use rewriter::{
 use crate::random::{self, Random};
 use crate::{edited, exercise, fixtures};
 
-/// Bytes that choose the plan.
+/// Number of bytes that determine the plan.
 const CHOICES: usize = 160;
-/// Most edits of each sort in one plan.
+/// Maximum number of edits of each sort in one plan.
 const EDITS: usize = 12;
 
 const STORAGES: [ProbeStorage<'static>; 4] = [
@@ -41,7 +40,7 @@ const STORAGES: [ProbeStorage<'static>; 4] = [
     },
 ];
 
-/// Names that members, types and attributes get; not every one can be.
+/// Names for members, types and attributes; some are invalid.
 const NAMES: [&str; 12] = [
     "a",
     "area",
@@ -75,7 +74,7 @@ const METHODS: [&str; 6] = [
     "I",
 ];
 
-/// What a method is left with when its last snippet does not return.
+/// Return types of a method after its last snippet does not return.
 const RESULTS: [&str; 6] = ["V", "J", "D", "I", "F", "L"];
 
 struct Generator {
@@ -107,11 +106,11 @@ impl Generator {
     }
 
     fn method(&mut self, class: &ClassFile<'_>) -> MethodIndex {
-        // One more than there are, now and then.
+        // Sometimes one more than the class has.
         MethodIndex(self.random.below(class.methods().len() + 1) as u16)
     }
 
-    /// A member that the class has or names, or one that is nowhere.
+    /// Returns a member that the class has or references, or an unknown one.
     fn member(&mut self, class: &ClassFile<'_>) -> MemberName {
         let index = self.random.below(usize::from(class.pool().count()));
         let named = class.pool().member_ref(rewriter::PoolIndex(index as u16));
@@ -235,7 +234,7 @@ impl Generator {
         }
     }
 
-    /// Code that proceeds with an instruction, now and then in one of its branches or twice.
+    /// Returns code that proceeds with an instruction, sometimes in one of its branches or twice.
     fn around(&mut self) -> Snippet {
         let mut code = self.snippet();
         drop(code.proceed());
@@ -270,7 +269,7 @@ impl Generator {
         }
     }
 
-    /// Adds an edit of the code of `method`; refusals are part of the game.
+    /// Adds an edit of the code of `method`; refusals are expected.
     fn edit(&mut self, class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) {
         let index = self.method(class);
         let Some(method) = class.method(index) else {
@@ -298,7 +297,7 @@ impl Generator {
         });
     }
 
-    /// The same without asking whether it can be.
+    /// Does the same without checks.
     fn unchecked(&mut self, class: &ClassFile<'_>, plan: &mut EditPlan) {
         let method = MethodIndex(self.random.below(class.methods().len().max(1)) as u16);
         let bci = Bci(self.random.below(64) as u16);
@@ -349,7 +348,7 @@ impl Generator {
     }
 }
 
-/// No class is loaded that has members without a name or type, or two of the same.
+/// Checks whether a JVM could load the class: no member without name or type, and no duplicates.
 fn is_loadable(class: &ClassFile<'_>) -> bool {
     let fields = class
         .fields()
@@ -363,8 +362,8 @@ fn is_loadable(class: &ClassFile<'_>) -> bool {
     named && is_anchored(class) && schema::compare(class, class).is_empty()
 }
 
-/// The classes have names, and the other indices lead into the pool, in the attributes that may not change: else a
-/// longer pool gives them some.
+/// Checks that the classes have names, and that the other indices are within the pool, in attributes that may not
+/// change. Otherwise an appended entry could give them a meaning.
 fn is_anchored(class: &ClassFile<'_>) -> bool {
     let pool = class.pool();
     class.attributes().all(|found| {
@@ -387,7 +386,7 @@ fn is_anchored(class: &ClassFile<'_>) -> bool {
     })
 }
 
-/// What may replace a loaded class adds nothing to it.
+/// Checks that a plan for a loaded class adds no members.
 fn stays_loadable(class: &ClassFile<'_>, plan: &EditPlan) {
     if !is_loadable(class) {
         return;
@@ -399,7 +398,7 @@ fn stays_loadable(class: &ClassFile<'_>, plan: &EditPlan) {
     }
 }
 
-/// Splits the input; gives the class's bytes, and what chooses the plan.
+/// Splits the input; returns the class's bytes, and the choices for the plan.
 fn input(bytes: &[u8], sort: u8) -> (Vec<u8>, Generator) {
     let (choices, class) = bytes.split_at(bytes.len().min(CHOICES));
     let mut generator = Generator {
@@ -428,8 +427,8 @@ fn input(bytes: &[u8], sort: u8) -> (Vec<u8>, Generator) {
     (made, generator)
 }
 
-/// Applies the plan; what is written must pass the check, be readable, of a
-/// size that input and plan explain, and the same a second time.
+/// Applies the plan. The output must pass the check, be readable, have a size explained by input and plan, and be the
+/// same again.
 fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let mut text = String::new();
     print::edits(class, "a plugin", plan, &mut text).expect("text can be written");
@@ -456,7 +455,7 @@ fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     applied
 }
 
-/// Random code at random places. Gives the number of edits applied.
+/// Inserts random code at random locations; returns the number of applied edits.
 pub fn snippets(bytes: &[u8]) -> u32 {
     let (class, mut generator) = input(bytes, 1);
     let class = ClassFile::read(&class).expect("a class that was read before");
@@ -464,7 +463,7 @@ pub fn snippets(bytes: &[u8]) -> u32 {
     apply(&class, &plan)
 }
 
-/// Random edits of every kind. Gives the number of edits applied.
+/// Applies random edits of every kind; returns the number of applied edits.
 pub fn edits(bytes: &[u8]) -> u32 {
     let (class, mut generator) = input(bytes, 1);
     let class = ClassFile::read(&class).expect("a class that was read before");
@@ -472,7 +471,7 @@ pub fn edits(bytes: &[u8]) -> u32 {
     apply(&class, &plan)
 }
 
-/// Two random plans made one. Gives the number of edits applied.
+/// Merges two random plans; returns the number of applied edits.
 pub fn merge(bytes: &[u8]) -> u32 {
     let (class, mut generator) = input(bytes, 0);
     let class = ClassFile::read(&class).expect("a class that was read before");

@@ -1,4 +1,4 @@
-//! Classes that a plugin brings: their new names stand everywhere, and what the JVM would refuse does not pass.
+//! Helper classes: their references have the new names, and classes that the JVM would reject are refused.
 
 use jvms::opcode::*;
 use rewriter::{
@@ -9,11 +9,11 @@ use rewriter::{
 
 use crate::fixtures::{SHAPES, STORAGE};
 
-/// A class with a nested one, which call one another's private members; `Tally` has a method reference.
+/// A class with a nested one; both call private members of the other. `Tally` has a method reference.
 const TALLY: &[u8] = include_bytes!("../../../tests/plugins/requests/helpers/Tally.class");
 const STEP: &[u8] = include_bytes!("../../../tests/plugins/requests/helpers/Tally$Step.class");
 
-/// Classes with members of all kinds, each behind its supertypes.
+/// Classes with members of all kinds, each after its supertypes.
 const KIT: [&[u8]; 4] = [
     include_bytes!("../fixtures/release11/Part.class"),
     include_bytes!("../fixtures/release11/Kit.class"),
@@ -21,7 +21,7 @@ const KIT: [&[u8]; 4] = [
     include_bytes!("../fixtures/release11/Worker.class"),
 ];
 
-/// Classes that inherit members in several ways, each behind its supertypes.
+/// Classes that inherit members in several ways, each after its supertypes.
 const INHERITED: [&[u8]; 10] = [
     include_bytes!("../fixtures/release11/Plain.class"),
     include_bytes!("../fixtures/release11/Acting.class"),
@@ -40,7 +40,7 @@ fn place(user: &str, files: &[&[u8]]) -> Result<Vec<HelperClass>, HelperError> {
     place_helpers(user, &files)
 }
 
-/// Every name of a class, and every descriptor, in a constant pool.
+/// Returns every name of a class, and every descriptor, in a constant pool.
 fn names(class: &ClassFile<'_>) -> Vec<String> {
     let pool = class.pool();
     let indices = (1..pool.count()).map(rewriter::PoolIndex);
@@ -118,7 +118,7 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
     let mut other = STEP.to_vec();
     other[at] = b'J';
     assert!(refused(&[&other]).ends_with("found Java/lang/Object"));
-    // aload_0, dup, getfield: an int where an object is needed.
+    // aload_0, dup, getfield: an int in place of an object.
     let at = STEP
         .windows(3)
         .position(|code| code == [0x2a, 0x59, 0xb4])
@@ -132,7 +132,7 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
     );
 }
 
-/// What the JVM would say to an instruction with this operand in a class of the same package; none if it goes.
+/// Returns the JVM's error for an instruction with this operand in a class of the same package, if there is one.
 fn refused_use(opcode: u8, owner: &str, member: &str, interface: bool) -> Option<String> {
     let helpers = place("Shapes", &[&KIT[..], &INHERITED].concat()).expect("sound classes");
     let suffix = format!("${owner}");
@@ -155,7 +155,7 @@ fn refused_use(opcode: u8, owner: &str, member: &str, interface: bool) -> Option
     Some(refused.to_string())
 }
 
-/// Code with this instruction, and what it needs on the stack. A member is its name and descriptor.
+/// Returns code with this instruction and its operands on the stack. A member is its name and descriptor.
 fn code_with(opcode: u8, owner: String, member: &str, interface: bool) -> Snippet {
     let mut code = Snippet::new();
     if opcode == NEW {
@@ -203,7 +203,7 @@ fn what_a_helper_class_has_can_be_used() {
         (INVOKESTATIC, "Part", "made ()V", true),
         (INVOKEVIRTUAL, "Kit$Piece", "each ()V", false),
         (INVOKEVIRTUAL, "Kit", "open ()V", false),
-        // Of an interface, of `Object`, and of a class that is not at hand.
+        // Of an interface, of `Object`, and of an unknown class.
         (INVOKEVIRTUAL, "Kit$Piece", "part ()V", false),
         (INVOKEVIRTUAL, "Kit", "hashCode ()I", false),
         (INVOKEINTERFACE, "Part", "hashCode ()I", true),
@@ -254,7 +254,7 @@ fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
             "IllegalAccessError",
         ),
         (PUTFIELD, "Kit", "fixed I", false, "IllegalAccessError"),
-        // That of the interface, which is final.
+        // The field of the interface, which is final.
         (
             PUTSTATIC,
             "Child",
@@ -333,7 +333,7 @@ fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
     );
 }
 
-/// A class file in which a text is another one of the same length.
+/// Returns a class file with a text replaced by another of the same length.
 fn with_text(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
     let found = |at: &[u8]| at == old.as_bytes();
     let at = bytes.windows(old.len()).position(found).expect("the text");

@@ -1,4 +1,4 @@
-//! At the limits of the format.
+//! Limits of the class file format.
 
 use rewriter::{
     Bci, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Scratch, SkipReason, Warning,
@@ -46,7 +46,7 @@ fn method_that_grows_past_8000_bytes_is_reported() {
     assert_eq!(report(&of(7_992), &plan).warnings, [warning]);
 }
 
-/// A class whose pool has `count` entries.
+/// Returns a class whose pool has `count` entries.
 fn with_pool(count: usize) -> Vec<u8> {
     let texts = vec!["x"; count - 8];
     class_with(49, &assemble(&[Op::Return]), &[], &texts, &[0, 0])

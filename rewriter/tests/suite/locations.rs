@@ -1,5 +1,5 @@
-//! Every place means what its documentation says: programs are run with and
-//! without probes, and the probes seen are compared with those expected.
+//! Every location has its documented meaning. The tests run programs with and without probes, and compare the probes
+//! with those expected.
 
 use proptest::prelude::*;
 use rewriter::{
@@ -15,7 +15,7 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
     field: "hits",
 };
 
-/// The probes that a run of the original code should pass.
+/// Returns the probes that a run of the original code should pass.
 fn expected(steps: &[Step], plan: &EditPlan) -> Vec<u16> {
     let at = |place: Location| {
         let edits = plan
@@ -56,7 +56,7 @@ fn code_of(bytes: &[u8]) -> Vec<u8> {
         .to_vec()
 }
 
-/// Splices, checks, runs both and compares; the reason if it was skipped.
+/// Splices, checks, runs both and compares; returns the reason for a skip.
 fn check(code: &[u8], plan: &EditPlan, decisions: &[u8]) -> Option<SkipReason> {
     let bytes = class(code);
     let class = ClassFile::read(&bytes).unwrap();
@@ -92,7 +92,7 @@ fn check(code: &[u8], plan: &EditPlan, decisions: &[u8]) -> Option<SkipReason> {
     None
 }
 
-/// A program, which places get probes, and how branches are decided.
+/// Generates a program, the locations of probes, and the decisions of branches.
 fn programs(padding: usize) -> impl Strategy<Value = (Vec<Op>, Vec<u8>, Vec<u8>)> {
     let operation = (
         0_u8..12,
@@ -132,7 +132,7 @@ fn programs(padding: usize) -> impl Strategy<Value = (Vec<Op>, Vec<u8>, Vec<u8>)
     )
 }
 
-/// A plan with the places that `choice` takes: none, one or several edits each.
+/// Returns a plan with the locations that `choice` selects: each with no, one or several edits.
 fn plan_of(code: &[u8], choice: &[u8], most: usize) -> EditPlan {
     let bytes = class(code);
     let class = ClassFile::read(&bytes).unwrap();
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// `if` over just less than 32 KiB, with a place for a trampoline on the way.
+/// `if` over slightly less than 32 KiB, with room for a trampoline on the way.
 fn far_program() -> Vec<Op> {
     vec![
         Op::If(6),
@@ -279,10 +279,10 @@ fn branch_without_room_for_a_trampoline_becomes_its_inverse_around_a_wide_jump()
             let report = splice(&class, &plan, &STORAGE, &mut Scratch::default(), &mut out);
             let method = MethodIndex(0);
             let inverted = Warning::InvertedBranch { method };
-            // A trampoline at the end, for the probe on the jump, may be near enough.
+            // For the probe on the jump, a trampoline at the end may be in range.
             let is_inverted = report.unwrap().warnings.contains(&inverted);
             assert!(is_inverted || round > 0);
-            // Once more, with probes on the ways of each branch.
+            // Repeats this with probes on the paths of each branch.
             let body = class.method(method).unwrap().code().unwrap().unwrap();
             let mut branches = body.instructions().map(Result::unwrap);
             while let Some(found) = branches.find(|found| found.opcode == jvms::opcode::IFEQ) {

@@ -1,6 +1,6 @@
-//! Classes made member by member, for tests of structure.
+//! Classes built member by member, for tests of structure.
 
-/// A class under construction. Texts and classes get pool entries as they come.
+/// A class under construction. Texts and classes get pool entries on first use.
 #[derive(Clone, Default)]
 pub struct Made {
     pool: Vec<u8>,
@@ -11,9 +11,9 @@ pub struct Made {
     pub interfaces: Vec<&'static str>,
     /// Flags, name, descriptor.
     pub fields: Vec<(u16, &'static str, &'static str)>,
-    /// Flags, name, descriptor; code of one `return` unless abstract or native.
+    /// Flags, name, descriptor. The code is one `return`, unless the method is abstract or native.
     pub methods: Vec<(u16, &'static str, &'static str)>,
-    /// Name of an attribute, and what it lists.
+    /// Name and contents of an attribute.
     pub attributes: Vec<(&'static str, Listed)>,
 }
 
@@ -103,7 +103,7 @@ impl Made {
         out
     }
 
-    /// The class file.
+    /// Returns the class file.
     pub fn bytes(mut self) -> Vec<u8> {
         let mut body = Vec::new();
         let (this, parent) = (self.class(self.name), self.class(self.parent));

@@ -1,4 +1,4 @@
-//! Plans of several plugins made one.
+//! Merged plans of several plugins.
 
 use jvms::opcode;
 use rewriter::{
@@ -66,7 +66,7 @@ fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
         actions[..3],
         [Action::Hit(10), Action::Hit(11), Action::Hit(40)]
     );
-    // Counters are left to who merges.
+    // The merging caller adds counters.
     let Some(Action::Insert(id)) = actions.get(3) else {
         panic!("{actions:?}");
     };

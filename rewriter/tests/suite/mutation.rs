@@ -1,5 +1,4 @@
-//! Damaged classes never panic, never overflow a small stack, and what is
-//! spliced still passes its check.
+//! Malformed classes never panic and never overflow a small stack, and spliced output passes its check.
 
 use jvms::opcode;
 use proptest::prelude::*;
@@ -71,7 +70,7 @@ fn exercise_all(bytes: &[u8]) {
     });
 }
 
-/// Inserts unchecked snippets at every place; the output must pass the check.
+/// Inserts unchecked snippets at every location; the output must pass the check.
 fn insert_everywhere(bytes: &[u8]) {
     let Ok(class) = ClassFile::read(bytes) else {
         return;
@@ -109,7 +108,7 @@ fn insert_everywhere(bytes: &[u8]) {
     }
 }
 
-/// `PROPTEST_CASES`, or enough for every day.
+/// Returns `PROPTEST_CASES`, or a default for daily runs.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES")
         .ok()
@@ -117,8 +116,8 @@ fn cases() -> u32 {
         .unwrap_or(384)
 }
 
-/// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others: a hunt is for the fuzz targets, and for
-/// whoever sets `PROPTEST_CASES`.
+/// Uses the same cases in every run, unless `PROPTEST_RNG_SEED` is set. Fuzz targets and `PROPTEST_CASES` search for
+/// new ones.
 fn config() -> ProptestConfig {
     let chosen = ProptestConfig::default();
     let seed = match chosen.rng_seed {
@@ -176,7 +175,7 @@ fn edit_all(bytes: &[u8]) -> u32 {
     generated::snippets(bytes) + generated::edits(bytes) + generated::merge(bytes)
 }
 
-/// What fuzzing has found, by target and by what it was.
+/// Inputs found by fuzzing, by target and fault.
 #[test]
 fn inputs_that_broke_something_break_nothing_any_more() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
@@ -202,15 +201,14 @@ fn inputs_that_broke_something_break_nothing_any_more() {
     assert!(tried > 0);
 }
 
-/// So that the tests above do more than be refused.
+/// Guards against tests whose plans are all refused.
 #[test]
 fn most_generated_plans_do_something() {
     let applied = (0..100_u8).filter(|seed| edit_all(&[*seed; 3]) > 5).count();
     assert!(applied > 60, "{applied} of 100");
 }
 
-/// Every byte of the output damaged: the short way of the check finds what the general
-/// one does.
+/// Mutates every byte of the output: the fast path of the check finds the same faults as the general one.
 #[test]
 fn both_ways_of_the_check_are_of_one_mind() {
     let (mut short, mut general) = (CheckScratch::default(), CheckScratch::general());

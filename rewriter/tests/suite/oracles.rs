@@ -1,5 +1,5 @@
-//! Other readers of class files agree with what we read and wrote. Their own
-//! panics are theirs; they are asked only about what they could read before.
+//! Other readers of class files agree with our views and output. Their own panics are ignored, and they read only
+//! output of classes that they could read before.
 
 use std::panic::catch_unwind;
 

@@ -1,4 +1,4 @@
-//! Plans: checked as they are made, printed, carried over, applied in part.
+//! Plans: checked on construction, printed, transferred, applied in part.
 
 use rewriter::{
     Action, Bci, CheckScratch, ClassFile, Edit, EditPlan, InsertionPoint, Location, MethodIndex,
@@ -224,7 +224,7 @@ fn check_finds_every_changed_byte_of_a_method() {
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
     splice(&class, &plan, &STORAGE, &mut scratch, &mut out).unwrap();
     check_splice(&class, &plan, &STORAGE, &out, &mut CheckScratch::default()).unwrap();
-    // Only the depth of the operand stack may be more than was there.
+    // Only the depth of the operand stack may grow.
     let after = ClassFile::read(&out).unwrap();
     let stacks: Vec<usize> = after
         .methods()

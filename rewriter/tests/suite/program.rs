@@ -1,6 +1,5 @@
-//! Programs of jumps alone: made at random, assembled, and run with and
-//! without probes. Which way a branch goes is decided by a list, so that both
-//! runs decide alike; the operand stack is left out.
+//! Programs of jumps: generated at random, assembled, and run with and without probes. A list decides the branches, so
+//! that both runs decide alike; the operand stack is not modelled.
 
 use jvms::opcode as op;
 
@@ -15,7 +14,7 @@ pub enum Op {
     Return,
 }
 
-/// Size of an operation at `at`; a `goto` may be wide.
+/// Returns the size of an operation at `at`; a `goto` may be wide.
 fn size(operation: &Op, at: usize) -> usize {
     let padding = 3 - at % 4;
     match operation {
@@ -28,7 +27,7 @@ fn size(operation: &Op, at: usize) -> usize {
     }
 }
 
-/// The code array. A branch too far for 16 bits becomes `nop`s.
+/// Returns the code array. A branch out of the 16-bit range becomes `nop`s.
 pub fn assemble(program: &[Op]) -> Vec<u8> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -85,15 +84,15 @@ pub fn assemble(program: &[Op]) -> Vec<u8> {
     code
 }
 
-/// A class with one static method `m()V` of this code, and no frames.
+/// Returns a class with one static method `m()V` of this code, and no frames.
 pub fn class(code: &[u8]) -> Vec<u8> {
     let mut attributes = Vec::new();
     attributes.extend(0_u16.to_be_bytes());
     class_with(49, code, &[], &[], &attributes)
 }
 
-/// As [`class`], with a version, an exception table, texts for the pool (from
-/// index 8 on) and the attributes of `Code` with their count.
+/// Does the same as [`class`] with a version, an exception table, texts for the pool (from index 8 on) and the
+/// attributes of `Code` with their count.
 pub fn class_with(
     version: u16,
     code: &[u8],
@@ -136,12 +135,12 @@ pub fn class_with(
     bytes
 }
 
-/// What a run does.
+/// A step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Control reaches the instruction at this bci.
     At(usize),
-    /// Control goes on behind the instruction at this bci.
+    /// Control continues after the instruction at this bci.
     Through(usize),
     /// A jump from here to there.
     Jump(usize, usize),
@@ -154,7 +153,7 @@ fn distance(code: &[u8], at: usize) -> i32 {
     i32::from_be_bytes(code[at..at + 4].try_into().unwrap())
 }
 
-/// The targets of the switch at `at`, the default first.
+/// Returns the targets of the switch at `at`, the default first.
 fn targets(code: &[u8], at: usize) -> Vec<usize> {
     let base = (at / 4 + 1) * 4;
     let target = |operand: usize| (at as i32 + distance(code, operand)) as usize;
@@ -169,8 +168,8 @@ fn targets(code: &[u8], at: usize) -> Vec<usize> {
     found
 }
 
-/// Runs `code`: each branch takes its way from `decisions`; ends when they run
-/// out, at a return, or after `limit` instructions.
+/// Runs `code` with the decisions of `decisions`. Ends without further decisions, at a return, or after `limit`
+/// instructions.
 pub fn run(code: &[u8], decisions: &[u8], limit: usize) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut decisions = decisions.iter();
@@ -185,7 +184,7 @@ pub fn run(code: &[u8], decisions: &[u8], limit: usize) -> Vec<Step> {
             }
             op::GOTO => (3, Some((at as i32 + i32::from(short())) as usize)),
             op::GOTO_W => (5, Some((at as i32 + distance(code, at + 1)) as usize)),
-            // The program has `ifeq` alone, so its inverse jumps where that falls through.
+            // The program has only `ifeq`, so its inverse jumps when `ifeq` falls through.
             op::IFEQ | op::IFNE => match decisions.next() {
                 None => break,
                 Some(decision) if (decision % 2 == 1) == (code[at] == op::IFEQ) => {

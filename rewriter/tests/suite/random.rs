@@ -1,11 +1,11 @@
-//! Random snippets: most of them are sound, some are not; shared with the tests in real JVMs.
+//! Random snippets, most of them valid; shared with the tests in real JVMs.
 
 use jvms::opcode as op;
 use rewriter::{Label, MemberName, Snippet, SnippetError};
 
 /// Numbers from a list of choices, then from a seed (xorshift).
 pub struct Random {
-    /// The last is the next.
+    /// In reverse order.
     choices: Vec<u8>,
     state: u64,
 }
@@ -17,7 +17,7 @@ impl Random {
         Random { choices, state }
     }
 
-    /// A fuzzer that changes a choice changes little else.
+    /// A fuzzer that changes one choice changes little else.
     pub fn chosen(choices: &[u8]) -> Self {
         let seed = choices.iter().fold(0, |seed: u64, choice| {
             seed.rotate_left(5) ^ u64::from(*choice)
@@ -54,9 +54,9 @@ struct Maker<'r> {
     stack: Types,
     /// By pairs of slots.
     locals: [u8; 6],
-    /// Labels that were jumped to and not placed, with the locals of then.
+    /// Labels with a jump but not yet placed, with the locals at the jump.
     open: Vec<(Label, [u8; 6])>,
-    /// Labels that were placed with an empty stack.
+    /// Labels placed with an empty stack.
     heads: Vec<Label>,
 }
 
@@ -164,7 +164,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A branch forwards or backwards, with nothing else on the stack.
+    /// Adds a branch forwards or backwards, with an otherwise empty stack.
     fn jump(&mut self) -> Result<(), SnippetError> {
         let code = match *self.stack {
             [b'I'] => [op::IFEQ, op::IFGT][self.random.below(2)],
@@ -213,7 +213,7 @@ impl Maker<'_> {
             35..=38 => self.place(),
             _ if self.random.below(6) == 0 => {
                 let (code, operand) = (self.random.below(256) as u8, self.random.below(12));
-                // What it does to the types is not followed: most are refused.
+                // Its types are not tracked: most of these are refused.
                 drop(self.snippet.op(code, operand as i32));
                 Ok(())
             }
@@ -222,12 +222,12 @@ impl Maker<'_> {
     }
 }
 
-/// A snippet of about so many operations.
+/// Returns a snippet of about `length` operations.
 pub fn snippet(seed: u64, length: usize) -> Snippet {
     made(&mut Random::new(seed), length)
 }
 
-/// The same from numbers of any kind.
+/// Does the same with numbers from any source.
 pub fn made(random: &mut Random, length: usize) -> Snippet {
     let mut maker = Maker {
         random,

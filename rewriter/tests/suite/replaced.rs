@@ -1,4 +1,4 @@
-//! Class files in the place of others: what the JVM takes passes, what it would refuse does not.
+//! Replacement class files: valid ones pass, and those that the JVM would reject are refused.
 
 use jvms::opcode as op;
 use rewriter::{
@@ -9,7 +9,7 @@ use rewriter::{
 use crate::fixtures::{ALL, SHAPES, STORAGE};
 use crate::samples::summing;
 
-/// The class with an attribute more, so that it is another file of the same class.
+/// Returns the class with a further attribute, so that it is another file of the same class.
 fn other_file(bytes: &[u8]) -> Vec<u8> {
     let class = ClassFile::read(bytes).unwrap();
     let mut plan = EditPlan::new();
@@ -37,7 +37,7 @@ fn another_file_of_the_same_class_takes_its_place() {
     }
 }
 
-/// Where the code array of a method begins in the class file.
+/// Returns the offset of a method's code array in the class file.
 fn code_of(bytes: &[u8], name: &str) -> usize {
     let class = ClassFile::read(bytes).unwrap();
     let method = class.methods().find(|it| it.name() == name).unwrap();
@@ -122,7 +122,7 @@ fn code_that_the_verifier_would_refuse_does_not_pass() {
     refused(&code(8, &[op::RETURN]), "types fit");
     refused(&code(8, &[op::NOP]), "ends with a return");
     refused(&code(8, &[0xfe]), "decoded");
-    // max_stack and max_locals stand in front of the length.
+    // max_stack and max_locals precede the length.
     refused(&patched(start - 8, &[0, 0]), "max_stack");
     refused(
         &patched(start - 6, &[0, 1]),
@@ -162,7 +162,7 @@ fn damaged_files_pass_or_do_not_and_never_panic() {
             passed += usize::from(replace(SHAPES, &bytes).is_ok());
         }
     }
-    // Texts of strings, lines and the like may be others.
+    // Texts of strings, lines and the like may differ.
     assert!(
         passed > 100 && passed < sound.len(),
         "{passed} of {}",

@@ -1,11 +1,11 @@
-//! Edits that several tests make, those in real JVMs as well.
+//! Edits shared by several tests, including those in real JVMs.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use jvms::opcode;
 use rewriter::{ClassEdit, MemberName, NewMethod, Snippet};
 
-/// A member's names.
+/// Returns a member's names.
 pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
     MemberName {
         owner: owner.to_owned(),
@@ -15,7 +15,7 @@ pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
     }
 }
 
-/// `public static long NAME(long addend, int times)`: a product, added up in a loop, so it needs frames.
+/// Adds `public static long NAME(long addend, int times)`: a product, added up in a loop, so that it needs frames.
 pub fn summing(name: &str) -> ClassEdit {
     let mut body = Snippet::new();
     let (again, done) = (body.new_label(), body.new_label());

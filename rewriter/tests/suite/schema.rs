@@ -1,4 +1,4 @@
-//! What a loaded class may not become.
+//! Restrictions on new versions of a loaded class.
 
 use rewriter::ClassFile;
 use rewriter::schema::compare;
@@ -6,7 +6,7 @@ use rewriter::schema::compare;
 use crate::fixtures;
 use crate::made::{Listed, Made, class};
 
-/// What changing the sample class so would break, one line each.
+/// Returns the rules that this change of the sample class would break, one line each.
 fn broken(change: impl Fn(&mut Made)) -> Vec<String> {
     let (before, mut after) = (class().bytes(), class());
     change(&mut after);
@@ -18,7 +18,7 @@ fn broken(change: impl Fn(&mut Made)) -> Vec<String> {
         .collect()
 }
 
-/// A change, and what it breaks.
+/// A change, and the broken rules.
 type Case<'c> = (&'c dyn Fn(&mut Made), String);
 
 fn unsupported(name: &str) -> String {
@@ -37,7 +37,7 @@ fn the_same_class_breaks_nothing() {
 #[test]
 fn what_the_jvm_lets_pass_breaks_nothing() {
     let none: [String; 0] = [];
-    // a method that is native no more, methods in another order
+    // a method that is no longer native, methods in another order
     assert_eq!(broken(|class| class.methods[1].0 = 1), none);
     assert_eq!(broken(|class| class.methods.reverse()), none);
     // the order of nest members, other attributes

@@ -1,4 +1,4 @@
-//! Probes that methods of the array's class write.
+//! Probes written by methods of the array's class.
 
 use jvms::opcode;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +18,14 @@ const CALLED: ProbeStorage<'static> = ProbeStorage::SharedMethods {
     method: "hit",
 };
 
-/// The first method with code of a class.
+/// Returns the first method with code of a class.
 fn method(class: &ClassFile<'_>) -> MethodIndex {
     let mut methods = class.methods();
     let found = methods.find(|method| method.code().unwrap().is_some());
     found.unwrap().index()
 }
 
-/// The class with these probes at the entry of its first method with code, checked.
+/// Returns the checked class with these probes at the entry of its first method with code.
 fn spliced(probes: &[u32]) -> Vec<u8> {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut plan = EditPlan::new();
@@ -41,7 +41,7 @@ fn spliced(probes: &[u32]) -> Vec<u8> {
     out
 }
 
-/// The probe that the code at `at` hits, as the method that it calls is meant.
+/// Returns the probe that the code at `at` hits, according to the meaning of the called method.
 fn probe(class: &ClassFile<'_>, at: usize) -> i32 {
     let method = class.method(method(class)).unwrap();
     let code = method.code().unwrap().unwrap();
@@ -76,7 +76,7 @@ fn probes_of_a_class_may_need_every_method() {
     assert_eq!(found, probes.map(i32::from));
 }
 
-/// What may catch that the stack has ended; none stands for everything.
+/// Types of handlers that may catch a stack overflow; a handler without type catches everything.
 const OVERFLOWS: [&[u8]; 4] = [
     b"java/lang/StackOverflowError",
     b"java/lang/VirtualMachineError",
@@ -84,7 +84,7 @@ const OVERFLOWS: [&[u8]; 4] = [
     b"java/lang/Throwable",
 ];
 
-/// The instructions of a method that handlers of an overflow lead to.
+/// Returns the instructions of a method that handlers of an overflow reach.
 fn behind_overflows(class: &ClassFile<'_>, code: &Code<'_, '_>) -> Vec<u16> {
     let catches = |row: &ExceptionHandler| {
         let caught = class.pool().class_name(row.catch_type);
@@ -116,7 +116,7 @@ fn behind_overflows(class: &ClassFile<'_>, code: &Code<'_, '_>) -> Vec<u16> {
     seen.into_iter().collect()
 }
 
-/// Whether the instruction at `bci` calls a method that writes hits.
+/// Checks whether the instruction at `bci` calls a method that writes hits.
 fn calls(class: &ClassFile<'_>, code: &Code<'_, '_>, bci: u16) -> bool {
     let found = code.instructions().map(Result::unwrap);
     let found = found.filter(|found| found.opcode == opcode::INVOKESTATIC);
@@ -153,7 +153,7 @@ fn programs_that_caught_the_end_of_the_stack_are_not_made_to_call() {
 
 #[test]
 fn only_probes_behind_a_handler_of_an_overflow_are_long() {
-    // try { nop; nop } catch (Throwable) { pop } with a loop in front.
+    // try { nop; nop } catch (Throwable) { pop } after a loop.
     let code = [
         opcode::NOP,
         opcode::ICONST_0,

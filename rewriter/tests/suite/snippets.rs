@@ -1,4 +1,4 @@
-//! Snippets: what is written, what is refused, and why.
+//! Snippets: the generated code, and the refusals with their reasons.
 
 use jvms::opcode as op;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use crate::fixtures::{ALL, SHAPES, STORAGE};
 use crate::program::{Op, assemble, class};
 use crate::{busy, exercise, random};
 
-/// Splices and checks; the mnemonics of the method's new code.
+/// Splices and checks; returns the mnemonics of the method's new code.
 fn spliced(class: &ClassFile<'_>, site: InsertionPoint, snippet: Snippet) -> Vec<String> {
     let mut plan = PlanBuilder::new(class);
     plan.insert(site, snippet).unwrap();
@@ -130,7 +130,7 @@ fn types_that_do_not_fit_are_named() {
     assert!(error.to_string().contains("static"), "{error}");
 }
 
-/// A plan with busy snippets at all places of all methods.
+/// Returns a plan with busy snippets at all locations of all methods.
 pub fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
     let mut plan = PlanBuilder::new(class);
     for method in class.methods() {
@@ -193,7 +193,7 @@ fn check_finds_every_changed_byte_of_a_method_with_snippets() {
     let after = ClassFile::read(&out).unwrap();
     let code = after.method(method).unwrap().code_attribute().unwrap();
     let start = code.bytes.as_ptr() as usize - out.as_ptr() as usize;
-    // Only the depth of the operand stack may be more than was there.
+    // Only the depth of the operand stack may grow.
     for at in (start..start + code.bytes.len()).skip(2) {
         let mut changed = out.clone();
         changed[at] ^= 0x11;
@@ -212,8 +212,8 @@ fn check_finds_every_changed_byte_of_a_method_with_snippets() {
     }
 }
 
-/// Inserts random snippets at some places of a class; those that are accepted
-/// are spliced and pass the check. How many were accepted and refused.
+/// Inserts random snippets at some locations of a class. Accepted ones are spliced and pass the check. Returns the
+/// numbers of accepted and refused ones.
 fn random_snippets(bytes: &[u8], seed: u64, length: usize) -> (u32, u32) {
     let class = ClassFile::read(bytes).unwrap();
     let mut plan = PlanBuilder::new(&class);
@@ -267,7 +267,7 @@ fn most_random_snippets_are_accepted_and_some_are_not() {
     );
 }
 
-/// `if` and `goto` to so many labels, in turn.
+/// Creates `if` and `goto` to this many labels, alternating.
 fn with_labels(count: usize) -> Snippet {
     let mut code = Snippet::new();
     for number in 0..count {
@@ -283,7 +283,7 @@ fn with_labels(count: usize) -> Snippet {
     code
 }
 
-/// Puts code with so many labels at random places of every method, and checks what comes out.
+/// Inserts code with this many labels at random locations of every method, and checks the output.
 fn splice_labels(bytes: &[u8], count: usize, random: &mut random::Random) -> u32 {
     let class = ClassFile::read(bytes).unwrap();
     let mut plan = PlanBuilder::new(&class);
@@ -309,7 +309,7 @@ fn splice_labels(bytes: &[u8], count: usize, random: &mut random::Random) -> u32
     report.rewritten
 }
 
-/// Code with many labels makes a method too long for short jumps, so that trampolines come to stand within it.
+/// Code with many labels makes a method too long for short jumps, so that trampolines lie inside it.
 #[test]
 fn snippets_with_many_labels_pass_the_self_check() {
     let (mut spliced, mut random) = (0, random::Random::new(7));

@@ -14,7 +14,7 @@ use crate::made;
 use crate::program::class_with;
 use crate::samples::{member, summing};
 
-/// The class after `plan`; the output has passed the self-check.
+/// Returns the class after `plan`; the output has passed the self-check.
 fn spliced(bytes: &[u8], plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
     let class = ClassFile::read(bytes).unwrap();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
@@ -105,7 +105,7 @@ fn added_things_are_there_and_nothing_else_has_changed() {
                 bytes: vec![1, 2, 3],
             },
         ];
-        // One annotation of a type per place, whether visible or not.
+        // An element has one annotation of each type, whether visible or not.
         edits.remove(4);
         if !interface || class.major_version() >= 52 {
             edits.push(summing("summed"));
@@ -240,7 +240,7 @@ fn renaming_there_and_back_says_the_same() {
     }
 }
 
-/// Some obfuscators write any text there, and it may be shared with anything.
+/// Some obfuscators write arbitrary text there, which other entries may share.
 #[test]
 fn a_simple_name_that_is_no_part_of_its_class_name_stays() {
     let bytes = ALL.iter().find(|(name, _)| *name == "Shapes$Colour");
@@ -562,7 +562,7 @@ fn plans_of_every_kind_pass_the_self_check() {
     }
 }
 
-/// Class files before version 49 name classes by identifiers of Java.
+/// Class files before version 49 use Java identifiers in class names.
 #[test]
 fn types_get_names_that_the_version_knows() {
     let edits = |name: &str| {

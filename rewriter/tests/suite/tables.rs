@@ -35,7 +35,7 @@ fn u16s(items: &[u16]) -> Vec<u8> {
     items.iter().flat_map(|item| item.to_be_bytes()).collect()
 }
 
-/// Splices hits at these places of the only method; the output.
+/// Splices hits at these locations of the only method; returns the output.
 fn spliced(bytes: &[u8], places: &[Location]) -> Result<Vec<u8>, SkipReason> {
     let class = ClassFile::read(bytes).unwrap();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
@@ -129,7 +129,7 @@ fn first_line_and_variables_cover_the_entry() {
     let class = ClassFile::read(&out).unwrap();
     let expected = u16s(&[3, 0, 10, 2 + HIT, 11, 3 + 3 * HIT, 12]);
     assert_eq!(contents(&class, "LineNumberTable"), expected);
-    // The second variable lives from the label of bci 2 to the end of the code.
+    // The second variable is live from the label of bci 2 to the end of the code.
     let expected = u16s(&[2, 0, 5 + 3 * HIT, 1, 1, 0, 2 + HIT, 3 + 2 * HIT, 1, 1, 1]);
     assert_eq!(contents(&class, "LocalVariableTable"), expected);
 }
@@ -211,7 +211,7 @@ fn frame_kinds_are_chosen_anew() {
     let places: Vec<Location> = (0..9).map(|_| Location::Before(Bci(3))).collect();
     let out = spliced(&bytes, &places).unwrap();
     let class = ClassFile::read(&out).unwrap();
-    // The second frame is 72 bytes further on: same_locals_1_stack_item_frame_extended.
+    // The second frame is 72 bytes further: same_locals_1_stack_item_frame_extended.
     assert_eq!(
         contents(&class, "StackMapTable"),
         [0, 2, 3, 247, 0, 1 + 72, 1]
@@ -230,7 +230,7 @@ fn trampoline_has_the_frame_of_its_target() {
     };
     let out = spliced(&bytes, &[edge]).unwrap();
     let class = ClassFile::read(&out).unwrap();
-    // The trampoline stands at 6: a full frame with one int and an empty stack.
+    // The trampoline is at 6: a full frame with one int and an empty stack.
     assert_eq!(
         contents(&class, "StackMapTable"),
         [0, 3, 252, 0, 4, 1, 0, 255, 0, 0, 0, 1, 1, 0, 0]
@@ -317,7 +317,8 @@ fn subroutines_are_moved_as_they_are() {
     );
 }
 
-/// The exception table after hits at these places of a method whose `ifeq` jumps from one row of a handler to another.
+/// Returns the exception table after hits at these locations of a method whose `ifeq` jumps from one row of a handler
+/// to another.
 fn rows_of_a_split_range(rows: &[[u16; 3]], places: &[Location]) -> Vec<ExceptionHandler> {
     // 0: nop; 1: ifeq 9; 4 to 8: nop; 9: return; 10 and 11: athrow.
     let (nop, athrow) = (opcode::NOP, opcode::ATHROW);
@@ -384,7 +385,7 @@ fn what_a_monitorenter_falls_through_to_is_covered() {
     let (held, other) = (code(opcode::MONITORENTER), code(opcode::POP));
     assert_eq!(found(&held), handler(3, 5 + HIT, 5 + HIT));
     assert_eq!(found(&other), handler(3 + HIT, 5 + HIT, 5 + HIT));
-    // Not where it is the operand of another instruction.
+    // The byte as the operand of another instruction does not count.
     let operand = [
         opcode::NOP,
         opcode::BIPUSH,

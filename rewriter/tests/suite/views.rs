@@ -1,4 +1,4 @@
-//! What views show of a class compiled from known source.
+//! Views of a class compiled from known source.
 
 use jvms::opcode;
 use rewriter::{ClassFile, ClassHeader, LoadableConstant, Method, PoolIndex, ReadError, Tables};
@@ -258,7 +258,7 @@ fn version_from_the_future_is_read() {
     assert!(crate::exercise::splice_everything(&bytes) > 10);
 }
 
-/// Else a class that no JVM takes would be one that some JVM takes, once the pool has grown.
+/// Otherwise a class that every JVM rejects could become valid when the pool grows.
 #[test]
 fn superclass_and_interfaces_that_are_no_classes_are_refused() {
     let class = class_with(49, &assemble(&[Op::Return]), &[], &[], &[0, 0]);

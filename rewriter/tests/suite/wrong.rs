@@ -1,5 +1,4 @@
-//! Output that is wrong on purpose, as a bug of the splice would make it: the
-//! self-check refuses all of it.
+//! Output that is wrong on purpose, as a fault of the splice would make it: the self-check refuses all of it.
 
 use jvms::opcode as op;
 use rewriter::{
@@ -15,12 +14,12 @@ const TOP: u8 = 0;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
 
-/// One frame as the table holds it.
+/// One frame of the table.
 #[derive(Debug, Clone, PartialEq)]
 struct Frame {
     tag: u8,
     delta: u16,
-    /// Local variables and stack; one of the two where the other has none.
+    /// Types of local variables and stack; one list if the frame has only one of them.
     types: Vec<Vec<(u8, u16)>>,
 }
 
@@ -46,7 +45,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The frames, those with a short distance in their long form.
+/// Reads the frames, those with a short delta in their long form.
 fn read(table: &[u8]) -> Vec<Frame> {
     let mut bytes = Bytes(table);
     let one = |bytes: &mut Bytes<'_>| {
@@ -97,12 +96,12 @@ fn frames_of<'a>(method: &Method<'_, 'a>) -> Option<Attribute<'a>> {
         .find(|found| found.name == "StackMapTable")
 }
 
-/// Where the attribute's contents stand in the class.
+/// Returns the offset of the attribute's contents in the class.
 fn offset(class: &[u8], attribute: &Attribute<'_>) -> usize {
     attribute.bytes.as_ptr() as usize - class.as_ptr() as usize
 }
 
-/// The class with this table in the place of the method's.
+/// Returns the class with this table in the method.
 fn with(class: &[u8], method: &Method<'_, '_>, table: &[u8]) -> Vec<u8> {
     let (code, frames) = (method.code_attribute().unwrap(), frames_of(method).unwrap());
     let (start, end) = (
@@ -119,8 +118,8 @@ fn with(class: &[u8], method: &Method<'_, '_>, table: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The same table wrong in one way after the other: a type that says less or
-/// something else, a frame one further on, one too few, one too many.
+/// Returns variants of the table with one fault each: a type that is weaker or different, a shifted, missing or
+/// additional frame.
 fn wrong_ones(class: &ClassFile<'_>, frames: &[Frame], others: &[u16]) -> Vec<Vec<Frame>> {
     let mut all = Vec::new();
     for at in 0..frames.len() {
@@ -165,7 +164,7 @@ fn wrong_ones(class: &ClassFile<'_>, frames: &[Frame], others: &[u16]) -> Vec<Ve
     all
 }
 
-/// Some class that the pool names, and its number, for each of these names.
+/// Returns the pool index of the class for each of these names.
 fn classes(class: &ClassFile<'_>, names: &[&str]) -> Vec<u16> {
     let index = |name: &&str| {
         let mut all = (1..class.pool().count()).map(PoolIndex);
@@ -180,7 +179,7 @@ fn classes(class: &ClassFile<'_>, names: &[&str]) -> Vec<u16> {
     found.map(|index| index.0).collect()
 }
 
-/// How many tables were refused, of all the methods that got frames.
+/// Returns the number of refused tables, for all methods with added frames.
 fn refused(bytes: &[u8], plan: &EditPlan) -> usize {
     let class = ClassFile::read(bytes).unwrap();
     let (mut scratch, mut out) = (Scratch::default(), Vec::new());
@@ -235,8 +234,8 @@ fn wrong_frames_of_code_around_instructions_are_refused() {
     assert!(count > 300, "{count}");
 }
 
-/// A class of version 52 whose only method branches over 32,700 bytes, with a value
-/// below the condition and one in a local variable; and hits that make them more.
+/// Returns a class of version 52 whose only method branches over 32,700 bytes, with a value below the condition and one
+/// in a local variable. The hits make the distance longer.
 fn far_branch() -> (Vec<u8>, EditPlan) {
     let head = [op::ICONST_1, op::ISTORE_1, op::ICONST_2, op::ICONST_0];
     let mut code = head.to_vec();
@@ -274,7 +273,7 @@ fn wrong_frames_and_distances_of_inverted_branches_are_refused() {
     }
 }
 
-/// Where the code of the method named so stands in the class, and its code.
+/// Returns the offset of this method's code in the class, and its code.
 fn code_of(class: &ClassFile<'_>, name: &str) -> (usize, Vec<u8>) {
     let method = class.methods().find(|method| method.name() == name);
     let method = method.unwrap();
@@ -282,7 +281,7 @@ fn code_of(class: &ClassFile<'_>, name: &str) -> (usize, Vec<u8>) {
     (start, method.code().unwrap().unwrap().bytes().to_vec())
 }
 
-/// Hits alone, by the short way and by the general one.
+/// Uses only hits, on the fast path and on the general one.
 #[test]
 fn wrong_jumps_ranges_and_padding_are_refused() {
     let class = ClassFile::read(SHAPES).unwrap();

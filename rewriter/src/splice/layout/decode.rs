@@ -1,4 +1,4 @@
-//! Where instructions begin, and what jumps.
+//! Collects instruction starts and jumps.
 
 use crate::arithmetic::Exact;
 use crate::class::{CodeMarks, FoundJump, JumpForm, last_start};
@@ -15,12 +15,12 @@ impl Layout {
         let switches = self.jumps.iter().zip(0..);
         let switches = switches.filter(|(jump, _)| jump.kind == JumpKind::Switch);
         self.resized.extend(switches.map(|(_, index)| index));
-        // A widened instruction falls through unless it is a `ret`, which ends no code.
+        // A widened instruction falls through unless it is a `ret`, which never ends the code.
         let last = last_start(found.marks).and_then(|last| code.get(last));
         self.last_opcode = last.copied().unwrap_or(opcode::NOP);
     }
 
-    /// Empties the tables for `code`, without looking at it.
+    /// Clears the tables for `code` without reading it.
     pub(super) fn forget(&mut self, code: &[u8]) {
         self.length = code.len() as u32;
         self.starts.clear();
@@ -30,7 +30,7 @@ impl Layout {
     }
 }
 
-/// Target of the branch at `at`.
+/// Returns the target of the branch at `at`.
 pub(super) fn jump_target(code: &[u8], at: usize, opcode: u8) -> Option<i64> {
     let operand = at.plus(1);
     let distance = match opcode::form(opcode) {

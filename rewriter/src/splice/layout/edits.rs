@@ -1,4 +1,4 @@
-//! From the locations of edits to where their code stands.
+//! Assigns edits to the positions of their code.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::{CodeMarks, decode as instruction_length, switch_layout};
@@ -17,8 +17,8 @@ pub(super) const RANK_PRE: u64 = 0;
 const RANK_BEFORE: u64 = 1;
 const RANK_EDGE: u64 = 2;
 
-/// True when everything is inserted at entry and keeps switches aligned: no
-/// instruction changes then, so none has to be looked at.
+/// Checks whether all edits are at entry and keep switches aligned. Then no instruction changes, so none needs
+/// decoding.
 fn moves_as_a_whole(edits: &[Edit], order: &[u64], inserts: Inserts<'_>) -> bool {
     let mut bytes = 0_u32;
     let at_entry = order
@@ -46,8 +46,8 @@ fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
 }
 
 impl Layout {
-    /// Finds the places of `edits`, which `order` lists, in `code`, whose instructions
-    /// `found` knows: it is asked only where they matter.
+    /// Assigns `edits`, which `order` lists, to positions in `code`. `found` returns the instructions; it is called
+    /// only if they matter.
     pub(crate) fn sort<'i>(
         &mut self,
         code: &[u8],
@@ -79,7 +79,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Notes the changed instructions, which are no branches.
+    /// Records the changed instructions, none of which is a branch.
     fn replace(&mut self, changes: &Changes) {
         let before = self.jumps.len();
         self.jumps.extend(changes.iter().map(|changed| Jump {
@@ -119,7 +119,7 @@ impl Layout {
                 self.place_edge(code, source, target, index)?;
             }
             Location::Unwind => self.unwind_keys.push(index),
-            // It has been resolved where it is.
+            // Changes were resolved at their bci before.
             Location::At(bci) if self.begins(bci) => {}
             Location::Before(bci)
             | Location::At(bci)
@@ -160,7 +160,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Turns sorted keys into gaps and trampolines.
+    /// Converts sorted keys into gaps and trampolines.
     pub(crate) fn group(&mut self, edits: &[Edit], inserts: Inserts<'_>) {
         self.gaps.clear();
         let size = |key: u64| {
@@ -173,7 +173,7 @@ impl Layout {
             edit.is_some_and(|edit| matches!(edit.action, Action::Insert(_)))
         };
         let unwind = self.unwind_keys.iter().map(|key| size(*key)).sum::<u32>();
-        // The exception is thrown again by one `athrow`.
+        // The handler ends with one `athrow`, which rethrows.
         self.unwind_size = if self.unwind_keys.is_empty() {
             0
         } else {
@@ -201,7 +201,7 @@ impl Layout {
         self.group_edges(size, inserted);
     }
 
-    /// Turns sorted keys into trampolines.
+    /// Converts sorted keys into trampolines.
     pub(super) fn group_edges(
         &mut self,
         size: impl Fn(u64) -> u32,

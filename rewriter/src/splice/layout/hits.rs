@@ -1,9 +1,7 @@
-//! The short way of a method that gets hits alone and stays near: positions and
-//! code in one walk over the edits.
+//! Fast path for a method with only hits whose jumps stay in range: positions and code in one pass over the edits.
 //!
-//! Nothing but the distances of jumps changes there: every jump reaches, and no
-//! instruction changes its size. What it makes is what [`Layout::group`],
-//! [`Layout::settle`] and the emitter make, which a test compares.
+//! Only branch offsets change: every jump reaches its target, and no instruction changes its size. The result equals
+//! that of [`Layout::group`], [`Layout::settle`] and the emitter; a test compares them.
 
 use crate::arithmetic::{Exact, Known};
 use crate::plan::{Action, Edit};
@@ -19,12 +17,12 @@ use jvms::opcode;
 const GOTO: u32 = 3;
 
 impl Layout {
-    /// Whether the short way leads, for hits of `hit` bytes each; the length of the
-    /// new code is known then.
+    /// Checks whether the fast path applies to hits of `hit` bytes each; it then also computes the length of the new
+    /// code.
     pub(crate) fn stays_near(&mut self, hit: u32) -> bool {
         let behind = !self.edge_keys.is_empty();
         let open = behind && opcode::falls_through(self.last_opcode);
-        // A switch keeps its padding when it moves by whole words.
+        // A switch keeps its padding if it moves by a multiple of four.
         if open || (!self.resized.is_empty() && hit & 3 != 0) {
             return false;
         }
@@ -35,8 +33,8 @@ impl Layout {
         self.total <= i16::MAX as u32
     }
 
-    /// Appends `code` with its hits; distances of jumps are as they were, and what
-    /// stands behind the code has its place, but is not there.
+    /// Appends `code` with its hits. Branch offsets stay as they were. The code after the main line has positions but
+    /// is not written.
     #[inline(never)]
     pub(crate) fn write_hits(
         &mut self,
@@ -96,7 +94,7 @@ impl Layout {
     }
 }
 
-/// Writes `bytes` where there is room, and leaves the rest of it.
+/// Writes `bytes` into `room` and advances it, if they fit.
 #[inline(always)]
 fn put(bytes: &[u8], room: &mut &mut [u8]) {
     if let Some((place, rest)) = std::mem::take(room).split_at_mut_checked(bytes.len()) {
@@ -111,7 +109,7 @@ mod tests {
     use crate::class::CodeIndex;
     use jvms::opcode::{GOTO, IFEQ, NOP, RETURN, TABLESWITCH};
 
-    /// Whether the short way leads with a hit on the jump at `source`.
+    /// Checks whether the fast path applies to a hit on the jump at `source`.
     fn leads(code: &[u8], source: u32, target: u32, hit: u32) -> bool {
         let mut layout = Layout::default();
         let mut index = CodeIndex::default();

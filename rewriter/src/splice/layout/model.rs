@@ -1,4 +1,4 @@
-//! The layout of one method as a value.
+//! The layout of one method.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::begins;
@@ -6,17 +6,17 @@ use crate::index::Bci;
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
 
-/// What is inserted in front of one instruction.
+/// The code inserted before one instruction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gap {
     pub(crate) bci: u32,
-    /// Bytes of trampolines that stand here, in front of everything.
+    /// Bytes of trampolines here, before the other code.
     pub(crate) home: u32,
-    /// Bytes in front of the label.
+    /// Bytes before the label.
     pub(crate) pre: u32,
-    /// Bytes behind the label.
+    /// Bytes after the label.
     pub(crate) at: u32,
-    /// The edits in front of the label, then those behind it, in [`Layout::keys`].
+    /// The edits before the label, then those after it, in [`Layout::keys`].
     pub(crate) first: u32,
     pub(crate) pre_count: u32,
     pub(crate) at_count: u32,
@@ -26,16 +26,16 @@ pub(crate) struct Gap {
 pub(crate) enum JumpKind {
     /// `goto` and `jsr`, which have a wide form.
     Plain,
-    /// The same, to be widened.
+    /// A `goto` or `jsr` to widen.
     Widened,
     /// `goto_w` and `jsr_w`.
     Wide,
     /// `if…`.
     Conditional,
-    /// The same, to become its inverse around a `goto_w` to where it went.
+    /// A conditional branch to replace by its inverse around a `goto_w` to the target.
     Inverted,
     Switch,
-    /// No jump, but an instruction that something else takes the place of.
+    /// No jump, but a replaced instruction.
     Replaced,
 }
 
@@ -44,12 +44,12 @@ pub(crate) enum JumpKind {
 pub(crate) struct Jump {
     pub(crate) bci: u32,
     pub(crate) length: u32,
-    /// Where it goes; the new length of a changed instruction.
+    /// Its target; the new length for a changed instruction.
     pub(crate) target: u32,
     pub(crate) kind: JumpKind,
 }
 
-/// Code away from the main line: `edits; goto target`, reached by one edge.
+/// Code outside the main line: `edits; goto target`, reached by one edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trampoline {
     pub(crate) source: u32,
@@ -59,20 +59,19 @@ pub(crate) struct Trampoline {
     pub(crate) count: u32,
     /// Bytes of its edits.
     pub(crate) edits: u32,
-    /// Bci in front of which it stands; the length of the code for the end.
+    /// The bci before which it is placed; the length of the code for the end.
     pub(crate) home: u32,
     pub(crate) position: u32,
     pub(crate) wide: bool,
-    /// Some edit of it has jumps of its own.
+    /// True if an edit has jumps of its own.
     pub(crate) branching: bool,
 }
 
-/// `nop`s that mark a trampoline inside the code, so that it can be told from
-/// what was there before.
+/// Number of `nop`s that mark a trampoline inside the code and distinguish it from original code.
 pub(crate) const TRAMPOLINE_MARK: u32 = 3;
 
 impl Trampoline {
-    /// Bytes of the whole trampoline when it stands at its home.
+    /// Returns the bytes of the whole trampoline at its home.
     pub(crate) fn size(&self, end: u32) -> u32 {
         let jump = if self.wide { 5 } else { 3 };
         let mark = if self.home == end { 0 } else { TRAMPOLINE_MARK };
@@ -83,18 +82,18 @@ impl Trampoline {
 /// Bytes of an inverted branch with its `goto_w`.
 pub(crate) const INVERTED: u32 = 8;
 
-/// Set in a position in front of which something is inserted: it has a [`Gap`].
+/// Flag of a position with inserted code before it, in a [`Gap`].
 pub(super) const GAP: u32 = 1 << 31;
 
-/// The layout of one method; all tables are reused for the next.
+/// The layout of one method; all tables are reused for the next method.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     /// Length of the original code.
     pub(crate) length: u32,
-    /// By bci, see [`begins`].
+    /// Instruction starts by bci, see [`begins`].
     pub(super) starts: Vec<u8>,
     pub(crate) jumps: Vec<Jump>,
-    /// Indices of switches, widened and inverted jumps, and changed instructions in `jumps`.
+    /// Indices in `jumps` of switches, widened and inverted jumps, and changed instructions.
     pub(super) resized: Vec<u32>,
     /// Edits in the main line: `bci << 32 | rank << 24 | index`.
     pub(crate) keys: Vec<u64>,
@@ -106,14 +105,14 @@ pub(crate) struct Layout {
     pub(crate) trampolines: Vec<Trampoline>,
     /// New position of the label of each bci, and of the end, with [`GAP`].
     pub(super) positions: Vec<u32>,
-    /// Where the handler of `Unwind` begins: behind everything else.
+    /// The start of the handler of `Unwind`, after all other code.
     pub(crate) unwind: u32,
-    /// Its length; 0 without one.
+    /// Its length; 0 without a handler.
     pub(super) unwind_size: u32,
     /// Length of the new code.
     pub(crate) total: u32,
     pub(super) last_opcode: u8,
-    /// How many trampolines were moved to where their branch reaches them.
+    /// Number of trampolines moved into the range of their branch.
     pub(super) rehomed: u32,
 }
 
@@ -180,8 +179,8 @@ impl Layout {
         self.trampolines.get(index)
     }
 
-    /// Calls `visit` with each edit of the main line, of trampolines and of the
-    /// handler of `Unwind`, and where its code begins.
+    /// Passes each edit of the main line, of trampolines and of the handler of `Unwind` to `visit`, with the start of
+    /// its code.
     pub(crate) fn each_edit(&self, size: impl Fn(usize) -> u32, mut visit: impl FnMut(usize, u32)) {
         let mut run = |keys: &[u64], first: u32, count: u32, mut at: u32| {
             let range = first as usize..first.plus(count) as usize;
@@ -217,7 +216,7 @@ impl Layout {
         );
     }
 
-    /// The inverted branches: the bci of each, and where what is behind it begins now.
+    /// Returns the inverted branches: bci, and the new position after each.
     pub(crate) fn inverted(&self) -> impl Iterator<Item = (u32, u32)> {
         let inverted = self.jumps.iter();
         let inverted = inverted.filter(|jump| jump.kind == JumpKind::Inverted);
@@ -227,7 +226,7 @@ impl Layout {
         })
     }
 
-    /// Where the edge from `source` to `target` goes now.
+    /// Returns the new destination of the edge from `source` to `target`.
     #[inline]
     pub(crate) fn destination(&self, source: u32, target: u32) -> Option<u32> {
         match self.trampoline(source, target) {

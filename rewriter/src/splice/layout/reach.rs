@@ -1,4 +1,4 @@
-//! Jumps that no longer reach: widening, trampolines near by, and inverted branches.
+//! Jumps out of range: widening, trampolines in range, and inverted branches.
 
 use crate::arithmetic::{Exact, Known};
 use crate::class::decode as instruction_length;
@@ -9,15 +9,14 @@ use crate::splice::layout::model::{Gap, JumpKind, Layout, Trampoline};
 use crate::splice::positions::Positions;
 use jvms::opcode;
 
-/// After so many passes everything that can be widened is.
+/// Number of passes after which all widenable jumps are widened.
 const PATIENT_PASSES: u32 = 16;
-/// After so many passes a branch that does not reach is inverted.
+/// Number of passes after which a conditional branch out of range is inverted.
 const MOST_PASSES: u32 = 64;
-/// More trampolines near their branches, or exception ranges, than these are not
-/// worth the time of looking for room.
+/// Maximum number of moved trampolines, or exception ranges, for which a search for room is worth its time.
 const MOST_REHOMED: u32 = 512;
 const MOST_RANGES: usize = 1_024;
-/// Distance kept free for what later passes insert.
+/// Distance kept free for insertions of later passes.
 const MARGIN: u32 = 1_024;
 
 fn fits(from: u32, to: u32) -> bool {
@@ -25,7 +24,7 @@ fn fits(from: u32, to: u32) -> bool {
 }
 
 impl Layout {
-    /// Widens, trampolines or inverts what does not reach; true when something changed.
+    /// Widens, moves or inverts jumps out of range; returns true if anything changed.
     pub(super) fn reach(
         &mut self,
         code: &[u8],
@@ -93,8 +92,8 @@ impl Layout {
         changed
     }
 
-    /// Makes a conditional branch its inverse around a `goto_w`. What is behind it must
-    /// exist, as it needs a stack map frame.
+    /// Replaces a conditional branch by its inverse around a `goto_w`. The next instruction must exist, because it
+    /// needs a stack map frame.
     fn invert(&mut self, index: usize) -> Result<(), SkipReason> {
         let end = self.length;
         match self.jumps.get_mut(index) {
@@ -108,8 +107,7 @@ impl Layout {
         }
     }
 
-    /// Moves the trampoline of a conditional branch near it, or makes one; false where
-    /// there is no place for it.
+    /// Moves the trampoline of a conditional branch into its range, or creates one. Returns false if there is no room.
     fn rehome(&mut self, code: &[u8], handlers: &[u8], source: u32, target: u32) -> bool {
         let end = self.length;
         self.rehomed = self.rehomed.plus(1);
@@ -132,7 +130,7 @@ impl Layout {
             }
         };
         let trampoline = self.trampolines.get_mut(index);
-        // The own jumps of one that branches could not be told from its end.
+        // The jumps of a branching trampoline could not be distinguished from its end.
         let Some(trampoline) = trampoline.filter(|found| !found.branching) else {
             return false;
         };
@@ -153,7 +151,7 @@ impl Layout {
         true
     }
 
-    /// The gap at `bci`, made if there is none.
+    /// Returns the gap at `bci`, created if missing.
     fn gap_mut(&mut self, bci: u32) -> Option<&mut Gap> {
         let index = match self.gaps.binary_search_by_key(&bci, |gap| gap.bci) {
             Ok(index) => index,
@@ -171,9 +169,9 @@ impl Layout {
         self.gaps.get_mut(index)
     }
 
-    /// The nearest place that control does not fall into and no exception range
-    /// goes across: behind a `goto`, `return`, `athrow` or switch, or the end; but
-    /// not where the code itself looks like the mark of a trampoline.
+    /// Returns the nearest bci for a trampoline: control does not fall into it, and no exception range crosses it.
+    /// Candidates follow a `goto`, `return`, `athrow` or switch, or are the end. Code that resembles the mark of a
+    /// trampoline is excluded.
     fn home_near(&self, code: &[u8], handlers: &[u8], source: u32) -> Option<u32> {
         let from = self.instruction(source)?;
         let limit = (i16::MAX as u32).minus(MARGIN);

@@ -1,4 +1,4 @@
-//! Positions after insertion, computed until every jump reaches.
+//! Computes positions after insertion, until every jump is in range.
 
 use crate::arithmetic::{Exact, distance, moved};
 use crate::limits::MAX_CODE_LENGTH;
@@ -6,7 +6,7 @@ use crate::plan::SkipReason;
 use crate::splice::layout::model::{GAP, INVERTED, Jump, JumpKind, Layout, Trampoline};
 use jvms::opcode;
 
-/// Positions the trampolines at `home` one after another; returns where they end.
+/// Places the trampolines at `home` one after another; returns their end.
 pub(super) fn place_trampolines(
     trampolines: &mut [Trampoline],
     home: u32,
@@ -23,8 +23,8 @@ pub(super) fn place_trampolines(
     at
 }
 
-/// By how much a switch, widened or inverted jump, or changed instruction that now
-/// starts at `start` grows; it may also shrink.
+/// Returns the growth, possibly negative, of a switch, widened or inverted jump, or changed instruction at its new
+/// position `start`.
 fn growth(jump: &Jump, start: u32) -> i32 {
     match jump.kind {
         JumpKind::Switch => distance(start & 3, jump.bci & 3),
@@ -59,7 +59,7 @@ impl Layout {
         }
     }
 
-    /// Assigns positions for the sizes known so far.
+    /// Computes positions from the current sizes.
     fn fill(&mut self) {
         self.positions.clear();
         self.positions.reserve((self.length as usize).plus(1));
@@ -97,7 +97,7 @@ impl Layout {
             if jump_at == bci
                 && let Some(jump) = resized.next()
             {
-                // Debug tables of careless compilers point inside an instruction.
+                // Debug tables of some compilers refer into an instruction.
                 let inside = bci.plus(1)..bci.plus(jump.length);
                 self.positions.extend(inside.map(|old| moved(old, shift)));
                 shift = shift.plus(growth(jump, start));
