@@ -1,8 +1,9 @@
-//! Builds the probe classes, which the agent defines in the JVM (`java/lang/$Classhook` and its siblings), as templates.
+//! Builds the probe classes, which the agent defines in the JVM (`java/lang/$Classhook` and its siblings), as
+//! templates.
 //!
-//! The agent defines any number of siblings (`java/lang/$Classhook1` …) that differ only in their
-//! name, so a class file is cut at the name: `….head` ends before the `length` of the
-//! `CONSTANT_Utf8_info` that holds it, `….tail` begins after its last byte.
+//! The agent defines any number of siblings (`java/lang/$Classhook1` …) that differ only in their name, so a class file
+//! is cut at the name: `….head` ends before the `length` of the `CONSTANT_Utf8_info` with the name, `….tail` begins
+//! after its last byte.
 
 use ristretto_classfile::attributes::{
     Annotation, ArrayType, Attribute, ExceptionTableEntry, Instruction, StackFrame,
@@ -15,24 +16,25 @@ use ristretto_classfile::{
 use std::error::Error;
 use std::path::Path;
 
-/// Stands for the name; long enough not to occur by chance.
+/// The placeholder for the name; long enough not to occur by chance.
 const PLACEHOLDER: &str = "java/lang/$Classhook-placeholder";
 /// `probes::ARRAY_LENGTH`; a test of the crate compares the two.
 const ARRAY_LENGTH: i32 = 65_536;
 /// `probes::COUNTS_LENGTH`; the same test compares them.
 const COUNTS_LENGTH: i32 = 32_768;
 
-/// How many probes of the array each method `hit0`, `hit1`, … writes to (`rewriter::ProbeStorage::SharedMethods`).
+/// Number of probes that each method `hit0`, `hit1`, … serves (`rewriter::ProbeStorage::SharedMethods`).
 const PROBES_OF_A_METHOD: i32 = 256;
 
-/// The types of the annotations that make the elements of an array constants once they are not zero: of JDK 8, and of others.
+/// The annotations that make nonzero elements of an array constants for the compilers: that of JDK 8, and that of later
+/// ones.
 const STABLE: [&str; 2] = [
     "Ljava/lang/invoke/Stable;",
     "Ljdk/internal/vm/annotation/Stable;",
 ];
 
-/// What the first class has besides its array: methods for the instrumented code, each of which calls the native
-/// method of the same name with a `0` behind it and Java's id of the thread as a last argument.
+/// Methods of the first class for the instrumented code. Each calls the native method of the same name with the suffix
+/// `0`, and adds Java's id of the thread as the last argument.
 const CALLS: [(&str, &str); 10] = [
     ("enter", "I"),
     ("exit", "I"),
@@ -46,15 +48,15 @@ const CALLS: [(&str, &str); 10] = [
     ("object", OBJECT),
 ];
 
-/// An object, what is captured of it, and the span.
+/// An object, the spec of its capture, and the span.
 const OBJECT: &str = "Ljava/lang/Object;II";
 
-/// How the threads of a JVM are told apart.
+/// The source of thread ids in a JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ThreadIds {
     /// `Thread.threadId`, which is final (Java 19); virtual threads have it too.
     Final,
-    /// Not at all: where there are no virtual threads, the native thread is enough.
+    /// No source: without virtual threads, the native thread is identification enough.
     None,
 }
 
@@ -126,7 +128,7 @@ struct ProbeClass {
 }
 
 impl ProbeClass {
-    /// A class with `public static final T[] name = new T[length]`, and what the first one has besides.
+    /// A class with `public static final T[] name = new T[length]`, and with the methods `calls` of the first class.
     fn new(
         (name, descriptor, element): (&str, &str, ArrayType),
         calls: Option<ThreadIds>,
@@ -194,8 +196,8 @@ impl ProbeClass {
         Ok(array)
     }
 
-    /// The annotations for which HotSpot's compilers take elements that are not zero as constants: that of JDK 8, and that of
-    /// later ones. Each JVM ignores the one that it does not know.
+    /// The annotations that make HotSpot's compilers treat nonzero elements as constants: that of JDK 8, and that of
+    /// later ones. Each JVM ignores the other.
     fn stable(&mut self) -> Result<Attribute, Box<dyn Error>> {
         let mut annotations = Vec::new();
         for name in STABLE {
@@ -224,12 +226,12 @@ impl ProbeClass {
         Ok(())
     }
 
-    /// `public static void hit2(int low) { int index = low + 640; if (hits[index] == 0) hits[index] = 1; }`, where `low` is
-    /// -128 to 127, and others like it.
+    /// `public static void hit2(int low) { int index = low + 640; if (hits[index] == 0) hits[index] = 1; }`, where
+    /// `low` is -128 to 127, and the other methods of this kind.
     fn hits(&mut self, array: u16) -> Result<(), Box<dyn Error>> {
         for number in 0..ARRAY_LENGTH / PROBES_OF_A_METHOD {
             let middle = number * PROBES_OF_A_METHOD + PROBES_OF_A_METHOD / 2;
-            // Two bytes without a sign: what `sipush` takes for a negative number, `i2c` makes right.
+            // Two bytes without a sign: `sipush` may read them as a negative number, which `i2c` corrects.
             let [high, low] = u16::try_from(middle)?.to_be_bytes();
             let mut code = vec![
                 Instruction::Iload_0,                                 // Stack: low
@@ -264,8 +266,10 @@ impl ProbeClass {
         Ok(())
     }
 
-    /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`; of an object, `1` is added to what is
-    /// captured if it is a `String`, since compiled code knows that and a native method would have to ask.
+    /// `public static void name(…) { name0(…, Thread.currentThread().threadId()); }`.
+    ///
+    /// For an object, `1` is added to the spec of the capture if it is a `String`: compiled code knows that for free,
+    /// and a native method would have to check.
     fn call(&mut self, name: &str, parameters: &str, ids: ThreadIds) -> Result<(), Box<dyn Error>> {
         let native = (format!("{name}0"), format!("({parameters}J)V"));
         self.native(&native.0, &native.1)?;
@@ -275,7 +279,7 @@ impl ProbeClass {
         let mut code = Vec::new();
         let mut slots = 0_u8;
         for kind in parameters.chars().filter(|kind| "JIL".contains(*kind)) {
-            // The class names in `CALLS` hold no such letter but the `L` they begin with.
+            // The class names in `CALLS` contain none of these letters except the `L` at their start.
             code.push(match kind {
                 'J' => Instruction::Lload(slots),
                 'I' => Instruction::Iload(slots),
@@ -285,9 +289,9 @@ impl ProbeClass {
             if parameters == OBJECT && slots == 2 {
                 let text = self.pool.add_class("java/lang/String")?;
                 code.extend([
-                    Instruction::Aload(0),         // Stack: object, what, object
-                    Instruction::Instanceof(text), // Stack: object, what, 0 or 1
-                    Instruction::Iadd,             // Stack: object, what
+                    Instruction::Aload(0),         // Stack: object, spec, object
+                    Instruction::Instanceof(text), // Stack: object, spec, 0 or 1
+                    Instruction::Iadd,             // Stack: object, spec
                 ]);
             }
         }
@@ -313,8 +317,9 @@ impl ProbeClass {
         self.method(name, &descriptor, flags, Some(body))
     }
 
-    /// A handler of the last instruction, at which an exception of another thread may arrive (`Thread.stop`): the call has
-    /// begun by then, and its own handler does not cover that yet. The last parameter, `span`, is the span.
+    /// A handler for the last instruction, at which an asynchronous exception may arrive (`Thread.stop`): the call has
+    /// begun by then, but its own handler does not cover this instruction. The parameter `span` is the slot of the last
+    /// parameter, the span.
     fn fail_on_return(&mut self, body: &mut Body, span: u8) -> Result<(), Box<dyn Error>> {
         let handler = u16::try_from(body.code.len())?;
         let fail = ("fail", "(Ljava/lang/Throwable;I)V");

@@ -1,4 +1,4 @@
-//! The arrays that probes write to: defined, copied, set to zero, and seen where the JVM has them.
+//! The arrays that probes write to: defined, copied, set to zero, and read in place.
 
 use super::error::JvmtiError;
 use super::jvm::Jvm;
@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
 
-/// One `hits` array of the JVM and its class, held by global references until the process ends.
+/// A `hits` array of the JVM and its class, held by global references until the process ends.
 #[derive(Debug)]
 pub(crate) struct ProbeArray {
     hits: Global<JByteArray<'static>>,
@@ -25,7 +25,7 @@ pub(crate) struct ProbeArray {
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn define_probe_class(
     jvm: Jvm<'_>,
     name: &CStr,
@@ -45,8 +45,8 @@ pub(crate) fn define_probe_class(
     })
 }
 
-/// Discards all compiled code that holds elements of these arrays as constants. Such code depends on methods of the arrays'
-/// classes, which are retransformed; its threads go on in the interpreter.
+/// Discards all compiled code that contains elements of these arrays as constants. Such code depends on methods of the
+/// arrays' classes, which are retransformed. Threads in such code go on in the interpreter.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub(crate) fn discard_compiled(jvm: Jvm<'_>, arrays: &[Arc<ProbeArray>]) -> Resu
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn read_array(
     jvm: Jvm<'_>,
     array: &ProbeArray,
@@ -73,7 +73,7 @@ pub(crate) fn read_array(
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn zero_array(
     jvm: Jvm<'_>,
     array: &ProbeArray,
@@ -84,12 +84,12 @@ pub(crate) fn zero_array(
     with_env(jvm, |env| array.hits.set_region(env, base.into(), &zeros))
 }
 
-/// Sets the elements at these indices to zero, and calls `taken` with each that was not zero and what it held: what is stored
-/// later stays for the next call, so nothing is lost in between.
+/// Sets the elements at these indices to zero, and calls `taken` with the index and the former value of each that was
+/// not zero. A later store stays for the next call, so no hit is lost.
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn take_elements(
     jvm: Jvm<'_>,
     array: &ProbeArray,
@@ -109,7 +109,7 @@ pub(crate) fn take_elements(
             return Ok(());
         }
     }
-    // A JVM that gives no access to the array itself, as HotSpot does with `-Xcheck:jni`.
+    // A JVM that gives no access to the array itself, as HotSpot with `-Xcheck:jni`.
     for index in indices {
         let mut byte = [0];
         with_env(jvm, |env| {
@@ -123,10 +123,10 @@ pub(crate) fn take_elements(
     Ok(())
 }
 
-/// The elements of an array where the JVM has them, until it is dropped.
+/// The elements of an array in the JVM's own memory, until it is dropped.
 ///
 /// Meanwhile no function of JNI may be called, not even for a pending exception, as the crate `jni` does (JNI
-/// specification, chapter 4, GetPrimitiveArrayCritical); nor may the thread wait for another.
+/// specification, chapter 4, GetPrimitiveArrayCritical). The thread must not wait for another thread either.
 struct CriticalElements<'a> {
     local: Local<'a>,
     array: jobject,
@@ -150,7 +150,7 @@ impl<'a> CriticalElements<'a> {
             local.clear_exception();
             return Err("no memory for the elements of an array".to_owned());
         };
-        // With `-Xcheck:jni` it is a copy that the JVM says is none, and another one each time.
+        // With `-Xcheck:jni` HotSpot returns a copy without reporting it, and another one each time.
         let unsaid = std::ptr::null_mut();
         let again = jni!(local, v1_2.GetPrimitiveArrayCritical, array, unsaid);
         match NonNull::new(again.cast::<i8>()) {
@@ -180,13 +180,13 @@ impl<'a> CriticalElements<'a> {
         })
     }
 
-    /// As Java code writes them at any time.
+    /// The elements, which Java code may write at any time.
     fn shared(&self) -> Result<&[AtomicI8], String> {
         if self.is_copy {
             return Err("the JVM gives a copy".to_owned());
         }
-        // SAFETY: the array has this many elements, and stays where it is as long as `self` lives; Java code writes single
-        // bytes of it, as others that see them so do.
+        // SAFETY: the array has this many elements, and does not move as long as `self` lives. Java code writes single
+        // bytes of it, and other threads see them as such.
         Ok(unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.length) })
     }
 }

@@ -1,4 +1,4 @@
-//! The JVM TI events that the agent takes: each is converted and handed over to the [`Handlers`].
+//! The JVM TI events of the agent's own environments: each is converted and passed to the [`Handlers`].
 //!
 //! [`Handlers`]: super::handlers::Handlers
 
@@ -14,7 +14,7 @@ use jni_sys::{JNIEnv, jclass, jint, jobject};
 use std::ffi::{CStr, c_char, c_uchar};
 use std::ptr::NonNull;
 
-/// The callbacks of every event that the agent takes.
+/// The callbacks of every event of the agent's environment.
 pub(crate) fn event_callbacks() -> EventCallbacks {
     EventCallbacks {
         VMInit: Some(vm_init),

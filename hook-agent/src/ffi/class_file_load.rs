@@ -1,4 +1,4 @@
-//! What one `ClassFileLoadHook` event brings, and how it is answered.
+//! The arguments of a `ClassFileLoadHook` event, and its answer.
 
 use super::error::JvmtiError;
 use super::jvmti::Jvmti;
@@ -6,10 +6,10 @@ use super::refs::{Local, LocalRef};
 use jni_sys::jint;
 use std::ffi::c_uchar;
 
-/// Everything that one `ClassFileLoadHook` event brings.
+/// The arguments of a `ClassFileLoadHook` event.
 #[derive(Debug)]
 pub(crate) struct ClassFileLoad<'a> {
-    /// JNI on the loading thread; only what runs no Java code.
+    /// JNI on the loading thread; only for functions that run no Java code.
     pub local: Local<'a>,
     /// The environment that the event is for.
     pub jvmti: Jvmti,
@@ -28,16 +28,16 @@ pub(crate) struct ClassFileLoad<'a> {
 }
 
 impl ClassFileLoad<'_> {
-    /// Gives the JVM another class file, in memory that it frees itself.
+    /// Passes another class file to the JVM, in memory that the JVM frees.
     ///
     /// # Errors
     ///
-    /// What `Allocate` said; the class then loads unchanged.
+    /// The error of `Allocate`; the class then loads unchanged.
     pub fn set_new_class_data(&self, bytes: &[u8]) -> Result<(), JvmtiError> {
         let length = jint::try_from(bytes.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let memory = self.jvmti.allocate_copy(bytes)?;
-        // SAFETY: both are the JVM's out parameters, valid until the callback returns, which this
-        // value does not outlive (`'a`).
+        // SAFETY: both are the JVM's out parameters, valid until the callback returns, which this value does not
+        // outlive (`'a`).
         unsafe {
             *self.new_class_data_len = length;
             *self.new_class_data = memory.as_ptr();

@@ -1,21 +1,21 @@
-//! The clock of spans: the processor's own counter where it runs at one speed for all cores, else the kernel's.
+//! The clock of spans: the processor's counter if it runs at one speed on all cores, else the kernel's clock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whether the counter of the processor is read.
+/// True if the processor's counter is read.
 static COUNTER: AtomicBool = AtomicBool::new(false);
 
-/// How long the counter is compared with the kernel's clock at least.
+/// Shortest time over which the counter is compared with the kernel's clock.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The clock now, in ticks.
+/// The current time, in ticks.
 #[inline]
 pub(crate) fn ticks() -> u64 {
     if has_counter() { counter() } else { kernel() }
 }
 
-/// Whether the clock is [`counter`].
+/// Checks whether the clock is [`counter`].
 #[inline]
 pub(crate) fn has_counter() -> bool {
     COUNTER.load(Ordering::Relaxed)
@@ -25,7 +25,7 @@ pub(crate) fn has_counter() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn counter() -> u64 {
-    // SAFETY: every x86-64 processor has `rdtsc`, and Linux lets programs use it unless one asked not to be.
+    // SAFETY: every x86-64 processor has `rdtsc`, and Linux allows it unless the process has disabled it.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
@@ -34,11 +34,11 @@ pub(crate) fn counter() -> u64 {
     kernel()
 }
 
-/// Lets the processor fetch the memory of a word that will be written soon.
+/// Prefetches the memory of a word that will be written soon.
 #[inline]
 pub(crate) fn fetch(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction has no effect that a program can see; processors without it ignore it.
+    // SAFETY: the instruction has no visible effect; processors without it ignore it.
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) word.as_ptr(), options(nostack, preserves_flags, readonly));
     }
@@ -59,7 +59,7 @@ fn kernel() -> u64 {
         .wrapping_add(now.tv_nsec as u64)
 }
 
-/// Whether the counter has the same speed at all times (CPUID 8000_0007, EDX bit 8) and the kernel trusts it.
+/// Checks whether the counter has a constant speed (CPUID 8000_0007, EDX bit 8) and the kernel trusts it.
 #[cfg(target_arch = "x86_64")]
 fn is_invariant() -> bool {
     use std::arch::x86_64::__cpuid;
@@ -75,7 +75,7 @@ fn is_invariant() -> bool {
     false
 }
 
-/// One time on both clocks.
+/// One moment on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
     ticks: u64,
@@ -89,8 +89,8 @@ impl Start {
         pair()
     }
 
-    /// Nanoseconds per tick, in units of 2^-32. Waits some milliseconds if the start was just now: the longer the
-    /// comparison, the better it is.
+    /// Nanoseconds per tick, in units of 2^-32. It waits some milliseconds if the start was just now: a longer
+    /// comparison is more precise.
     pub fn nanos_per_tick(&self) -> u64 {
         let began = Instant::now();
         let mut now = pair();
@@ -107,7 +107,8 @@ impl Start {
     }
 }
 
-/// Both clocks at once: of some tries the one in which the least time passed between two readings of the counter.
+/// Reads both clocks. Of some attempts it returns the one in which the least time passed between two readings of the
+/// counter.
 fn pair() -> Start {
     let tries = (0..8).map(|_| {
         let before = ticks();

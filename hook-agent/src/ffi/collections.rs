@@ -1,7 +1,7 @@
-//! The collections and maps of the JDK, whose fields are read in place of calling them.
+//! The collections and maps of the JDK, read through their fields without calls.
 //!
-//! No lock is taken: a collection that changes meanwhile gives old or new elements, and never more steps than there are
-//! for one value.
+//! No lock is taken: a collection that changes meanwhile yields old or new elements, within the limit of steps for one
+//! value.
 
 use super::layouts::{Layout, PROPERTIES_OF_8, Taken};
 use super::reader::{Objects, Reader};
@@ -11,7 +11,7 @@ use probes::spans::{Seen, Shape};
 
 /// Most wrappers around a collection.
 const MOST_WRAPPERS: usize = 8;
-/// The class of the object that collections keep in place of `null`.
+/// The class of the object that collections store in place of `null`.
 const MASK: &[u8] = b"Ljava/lang/Object;";
 /// The same in an `EnumMap`.
 const MASK_OF_ENUMS: &[u8] = b"Ljava/util/EnumMap$1;";
@@ -28,10 +28,10 @@ pub(super) struct Item<'a> {
     pub value: Option<Reached<'a>>,
 }
 
-/// Takes items for as long as it says so.
+/// Receives items until it returns false.
 type Visit<'v, 'a> = &'v mut dyn FnMut(Item<'a>) -> bool;
 
-/// `None` ends a walk early: the visitor has enough, a field is absent, or all steps are used.
+/// `None` ends a walk early: the visitor has stopped, a field is absent, or all steps are used.
 type Walked = Option<()>;
 
 impl<'a> Collection<'a> {
@@ -71,12 +71,12 @@ impl<'a> Collection<'a> {
         None
     }
 
-    /// The parts that it has.
+    /// The kind of its contents.
     pub fn shape(&self) -> Shape {
         self.layout.shape()
     }
 
-    /// The number of its elements, if fields tell it.
+    /// The number of its elements, if fields contain it.
     pub fn size(&self, reader: Reader<'a>, object: &LocalRef<'_>) -> Option<u64> {
         let of = self.object.as_ref().unwrap_or(object);
         let length = |array| Some(reader.objects_in(of, array).map_or(0, |it| it.length));
@@ -101,8 +101,8 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Gives the items from this index on, in the order of iteration, until the visitor has enough or the steps are used
-    /// up. True if every item was given.
+    /// Passes the items from this index on to the visitor, in the order of iteration, until it stops or the steps are
+    /// used up. Returns true if every item was passed.
     pub fn visit(
         &self,
         reader: Reader<'a>,
@@ -131,7 +131,7 @@ fn deque<'a>(reader: Reader<'a>, of: &LocalRef<'_>) -> Option<(Objects<'a>, u64,
     Some((array, head, (tail + length).saturating_sub(head) % length))
 }
 
-/// The number of entries of a `ConcurrentHashMap`, which threads count apart.
+/// The number of entries of a `ConcurrentHashMap`, the sum of several counters.
 fn counted(reader: Reader<'_>, of: &LocalRef<'_>) -> Option<u64> {
     let mut sum = reader.long_in(of, "baseCount")?.cast_signed();
     if let Some(cells) = reader.objects_in(of, "counterCells") {
@@ -144,18 +144,18 @@ fn counted(reader: Reader<'_>, of: &LocalRef<'_>) -> Option<u64> {
     u64::try_from(sum).ok()
 }
 
-/// The items of one collection, one after the other.
+/// Passes the items of one collection, one after the other.
 struct Walk<'w, 'a> {
     reader: Reader<'a>,
     steps: &'w mut u32,
     visit: Visit<'w, 'a>,
     taken: Taken,
-    /// Items that are left out before the first.
+    /// Number of items that are skipped before the first.
     skipped: u64,
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// One step of many.
+    /// Uses up one step.
     fn step(&mut self) -> Walked {
         *self.steps = self.steps.checked_sub(1)?;
         Some(())
@@ -177,7 +177,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// An entry of a node.
+    /// Passes the entry of a node.
     fn node(&mut self, node: &LocalRef<'_>, key: &str, value: &str) -> Walked {
         let key = self.reader.reached_in(node, key)?;
         self.entry(key, self.reader.reached_in(node, value)?)
@@ -270,7 +270,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The elements of an array from an index on, which goes on at its begin. Those that are left out take no step.
+    /// The elements of a circular array from an index on. Skipped elements use up no step.
     fn range(&mut self, array: &Objects<'a>, first: u64, count: u64) -> Walked {
         for index in std::mem::take(&mut self.skipped)..count {
             self.step()?;
@@ -296,7 +296,7 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    /// A part of a list that is a list itself.
+    /// A sublist of a list.
     fn sublist(&mut self, root: &LocalRef<'_>, from: u64, count: u64) -> Walked {
         let reader = self.reader;
         let collection = Collection::of(reader, root)?;
@@ -325,7 +325,7 @@ impl<'a> Walk<'_, 'a> {
                 self.give(Reached::Object(found), None)?;
             }
             node = reader.object_in(&at, "next");
-            // A node that was taken out of a queue refers to itself.
+            // A node that was removed from a queue refers to itself.
             let is_out = |next: &LocalRef<'_>| reader.local.is_same_object(next, &at);
             if node.as_ref().is_some_and(is_out) {
                 return None;
@@ -334,11 +334,11 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    /// The bins of a hash table. A `Hashtable` and a `WeakHashMap` give theirs from the last to the first.
+    /// The bins of a hash table. A `Hashtable` and a `WeakHashMap` iterate over theirs from the last to the first.
     fn table(&mut self, of: &LocalRef<'_>, key: &str) -> Walked {
         let reader = self.reader;
         let Some(table) = reader.objects_in(of, "table") else {
-            return Some(()); // nothing was ever put
+            return Some(()); // no entry was ever added
         };
         let is_weak = key == "referent";
         let is_reversed = is_weak || reader.has_field(of, "count");
@@ -367,7 +367,7 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    /// The bins of a `ConcurrentHashMap`: lists, trees, and those that lie in the next table already.
+    /// The bins of a `ConcurrentHashMap`: lists, trees, and those that were moved to the next table already.
     fn concurrent(&mut self, of: &LocalRef<'_>) -> Walked {
         let reader = self.reader;
         let Some(table) = reader.objects_in(of, "table") else {
@@ -412,7 +412,7 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    /// The nodes of a search tree in their order, by their parents.
+    /// The nodes of a search tree in their order, found through their parents.
     fn tree(&mut self, root: Option<LocalRef<'a>>) -> Walked {
         let mut node = match root {
             None => return Some(()),
@@ -437,7 +437,7 @@ impl<'a> Walk<'_, 'a> {
         Some(node)
     }
 
-    /// The nearest node above that has this node in its left half.
+    /// The nearest ancestor whose left subtree contains this node.
     #[expect(
         clippy::option_option,
         reason = "there may be no such node, or no steps"
@@ -467,7 +467,7 @@ impl<'a> Walk<'_, 'a> {
         while let Some(at) = node {
             self.step()?;
             let value = reader.object_in(&at, "val");
-            let value = value.or_else(|| reader.object_in(&at, "value")); // of release 8
+            let value = value.or_else(|| reader.object_in(&at, "value")); // in release 8
             if let (Some(key), Some(value)) = (reader.object_in(&at, "key"), value) {
                 self.entry(Reached::Object(Some(key)), Reached::Object(Some(value)))?;
             }
@@ -476,7 +476,7 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    /// Keys and values side by side in one array.
+    /// Alternating keys and values in one array.
     fn pairs(&mut self, array: &Objects<'a>) -> Walked {
         let reader = self.reader;
         for index in (0..array.length).step_by(2) {

@@ -1,26 +1,26 @@
-//! The continuations of Kotlin's coroutines, whose fields are read; no method of theirs is called.
+//! The continuations of Kotlin's coroutines. Their fields are read, and none of their methods is called.
 
 use super::reader::Reader;
 use super::refs::{LocalRef, WeakRef};
 use probes::spans::suspending::SuspendEntry;
 use probes::spans::{Continuations, Kept};
 
-/// The field with the position at which the code of a continuation goes on.
+/// The field with the position in the code at which a continuation resumes.
 const LABEL: &str = "label";
 /// Set in `label` while a function is entered again.
 const GOES_ON: i32 = i32::MIN;
 /// The fields with the next continuation: of a flow's collector, of compiled code, of a scope within a coroutine.
 const NEXT: [&str; 3] = ["completion_", "completion", "uCont"];
-/// The enum of the value that a function returns when it suspends, and the constant.
+/// The enum of the value that a function returns when it suspends, and its constant.
 const SINGLETONS: &str = "kotlin/coroutines/intrinsics/CoroutineSingletons";
 const SUSPENDED: &str = "COROUTINE_SUSPENDED";
-/// The class that wraps the exception with which a continuation goes on, and its field.
+/// The class that wraps the exception of a resumed continuation, and its field.
 const FAILURE: &str = "kotlin/Result$Failure";
 const EXCEPTION: &str = "exception";
 
 /// Reads continuations.
 impl<'a> Reader<'a> {
-    /// The entry of a function to which this continuation is passed.
+    /// The entry of a function, from the continuation that is passed to it.
     pub fn entry_of_function(self, passed: &LocalRef<'a>) -> Option<SuspendEntry<LocalRef<'a>>> {
         let goes_on = self.label(passed).is_some_and(|label| label & GOES_ON != 0);
         let completion = if goes_on {
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
             && self.values.is_constant(self.local, returned, SUSPENDED)
     }
 
-    /// Returns the exception with which a continuation goes on; `None` for a value.
+    /// Returns the exception with which a continuation resumes; `None` for a value.
     pub fn failure(self, result: &LocalRef<'_>) -> Option<LocalRef<'a>> {
         if !self.is_named(result, FAILURE) {
             return None;

@@ -1,29 +1,30 @@
-//! A class defined while another is being loaded.
+//! Definition of a class while another class is being loaded.
 //!
-//! JNI is legal in the class-file load hook of the live phase. The JVM asks the loader for the supertypes of what is
-//! defined, as it does for the class that is being loaded, on the same thread and with the same locks: this is the one
-//! thing in the hook that may run code of a loader. The class itself is neither linked nor initialized.
+//! JNI is legal in the class-file load hook of the live phase. The JVM requests the supertypes of the new class from
+//! the loader, as it does for the class that is being loaded, on the same thread and with the same locks. In the hook,
+//! only this may run code of a loader. The new class is neither linked nor initialised.
 
 use super::refs::{Local, LocalRef, jni};
 use jni_sys::jint;
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
-/// What was thrown instead.
+/// The exception that was thrown.
 #[derive(Debug)]
 pub(crate) struct Thrown<'a> {
-    /// The exception's class.
+    /// Its class.
     pub class: Option<LocalRef<'a>>,
     /// Its message.
     pub message: Option<String>,
 }
 
 impl<'a> Local<'a> {
-    /// Defines a class of this internal name in a loader; `None` is the bootstrap loader. No exception may be pending, and none is afterwards.
+    /// Defines a class of this internal name in a loader; `None` is the bootstrap loader. No exception may be pending,
+    /// and none is pending afterwards.
     ///
     /// # Errors
     ///
-    /// What the JVM or the loader threw.
+    /// The exception of the JVM or the loader.
     pub fn define_class(
         self,
         name: &CStr,
@@ -55,7 +56,7 @@ impl<'a> Local<'a> {
         let thrown = self.adopt(jni!(self, v1_1.ExceptionOccurred));
         self.clear_exception();
         let class = thrown.as_ref().and_then(|thrown| self.object_class(thrown));
-        // Fields of superclasses are found by way of a class below them.
+        // Fields of superclasses are found through a subclass.
         let message = class
             .as_ref()
             .and_then(|class| self.field_id(class, c"detailMessage", c"Ljava/lang/String;"));

@@ -1,8 +1,8 @@
 //! The functions that a JVM looks up by name (JVM TI, Agent Start-Up and Agent Shutdown).
 //!
-//! Each exists twice: plain, for a library that the JVM loads, and with `_classhook`, by which the
-//! JVM recognises an agent linked into the launcher (Statically Linked Agents). A JVM that finds
-//! the second in the process does not load a library of the same name at all.
+//! Each exists twice: plain, for a library that the JVM loads, and with the suffix `_classhook`, by which the JVM
+//! recognises an agent that is linked into the launcher (Statically Linked Agents). A JVM that finds the second in the
+//! process does not load a library of the same name at all.
 
 use super::guard::guard;
 use super::handlers::{self, Handlers};
@@ -11,7 +11,7 @@ use super::vm::Vm;
 use jni_sys::{JNI_ERR, JNI_OK, JavaVM, jint};
 use std::ffi::{CStr, c_char};
 
-/// Exports the entry points of the library, with the [`Handlers`] that everything is handed over to.
+/// Exports the entry points of the library, which call these [`Handlers`].
 macro_rules! export_entry_points {
     ($handlers:expr) => {
         $crate::ffi::entry::export_entry_points! {
@@ -26,7 +26,7 @@ macro_rules! export_entry_points {
         ///
         /// # Safety
         ///
-        /// To be called by a JVM only, in its OnLoad phase (JVM TI, Agent Start-Up).
+        /// Only a JVM may call it, in its OnLoad phase (JVM TI, Agent Start-Up).
         #[expect(
             unsafe_code,
             reason = "written in ffi::entry, where unsafe code belongs"
@@ -41,11 +41,11 @@ macro_rules! export_entry_points {
             unsafe { $crate::ffi::entry::on_load($handlers, vm, options) }
         }
 
-        /// Starts the agent in a JVM that is running.
+        /// Starts the agent in a running JVM.
         ///
         /// # Safety
         ///
-        /// To be called by a JVM only, in its live phase (JVM TI, Agent Start-Up).
+        /// Only a JVM may call it, in its live phase (JVM TI, Agent Start-Up).
         #[expect(
             unsafe_code,
             reason = "written in ffi::entry, where unsafe code belongs"
@@ -60,11 +60,11 @@ macro_rules! export_entry_points {
             unsafe { $crate::ffi::entry::on_attach($handlers, vm, options) }
         }
 
-        /// The JVM lets go of the agent.
+        /// Unloads the agent.
         ///
         /// # Safety
         ///
-        /// To be called by a JVM only (JVM TI, Agent Shutdown).
+        /// Only a JVM may call it (JVM TI, Agent Shutdown).
         #[expect(
             unsafe_code,
             reason = "written in ffi::entry, where unsafe code belongs"
@@ -128,7 +128,7 @@ pub(crate) unsafe fn on_attach(
     let Some(vm) = (unsafe { Vm::new(vm) }) else {
         return JNI_ERR;
     };
-    // SAFETY: the JVM calls this in the live phase on a thread that stays attached meanwhile.
+    // SAFETY: the JVM calls this in the live phase, on a thread that stays attached during the call.
     let Some(local) = (unsafe { vm.local() }) else {
         return JNI_ERR;
     };

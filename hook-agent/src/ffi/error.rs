@@ -1,8 +1,8 @@
-//! `jvmtiError` and what each code means (JVM TI, Error Reference).
+//! `jvmtiError` and the meaning of each code (JVM TI, Error Reference).
 
 use std::fmt;
 
-/// A JVM TI error code; any `i32`, because newer JVMs may know more of them.
+/// A JVM TI error code. Any `i32` is valid, because newer JVMs may return codes that are not listed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct JvmtiError(pub i32);
 
@@ -33,7 +33,7 @@ impl JvmtiError {
         )
     }
 
-    /// What it means to a reader.
+    /// Its meaning, for users.
     pub fn description(self) -> &'static str {
         self.known()
             .map_or("an error that this agent does not know", |(.., text)| text)
@@ -55,7 +55,7 @@ impl fmt::Display for JvmtiError {
 
 impl std::error::Error for JvmtiError {}
 
-/// Number, name without `JVMTI_ERROR_`, and what it means to a reader.
+/// Number, name without `JVMTI_ERROR_`, and the meaning for users.
 const NAMES: &[(i32, &str, &str)] = &[
     (10, "INVALID_THREAD", "not a thread"),
     (11, "INVALID_THREAD_GROUP", "not a thread group"),

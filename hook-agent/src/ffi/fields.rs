@@ -1,6 +1,6 @@
-//! Instance fields, by name and all of a class.
+//! Instance fields: by name, and all fields of a class.
 //!
-//! They are listed by JVM TI, which runs no Java code; JNI's `GetFieldID` may initialise the class.
+//! JVM TI lists them without running Java code; JNI's `GetFieldID` may initialise the class.
 
 use super::jvmti::Jvmti;
 use super::refs::{FieldId, Local, LocalRef, WeakRef};
@@ -9,41 +9,41 @@ use conditions::NamedField;
 use jvms::access_flags::{ACC_STATIC, ACC_SYNTHETIC};
 use std::sync::{Arc, OnceLock};
 
-/// Entries of the table of known fields; a field without one is searched for each time.
+/// Number of entries in the table of known fields. A field without an entry is searched each time.
 const ENTRIES: usize = 4_096;
-/// The same for fields that are written.
+/// The same for fields of write instructions.
 const ENTRIES_OF_WRITES: usize = 256;
 /// The same for classes whose fields are listed.
 const ENTRIES_OF_CLASSES: usize = 1_024;
-/// Most fields of a class that are listed.
+/// Largest number of listed fields of a class.
 const MOST_LISTED: usize = 256;
-/// Entries that are tried for a field.
+/// Number of entries that are probed for a field.
 const TRIED: usize = 16;
 
 /// An instance field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     pub id: FieldId,
-    /// The first byte of its descriptor.
+    /// The first byte of its descriptor (JVMS 4.3.2).
     pub kind: u8,
 }
 
-/// A field and the number of its name.
+/// A field, with the number of its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub name: u32,
     pub field: Field,
 }
 
-/// A field that an instruction names.
+/// The field that an instruction names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub field: Field,
-    /// The number of the class that declares it.
+    /// The number of its declaring class.
     pub declarer: u32,
 }
 
-/// The fields that were asked for. Nothing is ever taken back, so that readers need no lock.
+/// The known fields. Entries are never removed, so that readers need no lock.
 #[derive(Debug)]
 pub(super) struct Fields {
     by_name: Table<Field>,
@@ -57,14 +57,14 @@ pub(super) struct Fields {
 #[derive(Debug)]
 struct Table<T>(Box<[OnceLock<Known<T>>]>);
 
-/// The field that a text stands for in objects of a class.
+/// The result for a class and a text.
 #[derive(Debug)]
 struct Known<T> {
     hash: u32,
-    /// The class may be unloaded.
+    /// A weak reference: the class may be unloaded.
     class: WeakRef,
     text: Box<str>,
-    /// None if there is no such field.
+    /// `None` if the class has no such field.
     found: Option<T>,
 }
 
@@ -79,7 +79,7 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The field of this name in objects of a class: that of the class itself before those of its superclasses.
+    /// The field of this name in objects of a class. The class itself is searched before its superclasses.
     pub fn find(
         &self,
         jvmti: Jvmti,
@@ -91,8 +91,8 @@ impl Fields {
         self.by_name.find(jvmti, local, class, name, search)
     }
 
-    /// The fields of objects of a class: those of the class itself before those of its superclasses, each class's in the order
-    /// of its class file, without those that a compiler made. `number` gives the number of a name.
+    /// The fields of objects of a class: its own before those of its superclasses, each in the order of the class file,
+    /// without synthetic ones. `number` returns the number of a name.
     pub fn all(
         &self,
         jvmti: Jvmti,
@@ -104,8 +104,8 @@ impl Fields {
         self.all.find(jvmti, local, class, "", search)
     }
 
-    /// The field that an instruction names (JVMS 5.4.3.2), which has an object of a class, or is static in it. `number`
-    /// gives the number of the class that declares the field.
+    /// The field that an instruction names (JVMS 5.4.3.2): an instance field of objects of the class, or a static field
+    /// of the class. `number` returns the number of the declaring class.
     pub fn named(
         &self,
         jvmti: Jvmti,
@@ -166,7 +166,7 @@ impl<T: Clone> Table<T> {
     }
 }
 
-/// Looks for the field that an instruction names.
+/// Searches the field that an instruction names.
 #[cold]
 fn resolve(
     jvmti: Jvmti,
@@ -208,7 +208,7 @@ fn resolve(
     Some(Named { field, declarer })
 }
 
-/// Looks for a field in a class and its superclasses.
+/// Searches a field in a class and its superclasses.
 #[cold]
 fn search(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &str) -> Option<Field> {
     let static_flag = i32::from(ACC_STATIC);

@@ -1,4 +1,4 @@
-//! The door between the JVM and Rust: no panic crosses it.
+//! The panic guard between the JVM and Rust.
 
 use crate::messages::{self, Code};
 use std::cell::Cell;
@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// How many guards are open on this thread.
+    /// The number of active guards on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body`; a panic is written to standard error, counted, and answered with `fallback`.
+/// Runs `body`. A panic is written to standard error and counted, and `fallback` is returned.
 pub(super) fn guard<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     install_quiet_hook();
     let entered = DEPTH.try_with(|depth| depth.set(depth.get() + 1)).is_ok();
@@ -29,12 +29,12 @@ pub(super) fn guard<R>(fallback: R, body: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Checks whether the agent is at work on this thread.
+/// Checks whether this thread executes code of the agent.
 pub(super) fn is_open() -> bool {
     DEPTH.try_with(|depth| depth.get() > 0).unwrap_or(false)
 }
 
-/// While a guard is open on a thread, a panic prints one line instead of a symbolised backtrace,
+/// Installs a panic hook. While a guard is active on a thread, it prints one line instead of a symbolised backtrace,
 /// which may need more stack than a Java thread has left.
 fn install_quiet_hook() {
     static INSTALLED: Once = Once::new();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use std::sync::{Mutex, PoisonError};
 
-    /// The count of panics is one for the process: tests that panic take turns.
+    /// The count of panics is global in the process, so tests that panic take turns.
     static TURN: Mutex<()> = Mutex::new(());
 
     #[test]

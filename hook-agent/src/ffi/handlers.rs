@@ -1,9 +1,8 @@
-//! What the rest of the agent does when the JVM calls.
+//! The interface through which the JVM's calls reach the rest of the agent.
 //!
-//! The entry points, the callbacks of events and the native methods convert their arguments and hand
-//! over to the [`Handlers`]; nothing under `ffi` knows what those do. The library names its handlers
-//! where it exports its entry points ([`super::entry::export_entry_points`]), through one of which the
-//! JVM comes in first.
+//! The entry points, the callbacks of events and the native methods convert their arguments and call the [`Handlers`];
+//! no other module of `ffi` depends on their implementation. The library names its handlers where it exports its entry
+//! points ([`super::entry::export_entry_points`]), one of which the JVM calls first.
 
 use super::class_file_load::ClassFileLoad;
 use super::jvm::Jvm;
@@ -19,13 +18,12 @@ use probes::spans::{MethodName, NewThread, Seen};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// One function for each way in which the JVM calls the agent. None of them lets a panic out: they run
-/// inside the guard.
+/// One function for each kind of call from the JVM. They run inside the guard, so no panic leaves them.
 pub(crate) trait Handlers: Sync {
-    /// `Agent_OnLoad`: 0 lets the JVM go on, anything else ends it.
+    /// `Agent_OnLoad`: 0 lets the JVM go on, any other value ends it.
     fn on_load(&self, vm: Vm, phase: OnLoad, options: &[u8]) -> jint;
 
-    /// `Agent_OnAttach`: the JVM goes on in any case, and reports the code to the process that attached.
+    /// `Agent_OnAttach`: the JVM goes on in any case, and returns the value to the attaching process.
     fn on_attach(&self, vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint;
 
     /// `Agent_OnUnload`.
@@ -43,19 +41,19 @@ pub(crate) trait Handlers: Sync {
     /// The `ClassPrepare` event, on the thread that links the class.
     fn class_prepare(&self, jvmti: Jvmti, class: &LocalRef<'_>);
 
-    /// An event of an environment that observes, on the thread that does it.
+    /// An event of a subscriber's environment, on the thread that causes it.
     fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>);
 
-    /// An event of an environment that observes, which is of no thread of Java: what runs Java code must not be called.
+    /// An event of a subscriber's environment without a Java thread: functions that run Java code must not be called.
     fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm);
 
-    /// An object with this tag is gone, perhaps while the program stands still: the JVM must not be called.
+    /// An object with this tag was freed. The program may be paused: the JVM must not be called.
     fn freed(&self, jvmti: Jvmti, tag: i64);
 
-    /// A garbage collection begins or ends, and the program stands still: the JVM must not be called.
+    /// The start or end of a garbage collection. The program is paused: the JVM must not be called.
     fn collection(&self, begins: bool);
 
-    /// The program has created a global reference of JNI, on this thread; `handle` is its address.
+    /// The program has created a global reference of JNI, on this thread.
     fn reference_created(
         &self,
         live: Live,
@@ -70,13 +68,13 @@ pub(crate) trait Handlers: Sync {
     /// The `DataDumpRequest` event (SIGQUIT).
     fn data_dump_request(&self);
 
-    /// The current thread calls a native method of the agent for the first time for a span of this session.
+    /// The first call of the current thread for a span of this session.
     fn first_span(&self, live: Live, local: Local<'_>, session: usize) -> Option<NewThread>;
 
     /// The number of the class of an object.
     fn class_number(&self, local: Local<'_>, object: &LocalRef<'_>) -> Option<u32>;
 
-    /// What can be said of an object; texts are read into `text` as far as they fit.
+    /// The description of an object. As much of a string as fits is read into `text`.
     fn captured<'t>(
         &self,
         local: Local<'_>,
@@ -84,7 +82,7 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
-    /// The value to which these steps lead from an object; none if they lead nowhere.
+    /// The value at the end of these steps from an object. Returns `None` if a step is null or missing.
     fn captured_at<'t>(
         &self,
         local: Local<'_>,
@@ -93,7 +91,8 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
-    /// The object to which these steps lead with what it holds, in so many levels, and with so many bytes of a text at most.
+    /// The object at the end of these steps with its contents. `limits` are the depth, and the largest number of bytes
+    /// of a string.
     fn opened<'t>(
         &self,
         local: Local<'_>,
@@ -109,30 +108,30 @@ pub(crate) trait Handlers: Sync {
     /// Returns the reader of Kotlin's continuations.
     fn continuations<'a>(&self, local: Local<'a>) -> Option<Reader<'a>>;
 
-    /// A test begins: its id, that of what it is a part of, and its name, as texts.
+    /// The start of a test: its id, the id of its container, and its name, as strings.
     fn test_begins(&self, live: Live, local: Local<'_>, texts: [Option<&LocalRef<'_>>; 3]);
 
-    /// The test with this id ends.
+    /// The end of the test with this id.
     fn test_ends(&self, live: Live, local: Local<'_>, id: &LocalRef<'_>);
 
-    /// Says how often exceptions have left calls of spans so far.
+    /// The number of exceptions that have left calls of spans.
     fn unwound(&self, local: Local<'_>) -> u64;
 
-    /// Counts the calls of each method that the current thread is in.
+    /// Counts the active calls of each method on the current thread.
     fn running(&self, live: Live, local: Local<'_>) -> Option<HashMap<MethodName, u64>>;
 
-    /// Writes the innermost frames of the current call stack and says how many they are.
+    /// Writes the innermost frames of the current call stack and returns their number.
     fn frames(&self, live: Live, local: Local<'_>, frames: &mut [u64]) -> usize;
 }
 
 static HANDLERS: OnceLock<&'static dyn Handlers> = OnceLock::new();
 
-/// Makes the handlers known; those that came first stay.
+/// Installs the handlers; the first ones stay.
 pub(super) fn install(handlers: &'static dyn Handlers) {
     HANDLERS.get_or_init(|| handlers);
 }
 
-/// The handlers; `None` if the JVM did not come in through an entry point.
+/// The handlers; `None` if the JVM has not called an entry point.
 pub(super) fn get() -> Option<&'static dyn Handlers> {
     HANDLERS.get().copied()
 }

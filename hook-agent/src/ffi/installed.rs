@@ -1,25 +1,25 @@
-//! A value that one thread installs, that all threads may use, and that is never freed.
+//! A value that one thread installs and all threads may use. It is never freed.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A place for at most one value at a time.
+/// A slot for at most one value at a time.
 #[derive(Debug)]
 pub(crate) struct Installed<T>(AtomicPtr<T>);
 
 impl<T: Send + Sync + 'static> Installed<T> {
-    /// A place without a value.
+    /// An empty slot.
     pub const fn none() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// The value that is installed, if any.
+    /// The installed value, if any.
     pub fn get(&self) -> Option<&'static T> {
         // SAFETY: the pointer is null or comes from a box that `install` leaked; the value is never
         // freed, because a callback may use it on another thread at any time.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Installs the value if there is none; the value given back was not installed.
+    /// Installs the value if the slot is empty. Otherwise it returns the value as the error.
     pub fn install(&self, value: Box<T>) -> Result<&'static T, Box<T>> {
         let new = Box::into_raw(value);
         let null = std::ptr::null_mut();
@@ -34,7 +34,7 @@ impl<T: Send + Sync + 'static> Installed<T> {
         }
     }
 
-    /// Forgets the value (it stays in memory), so that another can be installed.
+    /// Empties the slot, so that another value can be installed. The value stays in memory.
     pub fn retire(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Release);
     }

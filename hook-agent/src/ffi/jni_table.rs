@@ -1,9 +1,9 @@
-//! The four entries of JNI's function table that create and delete global references, which are replaced while these
-//! are observed (JVM TI, JNI Function Interception).
+//! The four entries of JNI's function table that create and delete global references. They are replaced while these are
+//! recorded (JVM TI, JNI Function Interception).
 //!
-//! Our functions call those that were in the table before. Native code may have read an entry before it was put back,
-//! and another agent may have put its own function in front of ours. So ours work for as long as the process runs; those
-//! that observe nothing only call the next one.
+//! The agent's functions call those that were in the table before. Native code may have read an entry before it was
+//! restored, and another agent may have put its own function in front. So the agent's functions stay valid as long as
+//! the process runs. Without a recording they only call the next one.
 
 use super::error::JvmtiError;
 use super::guard::{guard, is_open};
@@ -20,11 +20,12 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Entries that are replaced.
+/// Number of replaced entries.
 const ENTRIES: usize = 4;
-/// Their places in the table (JNI, Interface Function Table).
+/// Their indices in the table (JNI, Interface Function Table).
 const PLACES: [usize; ENTRIES] = [21, 22, 226, 227];
-/// Most functions in front of which ours can be; it is more than one where other agents stay in front of ours.
+/// Largest number of next functions for an entry. There is more than one if other agents stay in front of the agent's
+/// function.
 const LEVELS: usize = 8;
 
 /// The entries, in the order of [`PLACES`].
@@ -36,7 +37,8 @@ enum Entry {
     DeleteWeak,
 }
 
-/// The functions behind one of ours: the JVM's own, and those of agents that came before ours did so again.
+/// The next functions after one of the agent's: the JVM's own, and those of other agents that were in the table at
+/// later recordings.
 struct Behind {
     functions: [AtomicPtr<c_void>; LEVELS],
     count: AtomicUsize,
@@ -44,11 +46,11 @@ struct Behind {
 
 static BEHIND: [Behind; ENTRIES] = [const { Behind::none() }; ENTRIES];
 static IS_OBSERVED: AtomicBool = AtomicBool::new(false);
-/// Held while entries are exchanged.
+/// Held while entries are replaced.
 static EXCHANGE: Mutex<()> = Mutex::new(());
 
 thread_local! {
-    /// The number of open calls of each of our functions on this thread.
+    /// The number of active calls of each of the agent's functions on this thread.
     static CALLS: [Cell<usize>; ENTRIES] = const { [const { Cell::new(0) }; ENTRIES] };
 }
 
@@ -60,15 +62,15 @@ impl Behind {
         }
     }
 
-    /// Returns the function to call next from ours, which has `calls` open calls on this thread. A function behind ours
-    /// calls ours again if ours was in the table when its agent came.
+    /// Returns the function that the agent's function calls next if it has `calls` active calls on this thread. A next
+    /// function calls the agent's again if that was in the table when the other agent was loaded.
     fn next(&self, calls: usize) -> *mut c_void {
         let count = self.count.load(Ordering::Acquire);
         let at = count.saturating_sub(calls + 1).min(LEVELS - 1);
         self.functions[at].load(Ordering::Acquire)
     }
 
-    /// Puts ours in front of one more; false if there is no room.
+    /// Adds a next function. Returns false if there is no room.
     fn push(&self, function: *mut c_void) -> bool {
         let count = self.count.load(Ordering::Acquire);
         let Some(place) = self.functions.get(count) else {
@@ -79,7 +81,7 @@ impl Behind {
         true
     }
 
-    /// Forgets the last one. The first stays, as ours may be called at any time.
+    /// Removes the last next function. The first stays, as the agent's function may be called at any time.
     fn pop(&self) {
         let count = self.count.load(Ordering::Acquire);
         self.count.store(count.max(2) - 1, Ordering::Release);
@@ -91,12 +93,12 @@ impl Behind {
     }
 }
 
-/// The cause if entries cannot be replaced.
+/// The reason why entries cannot be replaced.
 #[derive(Debug)]
 pub(crate) enum NotReplaced {
     /// The JVM refuses it.
     Refused(JvmtiError),
-    /// Too many functions of other agents are in front of ours.
+    /// Too many functions of other agents are in front of the agent's.
     NoRoom,
 }
 
@@ -104,7 +106,7 @@ pub(crate) enum NotReplaced {
 ///
 /// # Errors
 ///
-/// The table is as before then.
+/// The table is unchanged then.
 pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
     let _turn = EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut replaced: Vec<&Behind> = Vec::new();
@@ -113,9 +115,9 @@ pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
     for ((place, ours), behind) in PLACES.into_iter().zip(OURS).zip(&BEHIND) {
         let there = table.get(place);
         if there == ours {
-            continue; // put back by an agent that came while it was there
+            continue; // restored by another agent, which was loaded during an earlier recording
         }
-        // A function that ours calls already is not added again.
+        // A function that the agent's calls already is not added again.
         if !(behind.is_there() && behind.next(0) == there) {
             if !behind.push(there) {
                 undo(&replaced);
@@ -133,7 +135,7 @@ pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
     Ok(())
 }
 
-/// Reports nothing any more, and puts those entries back which no other agent has replaced meanwhile.
+/// Stops reporting, and restores the entries that no other agent has replaced meanwhile.
 pub(crate) fn leave(jvmti: Jvmti, live: Live) {
     let _turn = EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     IS_OBSERVED.store(false, Ordering::Release);
@@ -170,11 +172,11 @@ impl JniTable {
     }
 
     fn set(&self, place: usize, function: *mut c_void) {
-        // SAFETY: as above, and nothing else refers to this copy.
+        // SAFETY: as above, and this copy has no other user.
         unsafe { *self.entries.as_ptr().add(place) = function };
     }
 
-    /// Has the JVM take it over.
+    /// Makes the JVM use the copy.
     fn write(&self, live: Live) -> Result<(), JvmtiError> {
         self.jvmti.set_jni_function_table(live, self.entries)
     }
@@ -186,7 +188,7 @@ impl Drop for JniTable {
     }
 }
 
-/// Ours, in the order of [`PLACES`].
+/// The agent's functions, in the order of [`PLACES`].
 const OURS: [*mut c_void; ENTRIES] = [
     new_global_ref as *mut c_void,
     delete_global_ref as *mut c_void,
@@ -199,11 +201,11 @@ type New = unsafe extern "system" fn(*mut JNIEnv, jobject) -> jobject;
 /// `DeleteGlobalRef` and `DeleteWeakGlobalRef`.
 type Delete = unsafe extern "system" fn(*mut JNIEnv, jobject);
 
-/// Calls `body` with the next function, and whether ours is called by the program: not by a function behind it, nor for
-/// the agent's own work.
+/// Calls `body` with the next function. The second argument is true if the program is the caller, and not a next
+/// function or the agent itself.
 fn through<R>(entry: Entry, body: impl FnOnce(*mut c_void, bool) -> R) -> R {
     let at = entry as usize;
-    // A thread that ends may have no cell any more.
+    // A thread that is ending may have no cell any more.
     let calls = CALLS.try_with(|calls| calls[at].replace(calls[at].get() + 1));
     let calls = calls.unwrap_or(0);
     let is_observed = calls == 0 && IS_OBSERVED.load(Ordering::Acquire) && !is_open();
@@ -215,9 +217,9 @@ fn through<R>(entry: Entry, body: impl FnOnce(*mut c_void, bool) -> R) -> R {
 fn create(entry: Entry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> jobject {
     through(entry, |next, is_observed| {
         if next.is_null() {
-            return null_mut(); // never: ours is in the table once the next one is known
+            return null_mut(); // never happens: the agent's function is in the table only when the next one is known
         }
-        // SAFETY: the pointer was at the place of such a function in JNI's table; the arguments are the caller's.
+        // SAFETY: the pointer was at the index of such a function in JNI's table; the arguments are the caller's.
         let made = unsafe { std::mem::transmute::<*mut c_void, New>(next)(env, object) };
         if is_observed && !made.is_null() {
             report(env, made, is_weak);
@@ -229,7 +231,7 @@ fn create(entry: Entry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> job
 fn delete(entry: Entry, env: *mut JNIEnv, reference: jobject, is_weak: bool) {
     through(entry, |next, is_observed| {
         if is_observed && !reference.is_null() {
-            // Before: once it is deleted, another thread may get the same handle.
+            // Before the deletion: afterwards another thread may get the same handle.
             let handle = handle(reference, is_weak);
             if let Some(handlers) = handlers::get() {
                 guard((), || handlers.reference_deleted(handle));
@@ -253,10 +255,10 @@ fn report(env: *mut JNIEnv, made: jobject, is_weak: bool) {
     let (Some(handlers), Some(env)) = (handlers::get(), NonNull::new(env)) else {
         return;
     };
-    // SAFETY: the environment with which the calling thread calls JNI; references are observed in the live phase only.
+    // SAFETY: the environment with which the calling thread calls JNI; references are recorded in the live phase only.
     let local = unsafe { Local::new(env) };
     let told = |local: Local<'_>| {
-        // The object of a weak reference may be gone already.
+        // The object of a weak reference may be collected already.
         let object: Option<LocalRef<'_>> = local.localize(made);
         if let Some(object) = object {
             let handle = handle(made, is_weak);
@@ -268,7 +270,7 @@ fn report(env: *mut JNIEnv, made: jobject, is_weak: bool) {
     });
 }
 
-/// Local references of one report.
+/// Local references for one report.
 const CAPACITY: i32 = 16;
 
 unsafe extern "system" fn new_global_ref(env: *mut JNIEnv, object: jobject) -> jobject {
@@ -291,7 +293,7 @@ unsafe extern "system" fn delete_weak_global_ref(env: *mut JNIEnv, reference: jo
 mod tests {
     use super::*;
 
-    /// The places of the functions in `jni.h` of each JDK at hand.
+    /// Compares the indices with `jni.h` of each installed JDK.
     #[test]
     fn places_match_every_jni_header() {
         let folders = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();

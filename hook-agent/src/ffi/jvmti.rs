@@ -9,7 +9,7 @@ use jni_sys::{jfieldID, jint, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
-/// A JVM TI environment of ours.
+/// A JVM TI environment of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Jvmti(NonNull<JvmtiEnv>);
 
@@ -54,12 +54,12 @@ impl Jvmti {
         Self(env)
     }
 
-    /// The environment a callback was called with.
+    /// The environment of a callback.
     pub(super) fn from_callback(env: *mut JvmtiEnv) -> Option<Self> {
         NonNull::new(env).map(Self)
     }
 
-    /// Adds `wanted`, or says that the JVM does not offer it (now).
+    /// Adds `wanted`, or returns `NOT_AVAILABLE` if the JVM does not offer it now.
     pub fn add_capabilities(
         self,
         _: impl OnLoadOrLive,
@@ -73,7 +73,7 @@ impl Jvmti {
         call!(self.AddCapabilities(&raw const wanted))
     }
 
-    /// Installs the callbacks; the table is copied by the JVM.
+    /// Installs the callbacks; the JVM copies the table.
     pub fn set_event_callbacks(
         self,
         _: impl OnLoadOrLive,
@@ -83,7 +83,7 @@ impl Jvmti {
         call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks), size))
     }
 
-    /// Turns an event on or off for all threads.
+    /// Enables or disables an event for all threads.
     pub fn set_event(
         self,
         _: impl OnLoadOrLive,
@@ -98,12 +98,12 @@ impl Jvmti {
         call!(self.SetEventNotificationMode(mode, event.0, null_mut()))
     }
 
-    /// What the JVM leaves out of the name of a native method when it does not find it otherwise.
+    /// Sets the prefix that the JVM drops from the name of a native method if it does not find the method otherwise.
     pub fn set_native_method_prefix(self, _: Live, prefix: &CStr) -> Result<(), JvmtiError> {
         call!(self.SetNativeMethodPrefix(prefix.as_ptr()))
     }
 
-    /// A system property as the JVM sees it, for messages.
+    /// A system property of the JVM.
     pub fn system_property(self, _: impl OnLoadOrLive, name: &CStr) -> Option<String> {
         let mut value: *mut c_char = null_mut();
         call!(self.GetSystemProperty(name.as_ptr(), &raw mut value)).ok()?;
@@ -111,13 +111,13 @@ impl Jvmti {
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The Java release, if the JVM says one: 8 of `1.8`, 17 of `17`.
+    /// The Java release, if the JVM has the property: 8 for `1.8`, 17 for `17`.
     pub fn java_release(self, phase: impl OnLoadOrLive) -> Option<u16> {
         let version = self.system_property(phase, c"java.vm.specification.version")?;
         version.trim_start_matches("1.").parse().ok()
     }
 
-    /// Every class of the JVM, each a local reference of this thread.
+    /// Every class of the JVM, as local references of this thread.
     pub fn loaded_classes<'a>(
         self,
         _: Live,
@@ -143,14 +143,15 @@ impl Jvmti {
         self.take_string(signature).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// Whether the class is no array and no primitive type, and open to change.
+    /// Checks whether the class is modifiable (JVM TI, IsModifiableClass): no array, no primitive type, and not
+    /// excluded by the JVM.
     pub fn is_modifiable(self, class: &LocalRef<'_>) -> bool {
         let mut modifiable = 0_u8;
         call!(self.IsModifiableClass(class.as_raw(), &raw mut modifiable)).is_ok()
             && table::is_true(modifiable)
     }
 
-    /// Whether the class is linked, no array and no primitive type, and open to change.
+    /// Checks whether the class is linked and modifiable.
     pub fn is_prepared_and_modifiable(self, class: &LocalRef<'_>) -> bool {
         let mut status = 0;
         let barred = table::CLASS_STATUS_ARRAY | table::CLASS_STATUS_PRIMITIVE;
@@ -160,7 +161,7 @@ impl Jvmti {
             && self.is_modifiable(class)
     }
 
-    /// Whether the class is loaded, but not linked yet.
+    /// Checks whether the class is loaded, but not linked yet.
     pub fn is_unprepared(self, class: &LocalRef<'_>) -> bool {
         let mut status = 0;
         let barred = table::CLASS_STATUS_ARRAY
@@ -170,7 +171,7 @@ impl Jvmti {
         call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok() && status & barred == 0
     }
 
-    /// True once the class's static initialiser has run.
+    /// Checks whether the class's static initialiser has run.
     pub fn is_initialized(self, class: &LocalRef<'_>) -> bool {
         let mut status = 0;
         call!(self.GetClassStatus(class.as_raw(), &raw mut status)).is_ok()
@@ -203,22 +204,22 @@ impl Jvmti {
         self.take_string(info.name).map(|name| decode(&name))
     }
 
-    /// The identity hash code of an object, which `Object.toString` shows; its `hashCode` is not called.
+    /// The identity hash code of an object, as `Object.toString` shows it; `hashCode` is not called.
     pub fn identity_hash(self, object: &LocalRef<'_>) -> Option<u32> {
         let mut hash = 0;
         call!(self.GetObjectHashCode(object.as_raw(), &raw mut hash)).ok()?;
         Some(hash.cast_unsigned())
     }
 
-    /// Sends the classes through the class-file load hook again; all of them change or none.
+    /// Passes the classes through the class-file load hook again: all change, or none.
     ///
-    /// Global references: `-Xcheck:jni` counts local ones of this frame as the hook's own, and warns.
+    /// The references are global: `-Xcheck:jni` counts local ones of this frame as those of the hook, and warns.
     pub fn retransform_classes(self, live: Live, classes: &[&GlobalRef]) -> Result<(), JvmtiError> {
         let raw: Vec<jobject> = classes.iter().map(|class| class.as_raw()).collect();
         self.retransform_raw(live, &raw)
     }
 
-    /// The same, by references that are valid.
+    /// As [`Jvmti::retransform_classes`], with raw references, which must be valid.
     pub(super) fn retransform_raw(self, _: Live, classes: &[jobject]) -> Result<(), JvmtiError> {
         let count = jint::try_from(classes.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         call!(self.RetransformClasses(count, classes.as_ptr()))
@@ -237,13 +238,13 @@ impl Jvmti {
         call!(self.RunAgentThread(thread.as_raw(), body, argument, NORMAL))
     }
 
-    /// A copy of `bytes` in memory of the JVM, as `new_class_data` must be.
+    /// Copies `bytes` to memory of the JVM, as `new_class_data` requires.
     pub fn allocate_copy(self, bytes: &[u8]) -> Result<NonNull<u8>, JvmtiError> {
         let length = i64::try_from(bytes.len()).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let mut memory: *mut u8 = null_mut();
         call!(self.Allocate(length, &raw mut memory))?;
         let memory = NonNull::new(memory).ok_or(JvmtiError::OUT_OF_MEMORY)?;
-        // SAFETY: the JVM allocated `bytes.len()` bytes there, which nothing else refers to.
+        // SAFETY: the JVM allocated `bytes.len()` bytes there, which have no other user.
         unsafe {
             memory
                 .as_ptr()
@@ -298,7 +299,7 @@ impl Jvmti {
         Ok(flags)
     }
 
-    /// Copies an array of the JVM's and frees it.
+    /// Copies an array of the JVM and frees it.
     fn take_array<T: Copy>(self, array: *mut T, count: jint) -> Vec<T> {
         if array.is_null() {
             return Vec::new();
@@ -310,7 +311,7 @@ impl Jvmti {
         copy
     }
 
-    /// Gives the environment back; its events stop.
+    /// Disposes of the environment; its events stop.
     pub fn dispose(self) {
         let _ = call!(self.DisposeEnvironment());
     }
@@ -319,7 +320,7 @@ impl Jvmti {
         let _ = call!(self.Deallocate(memory));
     }
 
-    /// Copies a NUL-terminated string of the JVM's and frees it.
+    /// Copies a NUL-terminated string of the JVM and frees it.
     fn take_string(self, string: *mut c_char) -> Option<Vec<u8>> {
         if string.is_null() {
             return None;

@@ -1,25 +1,25 @@
-//! The fields in which the collections and maps of the JDK hold their elements, from release 8 to 25.
+//! The fields in which the collections and maps of the JDK store their elements, in releases 8 to 25.
 //!
-//! A class has the layout of the nearest class above it that is named here, so classes that extend a collection are read
-//! as it is.
+//! A class has the layout of its nearest superclass in this table, so classes that extend a collection are read like
+//! it.
 
 use probes::spans::Shape;
 
 /// The fields of a class that lead to its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// An array, and the field with the number of elements if the array may be longer.
+    /// An array. `size` is the field with the number of elements, if the array may be longer.
     Array {
         array: &'static str,
         size: Option<&'static str>,
     },
-    /// A part of the list that is in one of these fields.
+    /// A part of the list that one of these fields contains.
     Part {
         of: &'static [&'static str],
         from: &'static str,
         size: &'static str,
     },
-    /// An array that goes on at its begin.
+    /// A circular array.
     Ring {
         array: &'static str,
         first: &'static str,
@@ -27,7 +27,7 @@ pub(super) enum Layout {
     },
     /// `ArrayDeque`.
     Deque,
-    /// One field for each element; after the first, `null` and a plain `Object` stand for no element.
+    /// One field for each element. After the first, `null` and a plain `Object` mean no element.
     Fields(&'static [&'static str]),
     /// A map without entries.
     Nothing,
@@ -36,24 +36,24 @@ pub(super) enum Layout {
         key: &'static str,
         value: &'static str,
     },
-    /// One element many times.
+    /// One element, repeated.
     Same {
         element: &'static str,
         size: &'static str,
     },
-    /// A value, and the field that says whether it is there if the value cannot say it itself.
+    /// A value, and the field that is true if the value is present, unless the value shows that itself.
     Optional {
         value: &'static str,
         is_present: Option<&'static str>,
     },
-    /// Nodes, whose fields are `item` and `next`: the field with the first one.
+    /// Linked nodes with the fields `item` and `next`; `first` is the field with the first node.
     Nodes {
         first: &'static str,
         size: Option<&'static str>,
-        /// Nodes with `null` are no elements.
+        /// True if a node with `null` is no element.
         skips_null: bool,
     },
-    /// A hash table of nodes, in `table`: the field with the key in each.
+    /// A hash table of nodes, in `table`; `key` is the field with the key of a node.
     Table {
         key: &'static str,
         size: &'static str,
@@ -67,7 +67,7 @@ pub(super) enum Layout {
     Tree { size: &'static str, taken: Taken },
     /// `ConcurrentSkipListMap`.
     Skip { taken: Taken },
-    /// An array of keys and values in turn.
+    /// An array of alternating keys and values.
     Pairs {
         array: &'static str,
         size: Option<&'static str>,
@@ -84,7 +84,7 @@ pub(super) enum Layout {
     Bits,
     /// Another `EnumSet`.
     Words,
-    /// A field with another collection, which has the elements.
+    /// A field with another collection, which contains the elements.
     Of(&'static str),
     /// A field with a map, whose keys are the elements.
     Keys(&'static str),
@@ -94,7 +94,7 @@ pub(super) enum Layout {
     Entries(&'static str),
 }
 
-/// The part of a map's entries that is given.
+/// The part of a map's entries that a view contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Entries,
@@ -114,7 +114,7 @@ impl Layout {
         }
     }
 
-    /// Says that it is a map, or a view of one.
+    /// Checks whether it is a map, or a view of one.
     fn is_map(self) -> bool {
         matches!(
             self,
@@ -128,7 +128,7 @@ impl Layout {
         )
     }
 
-    /// The part of the entries that is given.
+    /// The part of the entries that it contains.
     pub fn taken(self) -> Taken {
         match self {
             Self::Table { taken, .. }
@@ -142,7 +142,7 @@ impl Layout {
         }
     }
 
-    /// The layout of a map as that of a view of it; none if it is no map.
+    /// The layout of a view, from that of its map. Returns `None` if this is no map.
     pub fn part(mut self, view: Self) -> Option<Self> {
         let wanted = match view {
             Self::Keys(_) => Taken::Keys,
@@ -171,7 +171,7 @@ impl Layout {
         Some(self)
     }
 
-    /// The field that an object of this layout has in every release that is known.
+    /// The field that an object of this layout has in every known release.
     pub fn main_field(self) -> Option<&'static str> {
         Some(match self {
             Self::Array { array, .. } | Self::Pairs { array, .. } | Self::Sparse { array, .. } => {
@@ -224,7 +224,7 @@ impl Layout {
     }
 }
 
-/// A list of this field alone.
+/// A list with this field alone.
 fn first_of(field: &str) -> Option<&'static [&'static str]> {
     const SINGLE: [&[&str]; 5] = [&["k0"], &["v0"], &["k"], &["v"], &["key"]];
     SINGLE
@@ -263,7 +263,7 @@ const fn entry(key: &'static str, value: &'static str) -> Layout {
     Layout::Entry { key, value }
 }
 
-/// `Properties` holds its entries itself in release 8, and in a map later.
+/// `Properties` stores its entries itself in release 8, and in a map later.
 pub(super) const PROPERTIES_OF_8: Layout = table("key", "count");
 
 /// The layouts by the names of classes.

@@ -1,6 +1,6 @@
-//! JNI work of the live phase that may run Java code, through the `jni` crate.
+//! JNI functions of the live phase that may run Java code, through the `jni` crate.
 //!
-//! Nothing here is called from the class-file load hook.
+//! The class-file load hook calls nothing in this module.
 
 use super::jvm::Jvm;
 use super::natives;
@@ -13,23 +13,23 @@ use jni::strings::JNIStr;
 use jni::{Env, EnvUnowned, Outcome, jni_sig, jni_str};
 use std::ffi::CStr;
 
-/// Bytes that are read of a stream at once.
+/// Number of bytes that are read from a stream at once.
 const PART: usize = 16 << 10;
 
-/// A class that holds an array of counters, which is made when the class is first used.
+/// A class with an array of counters, which is allocated at the first use of the class.
 #[derive(Debug)]
 pub(crate) struct CountArray(Global<JClass<'static>>);
 
-/// The loaders that the JVM itself brings.
+/// The built-in class loaders of the JVM.
 #[derive(Debug)]
 pub(crate) struct BuiltinLoaders {
     /// `ClassLoader.getSystemClassLoader()`.
     pub system: GlobalRef,
-    /// `ClassLoader.getPlatformClassLoader()`; on JDK 8, which has none, that of its extensions.
+    /// `ClassLoader.getPlatformClassLoader()`; in JDK 8, which has none, the extension class loader.
     pub platform: GlobalRef,
 }
 
-/// Runs `body` in a local frame; what it threw is cleared and named in the error.
+/// Runs `body` in a local frame. An exception is cleared, and the error names its class.
 pub(super) fn with_env<R>(
     jvm: Jvm<'_>,
     body: impl FnOnce(&mut Env<'_>) -> Result<R>,
@@ -46,7 +46,7 @@ pub(super) fn with_env<R>(
     }
 }
 
-/// The error as text, with the class of the Java exception behind it, which is cleared.
+/// The error as text, with the class of the Java exception that caused it. The exception is cleared.
 fn describe(jvm: Jvm<'_>, error: &Error) -> String {
     match jvm.local.take_exception_class() {
         Some(class) => match jvm.jvmti.class_signature(&class) {
@@ -61,7 +61,7 @@ fn describe(jvm: Jvm<'_>, error: &Error) -> String {
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn define_counter_class(
     jvm: Jvm<'_>,
     name: &CStr,
@@ -78,7 +78,7 @@ pub(crate) fn define_counter_class(
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn read_counters(
     jvm: Jvm<'_>,
     array: &CountArray,
@@ -91,7 +91,7 @@ pub(crate) fn read_counters(
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn zero_counters(
     jvm: Jvm<'_>,
     array: &CountArray,
@@ -108,11 +108,11 @@ fn counters<'local>(env: &mut Env<'local>, array: &CountArray) -> Result<JLongAr
     env.cast_local::<JLongArray<'_>>(counts)
 }
 
-/// Whether the JVM finds the native methods of the first probe class by now: it looks for them in an agent's
-/// library once `Agent_OnAttach` has returned.
+/// Binds the native methods of the first probe class. Returns false if the JVM does not find them yet: it searches an
+/// agent's library only after `Agent_OnAttach` has returned.
 ///
-/// Each is called, so that it is bound: at its first call the JVM looks for it in Java code, which may itself be traced.
-/// `RegisterNatives` would do so too, but prints a warning for a class of `java.base`.
+/// Each method is called, so that it is bound: at the first call the JVM searches it in Java code, which may be traced
+/// itself. `RegisterNatives` would bind it too, but prints a warning for a class of `java.base`.
 pub(crate) fn bind_natives(jvm: Jvm<'_>) -> bool {
     natives::unrecorded(jvm.local, || with_env(jvm, call_natives).is_ok())
 }
@@ -168,11 +168,11 @@ fn call_natives(env: &mut Env<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The JVM's own loaders.
+/// The built-in class loaders.
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoaders, String> {
     let class = jni_str!("java/lang/ClassLoader");
     let found = with_env(jvm, |env| {
@@ -195,7 +195,7 @@ pub(crate) fn builtin_loaders(jvm: Jvm<'_>) -> std::result::Result<BuiltinLoader
     Ok(BuiltinLoaders { system, platform })
 }
 
-/// The loader below the bootstrap loader in the chain of a loader's parents.
+/// The last loader before the bootstrap loader in the chain of a loader's parents.
 fn topmost<'a>(env: &mut Env<'a>, loader: &JObject<'_>) -> Result<JObject<'a>> {
     let mut topmost = env.new_local_ref(loader)?;
     loop {
@@ -209,11 +209,11 @@ fn topmost<'a>(env: &mut Env<'a>, loader: &JObject<'_>) -> Result<JObject<'a>> {
     }
 }
 
-/// How many bytes of the heap are in use, and how many it has (`Runtime.totalMemory`).
+/// The used bytes of the heap, and its size in bytes (`Runtime.totalMemory`).
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn heap(jvm: Jvm<'_>) -> std::result::Result<(u64, u64), String> {
     with_env(jvm, |env| {
         let class = jni_str!("java/lang/Runtime");
@@ -230,11 +230,11 @@ pub(crate) fn heap(jvm: Jvm<'_>) -> std::result::Result<(u64, u64), String> {
     })
 }
 
-/// A `java.lang.Thread` object of that name, not started.
+/// Creates a `java.lang.Thread` object of this name, not started.
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn new_thread(jvm: Jvm<'_>, name: &str) -> std::result::Result<GlobalRef, String> {
     with_env(jvm, |env| {
         let name = JString::new(env, name)?;
@@ -249,11 +249,11 @@ pub(crate) fn new_thread(jvm: Jvm<'_>, name: &str) -> std::result::Result<Global
     .ok_or_else(|| "no memory for a reference".to_owned())
 }
 
-/// Links a class (JVMS 5.4), and does not initialize it: reflection needs it linked.
+/// Links a class (JVMS 5.4) without initialising it: it calls a function of reflection, which requires a linked class.
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn link(jvm: Jvm<'_>, class: &LocalRef<'_>) -> std::result::Result<(), String> {
     with_env(jvm, |env| {
         // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.
@@ -265,12 +265,12 @@ pub(crate) fn link(jvm: Jvm<'_>, class: &LocalRef<'_>) -> std::result::Result<()
     })
 }
 
-/// The class file that `loader` (`None`: the bootstrap loader) finds for a class by its internal
-/// name; `Ok(None)` if it finds none.
+/// The class file that `loader` (`None`: the bootstrap loader) finds for a class, by its internal name; `Ok(None)` if
+/// it finds none.
 ///
 /// # Errors
 ///
-/// What the JVM or the loader threw.
+/// The exception of the JVM or the loader.
 pub(crate) fn class_resource(
     jvm: Jvm<'_>,
     loader: Option<&LocalRef<'_>>,
@@ -303,7 +303,7 @@ pub(crate) fn class_resource(
     })
 }
 
-/// All bytes of an `InputStream`, which is closed; `None` for a null stream.
+/// Reads and closes an `InputStream`; `None` for a null stream.
 fn read_all(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Option<Vec<u8>>> {
     if stream.is_null() {
         return Ok(None);
@@ -321,7 +321,7 @@ fn read_all(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Option<Vec<u8>>> 
     Ok(Some(bytes))
 }
 
-/// All bytes of an `InputStream` without the method that reads all.
+/// Reads an `InputStream` that has no method to read all bytes.
 fn read_in_parts(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Vec<u8>> {
     let buffer = env.new_byte_array(PART)?;
     let mut bytes = Vec::new();
@@ -336,11 +336,11 @@ fn read_in_parts(env: &mut Env<'_>, stream: &JObject<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// `Class.getProtectionDomain()`; the reference is given to `body`.
+/// Passes the result of `Class.getProtectionDomain()` to `body`.
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn with_protection_domain<R>(
     jvm: Jvm<'_>,
     class: &LocalRef<'_>,
@@ -357,12 +357,12 @@ pub(crate) fn with_protection_domain<R>(
     })
 }
 
-/// Where a class was loaded from: the location of its code source, else `jrt:/` and the name of its module; `None` if
-/// neither is known.
+/// The location of a class: that of its code source, else `jrt:/` and the name of its module; `None` if neither is
+/// known.
 ///
 /// # Errors
 ///
-/// What the JVM, or a handler of URLs, threw.
+/// The exception of the JVM, or of a URL handler.
 pub(crate) fn location(
     jvm: Jvm<'_>,
     class: &LocalRef<'_>,
@@ -421,7 +421,7 @@ fn string(env: &mut Env<'_>, string: JObject<'_>) -> Result<Option<String>> {
 ///
 /// # Errors
 ///
-/// What the JVM threw.
+/// The exception that the JVM threw.
 pub(crate) fn text(jvm: Jvm<'_>, text: &LocalRef<'_>) -> std::result::Result<String, String> {
     with_env(jvm, |env| {
         // SAFETY: the reference lives longer than this frame and is not deleted by `jni`.

@@ -4,14 +4,14 @@ use super::vm_flags::VmFlag;
 use std::ptr::null_mut;
 use std::sync::LazyLock;
 
-/// Pages that HotSpot keeps free below what Java code may use, where it does not say so (`StackShadowPages`).
+/// Pages that HotSpot keeps free at the end of the stack (`StackShadowPages`), if the JVM does not export the flag.
 const SHADOW_PAGES: usize = 20;
-/// Pages at the end of the stack that HotSpot guards, at most.
+/// Largest number of guard pages at the end of the stack.
 const GUARD_PAGES: usize = 4;
-/// Bytes above these within which the frames of a call may grow while it runs.
+/// Bytes above these pages in which the frames of a call may grow while it runs.
 const MARGIN: usize = 64 << 10;
 
-/// HotSpot's pages at the end of each stack, which Java code does not use.
+/// Number of pages at the end of each stack that Java code does not use.
 static KEPT_PAGES: LazyLock<usize> = LazyLock::new(|| {
     let shadow = VmFlag::find(c"StackShadowPages").map(VmFlag::number);
     shadow.unwrap_or(0).clamp(SHADOW_PAGES, 1_000) + GUARD_PAGES
@@ -39,7 +39,7 @@ pub(crate) fn pointer() -> u64 {
     pointer
 }
 
-/// The stack pointer of this thread below which a call of Java code may fail for want of stack; 0 if that is not known.
+/// The stack pointer of this thread below which a call of Java code may overflow the stack; 0 if it is unknown.
 pub(crate) fn scarce_below() -> u64 {
     let Some(end) = end() else { return 0 };
     // SAFETY: sysconf reads a constant.
@@ -51,17 +51,17 @@ pub(crate) fn scarce_below() -> u64 {
 fn end() -> Option<usize> {
     // SAFETY: the attributes are plain data, which the function below fills.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the calling thread is asked, and `attributes` receives the answer.
+    // SAFETY: it reads the attributes of the calling thread into `attributes`.
     let status = unsafe { libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) };
     if status != 0 {
         return None;
     }
     let (mut address, mut size) = (null_mut(), 0);
-    // SAFETY: the attributes were filled, and both places receive the answer.
+    // SAFETY: the attributes are initialised, and both outputs point to local variables.
     let status = unsafe {
         libc::pthread_attr_getstack(&raw const attributes, &raw mut address, &raw mut size)
     };
-    // SAFETY: the attributes were filled, and are not used again.
+    // SAFETY: the attributes are initialised, and are not used again.
     unsafe { libc::pthread_attr_destroy(&raw mut attributes) };
     (status == 0).then_some(address.addr())
 }
@@ -77,7 +77,7 @@ mod tests {
         let (end, pointer, scarce) = found.expect("a thread").join().expect("no panic");
         let end = end.expect("known") as u64;
         assert!(end < scarce && scarce < pointer, "{end} {scarce} {pointer}");
-        // The C library adds the thread's own variables to the size that is asked for.
+        // The C library adds the thread-local variables to the requested size.
         assert!(pointer - end < 2 << 20, "{end} {pointer}");
     }
 }

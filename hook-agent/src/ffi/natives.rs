@@ -1,7 +1,7 @@
-//! The native methods of `java/lang/$Classhook`, found by the JVM by their exported names.
+//! The native methods of `java/lang/$Classhook`, which the JVM finds by their exported names.
 //!
-//! They are called from instrumented methods, on threads of the application. No code of the application runs here:
-//! values are read from their memory, never asked.
+//! Instrumented methods call them, on threads of the application. No code of the application runs here: values are read
+//! from fields, and no method is called.
 
 use super::clock;
 use super::guard::guard;
@@ -28,7 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// A native method that is being called for a span of a session.
+/// The native method that is being called for a span of a session.
 #[derive(Clone, Copy)]
 struct Caller<'a> {
     local: Option<Local<'a>>,
@@ -98,8 +98,8 @@ impl Jvm for Caller<'_> {
     }
 }
 
-/// Runs `body` with the caller and the number of the span within its session; a panic in it, which would be a fault of ours, loses one call of a span and nothing else. Cheaper than
-/// [`guard`], through which the rare calls go as well.
+/// Runs `body` with the caller and the number of the span within its session. A panic is an error of the agent, and
+/// loses one call of a span only. It is cheaper than [`guard`], which rare calls use as well.
 #[inline]
 fn quietly(env: *mut JNIEnv, span: jint, body: impl FnOnce(Caller<'_>, u32)) {
     // SAFETY: the JVM passes the environment of the calling thread, valid until the method returns.
@@ -114,7 +114,7 @@ fn quietly(env: *mut JNIEnv, span: jint, body: impl FnOnce(Caller<'_>, u32)) {
     }
 }
 
-/// Runs `body`; calls that begin or end meanwhile on this thread are not recorded.
+/// Runs `body` without recording calls of this thread that begin or end meanwhile.
 pub(super) fn unrecorded<R>(local: Local<'_>, body: impl FnOnce() -> R) -> R {
     let caller = Caller {
         local: Some(local),
@@ -123,7 +123,7 @@ pub(super) fn unrecorded<R>(local: Local<'_>, body: impl FnOnce() -> R) -> R {
     probes::spans::unrecorded(&caller, body)
 }
 
-/// A call begins.
+/// Begins a call.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_enter0(
     env: *mut JNIEnv,
@@ -136,7 +136,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_enter0(
     });
 }
 
-/// A call returns.
+/// Ends a call that returns.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_exit0(
     env: *mut JNIEnv,
@@ -149,7 +149,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_exit0(
     });
 }
 
-/// A suspend function is entered, with the continuation that is passed to it.
+/// Begins a call of a suspend function, with the continuation that is passed to it.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_begin0(
     env: *mut JNIEnv,
@@ -165,7 +165,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_begin0(
     });
 }
 
-/// A suspend lambda is entered, which is its own continuation.
+/// Begins a call of a suspend lambda, which is its own continuation.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_proceed0(
     env: *mut JNIEnv,
@@ -204,7 +204,7 @@ fn begin_suspending<'a>(
     });
 }
 
-/// A suspend function returns.
+/// Ends or suspends a call of a suspend function, by the value that it returns.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_finish0(
     env: *mut JNIEnv,
@@ -230,7 +230,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_finish0(
     });
 }
 
-/// A continuation goes on with a value or a failure, in every session.
+/// Resumes a continuation with a value or a failure, in every session.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_resumed0(
     env: *mut JNIEnv,
@@ -252,7 +252,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_resumed0(
     });
 }
 
-/// A continuation goes on, for which calls of a session may wait.
+/// Resumes a continuation for which calls of a session may wait.
 fn resume(caller: Caller<'_>, continuation: jobject, result: jobject, thread: u64) {
     let found = caller.local.and_then(|local| local.borrow(continuation));
     let Some((continuation, reader)) = found.zip(reader(caller)) else {
@@ -265,7 +265,7 @@ fn resume(caller: Caller<'_>, continuation: jobject, result: jobject, thread: u6
     suspending::resumed(&caller, &reader, thread, &continuation, failed, class);
 }
 
-/// The place of an event is reached.
+/// Records an event.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_event0(
     env: *mut JNIEnv,
@@ -278,7 +278,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_event0(
     });
 }
 
-/// A call is left by an exception.
+/// Ends a call that an exception leaves.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_fail0(
     env: *mut JNIEnv,
@@ -298,7 +298,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_fail0(
     });
 }
 
-/// A primitive value, as the bits of a `long`.
+/// Captures a primitive value, as the bits of a `long`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_number0(
     env: *mut JNIEnv,
@@ -325,7 +325,7 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
     });
 }
 
-/// A reference.
+/// Captures a reference.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang__00024Classhook_object0(
     env: *mut JNIEnv,
@@ -352,10 +352,10 @@ pub extern "system" fn Java_java_lang__00024Classhook_object0(
     });
 }
 
-/// Units of a text for which less memory is cleared.
+/// Code units of a short string, for which a smaller buffer is cleared.
 const SHORT_TEXT: usize = 80;
 
-/// A reference that is kept; of a text, `N` units at most.
+/// Captures a reference; of a string, at most `N` code units.
 #[inline(never)]
 fn keep_object<const N: usize>(
     caller: Caller<'_>,
@@ -372,7 +372,7 @@ fn keep_object<const N: usize>(
     });
 }
 
-/// A reference from which the condition of a span, or its list of what is shown, reads values.
+/// Captures the values that the condition of a span, or its list of shown values, reads from a reference.
 #[inline(never)]
 fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, thread: u64) {
     let value = caller.local.and_then(|local| local.borrow(value));
@@ -382,7 +382,7 @@ fn read_from(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, t
     });
 }
 
-/// A reference that is kept with what it holds.
+/// Captures a reference with its contents.
 #[inline(never)]
 fn keep_opened(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32, thread: u64) {
     let value = caller.local.and_then(|local| local.borrow(value));
@@ -391,7 +391,8 @@ fn keep_opened(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32,
     });
 }
 
-/// Keeps the value to which steps lead from an object; another object with what it holds, if it is to be opened.
+/// Captures the value at the end of these steps from an object. If the spec opens objects, an object is captured with
+/// its contents.
 fn open(
     caller: Caller<'_>,
     (value, steps): (Option<&LocalRef<'_>>, &[Step]),
@@ -416,7 +417,7 @@ fn open(
     }
 }
 
-/// The value to which steps lead from an object.
+/// The value at the end of these steps from an object.
 fn seen_at<'t>(
     caller: Caller<'_>,
     value: Option<&LocalRef<'_>>,
@@ -434,7 +435,7 @@ fn seen_at<'t>(
     }
 }
 
-/// What can be said of an object without asking it. A text is read here: the less it costs, the better.
+/// The description of an object without a call of its methods. Strings are read here, because this is the fastest path.
 #[inline(always)]
 fn seen<'t>(
     caller: Caller<'_>,

@@ -1,69 +1,69 @@
-//! The events that are observed on the threads that cause them.
+//! The events of subscribers' environments.
 
 use super::jvmti::{MethodId, StackFrame};
 use super::refs::LocalRef;
 
-/// What a thread does.
+/// An event on the thread that causes it.
 #[derive(Debug)]
 pub(crate) enum Observed<'a> {
-    /// It has allocated an object, which is sampled.
+    /// An allocation of an object, which is sampled.
     Allocated {
         object: LocalRef<'a>,
         class: LocalRef<'a>,
         size: u64,
     },
-    /// It throws.
+    /// A thrown exception.
     Throws {
         exception: LocalRef<'a>,
-        /// Where it will be caught, as far as the JVM sees.
+        /// The frame that will catch it, as far as the JVM knows.
         caught: Option<StackFrame>,
     },
-    /// It catches what was thrown.
+    /// A caught exception.
     Catches {
         exception: LocalRef<'a>,
         at: Option<StackFrame>,
     },
-    /// It begins to wait to enter the monitor of an object.
+    /// The start of a wait to enter the monitor of an object.
     WaitsToEnter { object: LocalRef<'a> },
-    /// It begins to wait in `Object.wait` of an object.
+    /// The start of `Object.wait` on an object.
     Waits { object: LocalRef<'a> },
-    /// It has entered the monitor of an object for which it waited.
+    /// The end of a wait to enter the monitor of an object.
     Entered { object: LocalRef<'a> },
-    /// It is a virtual thread, which goes on a carrier.
+    /// A virtual thread enters a carrier.
     Mounts,
-    /// It is a virtual thread, which leaves its carrier.
+    /// A virtual thread leaves its carrier.
     Unmounts,
-    /// It has started.
+    /// The start of a thread.
     Starts { is_virtual: bool },
-    /// It ends.
+    /// The end of a thread.
     Ends { is_virtual: bool },
-    /// It has prepared a class.
+    /// A class was prepared.
     Prepared { class: LocalRef<'a> },
-    /// It has bound a native method to its code.
+    /// A native method was bound to its code.
     Bound { method: MethodId },
-    /// It has waited in `Object.wait` of an object.
+    /// The end of `Object.wait` on an object.
     Waited { object: LocalRef<'a> },
 }
 
 /// A global reference of JNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Handle {
-    /// Its address, which the JVM uses again once it is deleted.
+    /// Its address, which the JVM reuses after the deletion.
     pub address: usize,
     pub is_weak: bool,
 }
 
-/// What the JVM says on any of its threads, perhaps its own.
+/// An event on any thread, perhaps one of the JVM itself.
 #[derive(Debug)]
 pub(crate) enum ObservedOfJvm {
-    /// There is machine code of a method, of so many bytes.
+    /// A method was compiled to this many bytes.
     CodeMade { method: MethodId, bytes: u64 },
-    /// It is gone, and perhaps the method's class.
+    /// The code of a method was discarded, perhaps together with the method's class.
     CodeGone { method: MethodId },
-    /// It has no memory or thread to give.
+    /// The JVM ran out of memory or threads.
     Exhausted { flags: u64, text: String },
-    /// It has unloaded the class of this name.
+    /// The class of this name was unloaded.
     Unloaded { class: String },
-    /// Somebody asks to write what there is.
+    /// A user requested that all data is written.
     DumpAsked,
 }

@@ -1,4 +1,4 @@
-//! The JVM TI events of an environment that observes: each is converted and handed over to the [`Handlers`].
+//! The JVM TI events of subscribers' environments: each is converted and passed to the [`Handlers`].
 //!
 //! [`Handlers`]: super::handlers::Handlers
 
@@ -15,7 +15,7 @@ use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
-/// The callbacks of every event that can be observed.
+/// The callbacks of every event of subscribers.
 pub(crate) fn observer_callbacks() -> ObserverCallbacks {
     ObserverCallbacks {
         ThreadStart: Some(thread_start),
@@ -42,7 +42,7 @@ pub(crate) fn observer_callbacks() -> ObserverCallbacks {
     }
 }
 
-/// Hands over what `event` makes of the thread's environment, if all of it is there.
+/// Passes the result of `event` to the handlers, unless an argument is missing.
 fn hand_over<'a>(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
@@ -102,14 +102,14 @@ unsafe extern "system" fn data_dump_request(jvmti: *mut JvmtiEnv) {
     of_jvm(jvmti, Some(ObservedOfJvm::DumpAsked));
 }
 
-/// The program may stand still: no function of the JVM may be called.
+/// The program may be paused: no function of the JVM may be called.
 unsafe extern "system" fn object_free(jvmti: *mut JvmtiEnv, tag: i64) {
     if let (Some(handlers), Some(jvmti)) = (handlers::get(), Jvmti::from_callback(jvmti)) {
         guard((), || handlers.freed(jvmti, tag));
     }
 }
 
-/// HotSpot's own event of classes that are unloaded, by their internal names.
+/// HotSpot's extension event for unloaded classes, with their internal names.
 pub(crate) unsafe extern "C" fn class_unload(
     jvmti: *mut JvmtiEnv,
     _: *mut JNIEnv,
@@ -119,13 +119,13 @@ pub(crate) unsafe extern "C" fn class_unload(
     if name.is_null() {
         return;
     }
-    // SAFETY: the JVM passes a NUL-terminated name, valid during the callback: that it does was read of the event's
-    // parameters before this was installed.
+    // SAFETY: the JVM passes a NUL-terminated name, valid during the callback. The event's parameter types were checked
+    // before this callback was installed.
     let class = decode(unsafe { CStr::from_ptr(name) }.to_bytes()).replace('/', ".");
     of_jvm(jvmti, Some(ObservedOfJvm::Unloaded { class }));
 }
 
-/// HotSpot's own event of a virtual thread that goes on.
+/// HotSpot's extension event for a virtual thread that enters a carrier.
 pub(crate) unsafe extern "C" fn virtual_thread_mount(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
@@ -134,7 +134,7 @@ pub(crate) unsafe extern "C" fn virtual_thread_mount(
     hand_over(jvmti, jni, thread.cast(), |_| Some(Observed::Mounts));
 }
 
-/// HotSpot's own event of a virtual thread that leaves its carrier.
+/// HotSpot's extension event for a virtual thread that leaves its carrier.
 pub(crate) unsafe extern "C" fn virtual_thread_unmount(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
@@ -300,14 +300,14 @@ unsafe extern "system" fn resource_exhausted(
 ) {
     let text = match description.is_null() {
         true => String::new(),
-        // SAFETY: the JVM passes a NUL-terminated text, valid during the callback.
+        // SAFETY: the JVM passes a NUL-terminated string, valid during the callback.
         false => decode(unsafe { CStr::from_ptr(description) }.to_bytes()),
     };
     let flags = u64::from(flags.cast_unsigned());
     of_jvm(jvmti, Some(ObservedOfJvm::Exhausted { flags, text }));
 }
 
-/// Hands over what is of no thread of Java.
+/// Passes an event without a Java thread to the handlers.
 fn of_jvm(jvmti: *mut JvmtiEnv, event: Option<ObservedOfJvm>) {
     let (Some(handlers), Some(jvmti), Some(event)) =
         (handlers::get(), Jvmti::from_callback(jvmti), event)
@@ -325,7 +325,7 @@ unsafe extern "system" fn garbage_collection_finish(_: *mut JvmtiEnv) {
     collection(false);
 }
 
-/// The JVM stands still: no function of it may be called.
+/// The program is paused: no function of the JVM may be called.
 fn collection(begins: bool) {
     if let Some(handlers) = handlers::get() {
         guard((), || handlers.collection(begins));

@@ -1,7 +1,7 @@
-//! Objects with what they hold: fields, elements and entries, to a depth.
+//! Objects with their contents, to a depth: fields, elements and entries.
 //!
-//! Nothing of an object is called. The number of objects that are looked at and of bytes that are written has a limit; what is
-//! beyond it is counted.
+//! No method of an object is called. The number of visited objects and of written bytes is limited; the rest is
+//! counted.
 
 use super::collections::Collection;
 use super::reader::Reader;
@@ -10,24 +10,24 @@ use super::values::{Kind, Reached, element, field_of};
 use conditions::Step;
 use probes::spans::{MAX_TEXT, OpenedWriter, Seen, Shape, UNKNOWN_LEFT};
 
-/// Most elements and entries that are written of an object.
+/// Largest number of elements and entries of an object.
 const MOST_ITEMS: u64 = 20;
-/// Most fields.
+/// Largest number of fields of an object.
 const MOST_FIELDS: u64 = 40;
-/// Most objects and places in tables that are looked at for one value.
+/// Largest number of objects and table slots that are visited for one value.
 const MOST_STEPS: u32 = 4_096;
 
 /// Writes one object.
 struct Opener<'a, 'b> {
     reader: Reader<'a>,
     writer: OpenedWriter<'b>,
-    /// Most bytes of a text.
+    /// Largest number of bytes of a string.
     limit: usize,
     text: [u16; MAX_TEXT],
     steps: u32,
 }
 
-/// The objects around one that is written.
+/// The enclosing objects of the object that is being written.
 struct Around<'a> {
     object: &'a LocalRef<'a>,
     next: Option<&'a Around<'a>>,
@@ -41,8 +41,8 @@ impl Around<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Writes the object to which these steps lead with what it holds, and what that holds, `levels` objects within one
-    /// another and as far as there is room. None if it holds nothing that could be written, or there is no room at all.
+    /// Writes the object at the end of these steps with its contents, down to `levels` nested objects and as far as
+    /// there is room. Returns `None` for a value without contents, and if there is no room at all.
     pub fn open<'b>(
         self,
         object: &LocalRef<'_>,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Opener<'a, '_> {
-    /// Writes a value; false if there is no room.
+    /// Writes a value. Returns false if there is no room.
     fn reached(&mut self, value: Reached<'a>, levels: u8, around: &Around<'_>) -> bool {
         match value {
             Reached::Object(None) => self.writer.value(Seen::Null, self.limit),
@@ -100,7 +100,8 @@ impl<'a> Opener<'a, '_> {
             (None, Kind::Array) => Shape::Elements,
             (None, _) => Shape::Fields,
         };
-        // Without a level left an array and an object are what they are, and of a collection the number of elements is told.
+        // Without a level left, an array or object is written without contents, and a collection with its number of
+        // elements.
         if levels == 0 && collection.is_none() {
             return self.plain(object);
         }
@@ -120,7 +121,7 @@ impl<'a> Opener<'a, '_> {
         true
     }
 
-    /// Writes a value as it is without what it holds.
+    /// Writes a value without its contents.
     fn plain(&mut self, object: &LocalRef<'_>) -> bool {
         let room = self.text.get_mut(..self.limit).unwrap_or_default();
         let value = self.reader.describe(object, room);
@@ -128,7 +129,7 @@ impl<'a> Opener<'a, '_> {
             .value(value.unwrap_or(Seen::Unreadable), self.limit)
     }
 
-    /// Writes a part, or nothing of it if there is no room for all.
+    /// Writes a part, or nothing if there is no room for the whole part.
     fn part(&mut self, write: impl FnOnce(&mut Self) -> bool) -> bool {
         let mark = self.writer.mark();
         let is_written = self.writer.part() && write(self);
@@ -138,7 +139,7 @@ impl<'a> Opener<'a, '_> {
         is_written
     }
 
-    /// Writes the fields of an object, and gives the number of those that are left.
+    /// Writes the fields of an object, and returns the number of those left out.
     fn fields(&mut self, levels: u8, around: &Around<'_>) -> u64 {
         let reader = self.reader;
         let Some(fields) = reader.fields(around.object) else {
@@ -206,7 +207,7 @@ impl<'a> Opener<'a, '_> {
                             .is_none_or(|value| it.reached(value, levels - 1, around))
                 });
             written += u64::from(has_room);
-            // Without a field that tells their number the others are counted.
+            // Without a size field, the rest of the items is counted.
             has_room || size.is_none()
         });
         self.steps = self.steps.min(steps);

@@ -1,17 +1,18 @@
-//! Which JVM TI function is legal in which phase, as types (JVM TI, Phase).
+//! The phase in which each JVM TI function is legal, as types (JVM TI, Phase).
 //!
-//! Each `extern` entry point makes the token of the phase it is called in; a wrapper in
-//! [`super::jvmti`] asks for the tokens of the phases in which its function is legal, so a call in
-//! the wrong phase does not compile. Functions without a token are legal in any phase.
+//! Each `extern` entry point creates the token of the phase it is called in. A wrapper in [`super::jvmti`] requires the
+//! tokens of the phases in which its function is legal, so a call in the wrong phase does not compile. Functions
+//! without a token are legal in any phase.
 //!
-//! | token asked for | functions |
+//! | required token | functions |
 //! |---|---|
 //! | none (any phase) | Allocate, Deallocate, DisposeEnvironment |
-//! | [`OnLoadOrLive`] | AddCapabilities, GetPotentialCapabilities, SetEventCallbacks, SetEventNotificationMode, GetSystemProperty |
+//! | [`OnLoadOrLive`] | AddCapabilities, GetPotentialCapabilities, SetEventCallbacks, SetEventNotificationMode,
+//! GetSystemProperty |
 //! | [`Live`] | GetLoadedClasses, RetransformClasses, RunAgentThread, and JNI calls that run Java code |
 //!
-//! GetClassSignature, GetClassLoader, GetClassStatus and IsModifiableClass are legal from the
-//! start phase on; they are reached through a class reference only, which cannot exist earlier.
+//! GetClassSignature, GetClassLoader, GetClassStatus and IsModifiableClass are legal from the start phase on. They
+//! require a class reference, which cannot exist earlier.
 
 /// Inside `Agent_OnLoad`.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct Live(());
 
 /// The functions that the specification allows in the OnLoad and the live phase only.
 pub(crate) trait OnLoadOrLive: Copy {
-    /// Whether this is the live phase, in which the program runs.
+    /// True for the live phase, in which the program runs.
     const IS_LIVE: bool;
 }
 

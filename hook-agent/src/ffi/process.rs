@@ -1,12 +1,12 @@
-//! The whole process: its end under `on-error=strict`, memory that it gets
-//! back, its user, the time, and the processor time of a thread.
+//! The process as a whole: its end with `on-error=strict`, its memory, its user, the time, and the CPU time of a
+//! thread.
 
 use probes::spans::of_the_heap;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// The processor time that the calling thread has used, user and system.
+/// The CPU time of the calling thread, user and system.
 pub(crate) fn thread_cpu_time() -> Duration {
     let mut used = libc::timespec {
         tv_sec: 0,
@@ -18,34 +18,34 @@ pub(crate) fn thread_cpu_time() -> Duration {
     Duration::new(u64::try_from(used.tv_sec).unwrap_or(0), nanoseconds)
 }
 
-/// Ends the process at once with `status`, after what C code has buffered is written.
+/// Ends the process at once with `status`, after the buffers of C streams are written.
 pub(crate) fn exit_now(status: i32) -> ! {
-    // SAFETY: fflush(NULL) flushes every C stream; it is called outside any stream's lock of ours.
+    // SAFETY: fflush(NULL) flushes every C stream; the agent holds no lock of a stream.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     // SAFETY: _exit ends the process and touches no memory of it.
     unsafe { libc::_exit(status) }
 }
 
-/// So many words of pages of their own, all 0, which stay for the process's lifetime; of the heap, where there are no
-/// more pages.
+/// Allocates this many words, all 0, on separate pages. They stay for the lifetime of the process. If the system has no
+/// more pages, they come from the heap.
 pub(crate) fn pages(length: usize) -> &'static [AtomicU64] {
     let bytes = length * size_of::<AtomicU64>();
     let (access, kind) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: a new mapping wherever the system wants it touches no other memory.
+    // SAFETY: a new mapping at an address of the system's choice touches no other memory.
     let mapped = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
     if mapped == libc::MAP_FAILED {
         return of_the_heap(length);
     }
-    // SAFETY: the mapping has so many bytes, which are 0 and aligned to a page, is never undone, and nobody else has
-    // it; any bits are an AtomicU64.
+    // SAFETY: the mapping has `bytes` bytes, which are 0 and aligned to a page. It is never unmapped, and has no other
+    // user. Any bits are a valid AtomicU64.
     unsafe { std::slice::from_raw_parts(mapped.cast(), length) }
 }
 
-/// Gives the pages of these words back to the system, but for those that they share with others at both ends. The words
-/// are 0 afterwards, or as they were.
+/// Returns the pages of these words to the system, except for pages that contain other words too. The words are 0
+/// afterwards, or unchanged.
 pub(crate) fn give_back_pages(words: &[AtomicU64]) {
     // SAFETY: sysconf reads a constant.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -56,19 +56,19 @@ pub(crate) fn give_back_pages(words: &[AtomicU64]) {
     let begin = (bytes.start as usize).next_multiple_of(page);
     let end = bytes.end as usize / page * page;
     if let Some(length) = end.checked_sub(begin).filter(|length| *length > 0) {
-        // SAFETY: the pages lie within the words, which are private memory and may change at any time, being atomic;
-        // where the system refuses, they stay as they are.
+        // SAFETY: the pages are within the words, which are private memory and, being atomic, may change at any time.
+        // If the system refuses, they stay unchanged.
         unsafe { libc::madvise(begin as *mut libc::c_void, length, libc::MADV_DONTNEED) };
     }
 }
 
-/// Gives the system the memory that was freed and that the C library keeps, of all threads' pools.
+/// Returns the freed memory that the C library keeps in the pools of all threads to the system.
 pub(crate) fn give_back_free_memory() {
-    // SAFETY: malloc_trim may be called by any thread at any time; it takes the locks of the pools one after another.
+    // SAFETY: any thread may call malloc_trim at any time; it takes the locks of the pools one after another.
     unsafe { libc::malloc_trim(0) };
 }
 
-/// The name of the user whose process this is; the number where the system has no name for it, as in a container.
+/// The name of the user of this process; the number if the system has no name for it, as in a container.
 pub(crate) fn user() -> String {
     probes::user_name(std::fs::metadata("/proc/self").map_or(0, |of| of.uid()))
 }

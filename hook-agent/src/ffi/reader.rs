@@ -25,7 +25,7 @@ pub(super) struct Objects<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Number and kind of an object's class.
+    /// The number and kind of an object's class.
     pub(super) fn class_of(self, object: &LocalRef<'_>) -> Option<(u32, Kind)> {
         self.values
             .class_of(self.jvmti, self.runtime, self.local, object)
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Describes an object without its contents. A text is read into `text`, up to its length.
+    /// Describes an object without its contents. As much of a string as fits is read into `text`.
     pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
         self.values
             .read(self.jvmti, self.runtime, self.local, object, text)
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         self.values.reached_in(self.jvmti, self.local, object, name)
     }
 
-    /// A number of elements or an index, in a field of type `int`.
+    /// A count or an index in a field of type `int`.
     pub fn index_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
         u64::try_from(self.int_in(object, name)?).ok()
     }
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         found.is_some_and(|found| found == signature)
     }
 
-    /// Replaces an object of this class by `null`: the collection keeps it in place of `null`.
+    /// Replaces an object of this class by `null`: the collection stores it in place of `null`.
     pub(super) fn unmasked(self, found: Option<LocalRef<'a>>, mask: &[u8]) -> Reached<'a> {
         Reached::Object(found.filter(|object| !self.is_of(object, mask)))
     }

@@ -1,14 +1,14 @@
 //! JNI references and the few JNI functions that are legal inside the class-file load hook.
 //!
-//! None of them runs Java code: `IsSameObject`, `GetObjectField`, `GetObjectClass`, reference
-//! management, and the exception functions that keep a pending exception as it was.
+//! They run no Java code: `IsSameObject`, `GetObjectField`, `GetObjectClass`, reference management, and the exception
+//! functions that keep a pending exception.
 
 use jni_sys::{JNIEnv, jfieldID, jint, jobject};
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A JNI environment for as long as a callback (`'a`) lasts on this thread.
+/// The JNI environment of this thread during a callback (`'a`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Local<'a> {
     env: NonNull<JNIEnv>,
@@ -71,7 +71,7 @@ pub(crate) struct StaticInt {
 }
 
 impl StaticInt {
-    /// A field of a class of the bootstrap loader, which is initialised if it is not yet; a failure leaves no exception behind.
+    /// Finds a field of a class of the bootstrap loader, which this initialises. A failure leaves no exception pending.
     pub fn find(local: Local<'_>, class: &CStr, name: &CStr) -> Option<Self> {
         let class = local.find_class(class)?;
         let raw: jfieldID = jni!(
@@ -108,10 +108,11 @@ macro_rules! jni {
 pub(super) use jni;
 
 impl<'a> Local<'a> {
+    /// Wraps a JNI environment.
+    ///
     /// # Safety
     ///
-    /// `env` is the JNI environment of this thread and stays valid for `'a`, and JNI is legal in
-    /// the current phase.
+    /// `env` is the JNI environment of this thread and stays valid for `'a`, and JNI is legal in the current phase.
     pub(super) unsafe fn new(env: NonNull<JNIEnv>) -> Self {
         Self {
             env,
@@ -133,7 +134,7 @@ impl<'a> Local<'a> {
         })
     }
 
-    /// A local reference that the JVM owns (an argument of a callback); `None` for NULL.
+    /// Wraps a local reference that the JVM owns (an argument of a callback); `None` for NULL.
     pub(super) fn borrow(self, raw: jobject) -> Option<LocalRef<'a>> {
         NonNull::new(raw).map(|raw| LocalRef {
             local: self,
@@ -142,7 +143,7 @@ impl<'a> Local<'a> {
         })
     }
 
-    /// What a global reference refers to, which outlives the result.
+    /// The object of a global reference, which outlives the result.
     pub fn of_global<'b>(self, global: &'b GlobalRef) -> LocalRef<'b>
     where
         'a: 'b,
@@ -154,12 +155,12 @@ impl<'a> Local<'a> {
         }
     }
 
-    /// Whether both refer to the same object.
+    /// Checks whether both refer to the same object.
     pub fn is_same(self, local: &LocalRef<'_>, global: &GlobalRef) -> bool {
         jni!(self, v1_1.IsSameObject, local.as_raw(), global.as_raw())
     }
 
-    /// Whether an object is of this class or one below it.
+    /// Checks whether an object is an instance of this class or of a subclass.
     pub fn is_instance(self, object: &LocalRef<'_>, class: &GlobalRef) -> bool {
         jni!(self, v1_1.IsInstanceOf, object.as_raw(), class.as_raw())
     }
@@ -169,7 +170,7 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.IsAssignableFrom, class.as_raw(), above.as_raw())
     }
 
-    /// Whether two local references refer to the same object.
+    /// Checks whether two local references refer to the same object.
     pub fn is_same_object(self, one: &LocalRef<'_>, other: &LocalRef<'_>) -> bool {
         jni!(self, v1_1.IsSameObject, one.as_raw(), other.as_raw())
     }
@@ -194,7 +195,7 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.GetArrayLength, array.as_raw())
     }
 
-    /// The text of a `String`, or `None` when memory is out.
+    /// The text of a `String`; `None` if the JVM is out of memory.
     pub fn string(self, string: &LocalRef<'_>) -> Option<String> {
         let units = jni!(self, v1_1.GetStringLength, string.as_raw());
         let mut text = vec![0_u16; usize::try_from(units).ok()?];
@@ -215,24 +216,24 @@ impl<'a> Local<'a> {
         self.adopt(jni!(self, v1_1.GetObjectClass, object.as_raw()))
     }
 
-    /// The class above a class; none above `Object` and interfaces.
+    /// The superclass; `None` for `Object` and interfaces.
     pub fn superclass(self, class: &LocalRef<'_>) -> Option<LocalRef<'a>> {
         self.adopt(jni!(self, v1_1.GetSuperclass, class.as_raw()))
     }
 
-    /// Whether objects of a class are of the other one, too.
+    /// Checks whether objects of a class are instances of the other one, too.
     pub fn is_assignable(self, class: &LocalRef<'_>, to: &LocalRef<'_>) -> bool {
         jni!(self, v1_1.IsAssignableFrom, class.as_raw(), to.as_raw())
     }
 
-    /// A class of java.base by its internal name; a failure leaves no exception behind.
+    /// A class of java.base by its internal name. A failure leaves no exception pending.
     pub fn find_class(self, name: &CStr) -> Option<LocalRef<'a>> {
         let class = self.adopt(jni!(self, v1_1.FindClass, name.as_ptr()));
         self.clear_exception();
         class
     }
 
-    /// Whether a class of java.base has a method; a failure leaves no exception behind.
+    /// Checks whether a class of java.base has a method. A failure leaves no exception pending.
     pub fn has_method(self, class: &LocalRef<'_>, name: &CStr, descriptor: &CStr) -> bool {
         let raw: jni_sys::jmethodID = jni!(
             self,
@@ -245,7 +246,7 @@ impl<'a> Local<'a> {
         !raw.is_null()
     }
 
-    /// A field of a class of java.base; a failure leaves no exception behind.
+    /// A field of a class of java.base. A failure leaves no exception pending.
     pub fn field_id(self, class: &LocalRef<'_>, name: &CStr, descriptor: &CStr) -> Option<FieldId> {
         let raw: jfieldID = jni!(
             self,
@@ -258,24 +259,24 @@ impl<'a> Local<'a> {
         NonNull::new(raw).map(FieldId)
     }
 
-    /// A global reference to the same object, or `None` when memory is out.
+    /// A global reference to the same object; `None` if the JVM is out of memory.
     pub fn globalize(self, object: &LocalRef<'_>) -> Option<GlobalRef> {
         NonNull::new(jni!(self, v1_1.NewGlobalRef, object.as_raw())).map(GlobalRef)
     }
 
-    /// A weak global reference to the same object, or `None` when memory is out.
+    /// A weak global reference to the same object; `None` if the JVM is out of memory.
     pub fn weaken(self, object: &LocalRef<'_>) -> Option<WeakRef> {
         let weak = NonNull::new(jni!(self, v1_2.NewWeakGlobalRef, object.as_raw()));
         self.clear_exception();
         weak.map(WeakRef)
     }
 
-    /// Whether both refer to the same object, which then still lives.
+    /// Checks whether both refer to the same object, which then is alive.
     pub fn is_same_weak(self, local: &LocalRef<'_>, weak: &WeakRef) -> bool {
         jni!(self, v1_1.IsSameObject, local.as_raw(), weak.0.as_ptr())
     }
 
-    /// Whether the object has been collected.
+    /// Checks whether the object has been collected.
     pub fn is_cleared(self, weak: &WeakRef) -> bool {
         jni!(
             self,
@@ -285,7 +286,7 @@ impl<'a> Local<'a> {
         )
     }
 
-    /// Creates a local reference to the object of any other reference; none if a weak one is cleared.
+    /// Creates a local reference to the object of any other reference; `None` for a cleared weak reference.
     pub(super) fn localize(self, reference: jobject) -> Option<LocalRef<'a>> {
         self.adopt(jni!(self, v1_2.NewLocalRef, reference))
     }
@@ -295,7 +296,7 @@ impl<'a> Local<'a> {
         jni!(self, v1_2.DeleteWeakGlobalRef, weak.0.as_ptr());
     }
 
-    /// Runs `body` with room for `capacity` local references, all of which end with it.
+    /// Runs `body` with room for `capacity` local references, which are deleted afterwards.
     pub fn with_frame<R>(self, capacity: jint, body: impl FnOnce(Local<'_>) -> R) -> Option<R> {
         if jni!(self, v1_2.PushLocalFrame, capacity) != 0 {
             self.clear_exception();
@@ -311,7 +312,7 @@ impl<'a> Local<'a> {
         jni!(self, v1_1.DeleteGlobalRef, global.as_raw());
     }
 
-    /// Clears what a failed call of ours threw.
+    /// Clears the exception of a failed call of the agent.
     pub fn clear_exception(self) {
         if jni!(self, v1_2.ExceptionCheck) {
             jni!(self, v1_1.ExceptionClear);
@@ -328,7 +329,7 @@ impl<'a> Local<'a> {
         self.object_class(&thrown?)
     }
 
-    /// Runs `body` without the exception that may be pending on this thread, then puts it back.
+    /// Runs `body` without the exception that may be pending on this thread, then restores it.
     pub fn keeping_exception<R>(self, body: impl FnOnce() -> R) -> R {
         if !jni!(self, v1_2.ExceptionCheck) {
             return body();

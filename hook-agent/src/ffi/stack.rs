@@ -10,13 +10,13 @@ use std::collections::HashMap;
 
 /// The class whose methods instrumented code calls, and whose frames are left out.
 const HELPER: &str = "java/lang/$Classhook";
-/// Frames of that class on top of the stack, at most.
+/// Largest number of frames of that class on top of the stack.
 const OURS: usize = 3;
 
-/// A frame: internal name of the class, name of the method, line (0 if not known).
+/// A frame: internal name of the class, name of the method, line (0 if unknown).
 pub(crate) type Frame = (String, String, u16);
 
-/// Counts the calls of each method that the current thread is in; none if the JVM does not say.
+/// Counts the active calls of each method on the current thread. Returns `None` if the JVM refuses.
 pub(crate) fn running(jvm: Jvm<'_>) -> Option<HashMap<MethodName, u64>> {
     let depth = jvm.jvmti.frame_count(jvm.live).ok()?;
     let mut calls: HashMap<u64, (MethodId, u64)> = HashMap::new();
@@ -41,7 +41,7 @@ pub(crate) fn running(jvm: Jvm<'_>) -> Option<HashMap<MethodName, u64>> {
     Some(running)
 }
 
-/// The innermost `most` frames of the current thread, below those of the agent's own class.
+/// The innermost `most` frames of the current thread, without those of the agent's own class.
 pub(crate) fn current(jvm: Jvm<'_>, most: usize) -> Vec<Frame> {
     let frames = jvm.jvmti.stack(jvm.live, None, most + OURS);
     let frames = frames.unwrap_or_default();

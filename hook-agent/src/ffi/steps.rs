@@ -1,4 +1,4 @@
-//! The value to which the steps of a path lead: fields, elements, lengths and classes.
+//! The value at the end of the steps of a path: fields, elements, lengths and classes.
 
 use super::collections::Collection;
 use super::reader::Reader;
@@ -7,21 +7,21 @@ use super::values::{Kind, Reached, element, field_of, read_text};
 use conditions::Step;
 use probes::spans::Seen;
 
-/// Most steps of a walk to an element.
+/// Largest number of steps in a walk to an element.
 const MOST_STEPS: u32 = 10_000;
-/// The field with the message of an exception, which programs know by its method.
+/// The pseudo field for the message of an exception, and the field that contains it.
 const MESSAGE: (&str, &str) = ("message", "detailMessage");
 
-/// The end of a path that leads to no value.
+/// The end of a path without a value.
 pub(super) enum Dead {
-    /// There is nothing here: behind `null`, or beyond the end.
+    /// A step after `null`, or beyond the end of an array.
     Nowhere,
     /// The class with this number has no field of this name, or no elements.
     NoField(u32, String),
 }
 
 impl<'a> Reader<'a> {
-    /// The value to which these steps lead from an object; none if they lead nowhere.
+    /// The value at the end of these steps from an object. Returns `None` if a step is null or beyond an end.
     pub fn read_at<'t>(
         self,
         object: &LocalRef<'_>,
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         self.describe(object, text)
     }
 
-    /// Describes a field that is not there, with the names of those that are.
+    /// Describes a missing field, with the names of the existing ones.
     fn no_field(
         self,
         object: &LocalRef<'_>,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         class: u32,
         name: &str,
     ) -> Seen<'static> {
-        // The path leads as far as the object that lacks the field.
+        // Finds the object that lacks the field: the end of the longest valid prefix of the path.
         let lengths = (0..steps.len()).rev();
         let mut reached =
             lengths.filter_map(|length| self.reach(object, steps.get(..length)?).ok());
@@ -70,10 +70,11 @@ impl<'a> Reader<'a> {
         Seen::NoField(class, number(name), number(&names.join(",")))
     }
 
-    /// The value to which these steps lead, or nothing if there are none and it is the object itself.
+    /// The value at the end of these steps. Returns `Ok(None)` without steps: the value is the object itself.
     ///
     /// # Errors
-    /// The place where they lead to no value.
+    ///
+    /// The end of a path without a value.
     pub(super) fn reach(
         self,
         object: &LocalRef<'_>,
@@ -94,7 +95,7 @@ impl<'a> Reader<'a> {
         Ok(reached.map(|found| Reached::Object(Some(found))))
     }
 
-    /// A primitive value has nothing that a step could lead to.
+    /// The error of a step from a primitive value, which has no fields or elements.
     fn of_primitive(self, next: Option<&Step>) -> Dead {
         let name = match next {
             Some(Step::Field(name)) => name.clone(),
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A field as an instruction names it, or its class.
+    /// The value of a field that an instruction names, or the class that declares it.
     fn named(self, object: &LocalRef<'_>, step: &Step) -> Option<Reached<'a>> {
         let Self { jvmti, local, .. } = self;
         match step {
@@ -173,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An element of a collection of the JDK; none beyond its end, and of a map.
+    /// An element of a collection of the JDK. Returns `None` beyond its end, and for a map.
     fn element_of(self, object: &LocalRef<'_>, index: u64) -> Option<Reached<'a>> {
         let collection = Collection::of(self, object)?;
         let mut found = None;

@@ -1,13 +1,13 @@
-//! The JVM TI function table, callbacks and capabilities: numbers from the specification
-//! (JVM TI 19, function index and event index), types from `jni-sys`.
+//! The JVM TI function table, callbacks and capabilities: numbers from the specification (JVM TI 19, function index and
+//! event index), types from `jni-sys`.
 //!
-//! Only the functions that the agent calls are typed; every other slot is opaque. Errors, phases
-//! and modes are plain integers, because a newer JVM may use values this table does not know.
+//! Only the functions that the agent calls are typed; every other slot is opaque. Errors, phases and modes are plain
+//! integers, because a newer JVM may use values that are not listed here.
 
 use jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jint, jmethodID, jobject};
 use std::ffi::{c_char, c_uchar, c_void};
 
-/// What a `jvmtiEnv*` points to: its first word is the function table.
+/// The target of a `jvmtiEnv*`: its first word is the function table.
 pub(crate) type JvmtiEnv = *const JvmtiInterface;
 
 /// A slot of the table that the agent does not call.
@@ -32,7 +32,7 @@ pub(crate) struct ThreadInfo {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameInfo {
     pub method: jmethodID,
-    /// A bytecode index; -1 in a native method.
+    /// A bci; -1 in a native method.
     pub location: i64,
 }
 
@@ -330,7 +330,7 @@ pub(crate) struct JvmtiInterface {
     pub RetransformClasses:
         Option<unsafe extern "system" fn(*mut JvmtiEnv, jint, *const jclass) -> jint>,
     _153_155: [Slot; 3],
-    /// 156; not there before JVM TI 11, whose JVMs do not offer its capability.
+    /// 156; absent before JVM TI 11, whose JVMs do not offer its capability.
     pub SetHeapSamplingInterval: Option<unsafe extern "system" fn(*mut JvmtiEnv, jint) -> jint>,
 }
 
@@ -363,7 +363,8 @@ pub(crate) struct ExtensionFunctionInfo {
     pub errors: *mut jint,
 }
 
-/// `jvmtiExtensionEvent`; C-variadic in the header. Those that are installed take what the event says that it passes.
+/// `jvmtiExtensionEvent`, which is C-variadic in the header. The installed callbacks take the arguments that the event
+/// declares.
 pub(crate) type ExtensionEvent =
     unsafe extern "C" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, passed: *mut c_void);
 
@@ -430,7 +431,7 @@ pub(crate) const HEAP_FILTER_UNTAGGED: jint = 0x8;
 /// `JVMTI_HEAP_FILTER_CLASS_UNTAGGED`.
 pub(crate) const HEAP_FILTER_CLASS_UNTAGGED: jint = 0x20;
 
-/// `jvmtiHeapReferenceInfoStackLocal`; that of a local reference of JNI ends behind `method`.
+/// `jvmtiHeapReferenceInfoStackLocal`; that of a local reference of JNI ends after `method`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct LocalReferenceInfo {
@@ -580,7 +581,7 @@ pub(crate) type ResourceExhausted = unsafe extern "system" fn(
     description: *const c_char,
 );
 
-/// `jvmtiEventCallbacks` of an environment that observes: the events of [`EventCallbacks`] are not among them.
+/// `jvmtiEventCallbacks` of a subscriber's environment, without the events of [`EventCallbacks`].
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct ObserverCallbacks {
@@ -725,7 +726,7 @@ impl Capabilities {
         Self(words)
     }
 
-    /// Whether every capability of `other` is in this set.
+    /// Checks whether this set contains every capability of `other`.
     pub fn contains(&self, other: &Self) -> bool {
         self.0
             .iter()
@@ -744,10 +745,10 @@ pub(crate) const CLASS_STATUS_ERROR: jint = 8;
 pub(crate) const CLASS_STATUS_ARRAY: jint = 16;
 /// `JVMTI_CLASS_STATUS_PRIMITIVE`.
 pub(crate) const CLASS_STATUS_PRIMITIVE: jint = 32;
-/// The interface versions that the agent asks for, one after the other: JVM TI 11, and 1.2, which JDK 8 has.
+/// The requested interface versions, in this order: JVM TI 11, and 1.2, which JDK 8 has.
 pub(crate) const JVMTI_VERSIONS: [jint; 2] = [0x300B_0000, 0x3001_0200];
 
-/// A C `jboolean` as a byte: a JVM's byte never becomes a Rust `bool` unchecked.
+/// Converts a C `jboolean`: a JVM's byte never becomes a Rust `bool` unchecked.
 pub(crate) fn is_true(byte: u8) -> jboolean {
     byte != 0
 }

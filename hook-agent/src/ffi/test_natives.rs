@@ -1,5 +1,5 @@
-//! The native methods of `io.github.classhook.tests.TestRun`, which test frameworks call through listeners; found by the JVM
-//! by their exported names.
+//! The native methods of `io.github.classhook.tests.TestRun`, which test frameworks call through listeners. The JVM
+//! finds them by their exported names.
 
 use super::guard::guard;
 use super::handlers;
@@ -8,7 +8,7 @@ use super::refs::Local;
 use jni_sys::{JNIEnv, jclass, jobject};
 use std::ptr::NonNull;
 
-/// Runs `body`; a panic in it is a fault of ours that the test does not see.
+/// Runs `body`. A panic is an error of the agent, which the test does not see.
 fn entered(env: *mut JNIEnv, body: impl FnOnce(Live, Local<'_>)) {
     // SAFETY: the JVM passes the environment of the calling thread, valid until the method returns.
     let local = NonNull::new(env).map(|env| unsafe { Local::new(env) });
@@ -17,7 +17,7 @@ fn entered(env: *mut JNIEnv, body: impl FnOnce(Live, Local<'_>)) {
     }
 }
 
-/// A test begins: its id, that of what it is a part of or null, and its name.
+/// Begins a test: its id, the id of its container or null, and its name.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_github_classhook_tests_TestRun_begin0(
     env: *mut JNIEnv,
@@ -34,7 +34,7 @@ pub extern "system" fn Java_io_github_classhook_tests_TestRun_begin0(
     });
 }
 
-/// The test with this id ends.
+/// Ends the test with this id.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_github_classhook_tests_TestRun_end0(
     env: *mut JNIEnv,

@@ -10,14 +10,14 @@ use jni_sys::JNIEnv;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-/// What an agent thread runs.
+/// The body of an agent thread.
 type Body = Box<dyn FnOnce(Live, Local<'_>) + Send>;
 
 /// Starts an agent thread that runs `body` on a new `java.lang.Thread` object.
 ///
 /// # Errors
 ///
-/// What `RunAgentThread` said; `body` is not run then.
+/// The error of `RunAgentThread`; `body` is not run then.
 pub(crate) fn start(
     jvm: Jvm<'_>,
     thread: &GlobalRef,

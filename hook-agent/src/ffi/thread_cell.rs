@@ -1,7 +1,7 @@
-//! A cell for each native thread and session, which holds where the thread records its spans.
+//! A cell for each native thread and session, which points to the memory where the thread records spans.
 //!
-//! The general dynamic model of ELF TLS costs a call each time; initial exec would not, but then the C library must have
-//! room for the library's variables in each thread, which it has for one copy of the agent and not for two.
+//! The general dynamic model of ELF TLS costs a call at each access. Initial exec has no such cost, but the C library
+//! must reserve space for the library's variables in each thread. It has space for one copy of the agent, not for two.
 
 use probes::spans::{SESSIONS, ThreadCell};
 use std::cell::Cell;
@@ -17,12 +17,12 @@ pub(crate) fn with<R>(session: usize, body: impl FnOnce(&ThreadCell) -> R) -> R 
     CELLS.with(|cells| body(&cells[session % SESSIONS]))
 }
 
-/// Runs `body` with the cell that says whether this thread asks the JVM for a call.
+/// Runs `body` with the cell that is true while this thread calls the JVM for a span.
 pub(crate) fn with_asks<R>(body: impl FnOnce(&Cell<bool>) -> R) -> R {
     ASKS.with(body)
 }
 
-/// Makes the cells empty again.
+/// Empties the cells.
 pub(crate) fn clear() {
     CELLS.with(|cells| cells.iter().for_each(|cell| cell.set(None)));
 }

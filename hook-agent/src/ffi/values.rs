@@ -1,7 +1,7 @@
-//! What can be said of an object without calling its methods.
+//! Descriptions of objects without calls of their methods.
 //!
-//! Everything here is legal in a native method that instrumented code calls: none of the JNI and JVM TI functions
-//! used runs Java code.
+//! Everything here is legal in a native method that instrumented code calls: the JNI and JVM TI functions used here run
+//! no Java code.
 
 use super::fields::{Field, Fields, Listed, Named};
 use super::jvm::Jvm;
@@ -16,12 +16,12 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries of the table of known classes; a class without one is described anew each time.
+/// Number of entries in the table of known classes. A class without an entry is described again each time.
 const CLASSES: usize = 8_192;
-/// Entries that are tried for a class.
+/// Number of entries that are probed for a class.
 const PROBES: usize = 32;
 
-/// Methods that give elements of collections and maps.
+/// Methods that return elements of collections and maps.
 const GIVES: [&[u8]; 10] = [
     b"get",
     b"iterator",
@@ -35,7 +35,7 @@ const GIVES: [&[u8]; 10] = [
     b"containsKey",
 ];
 
-/// The boxes: class, and the descriptor of the field `value`.
+/// The box classes, each with the descriptor of its field `value`.
 const BOXES: [(&CStr, &CStr); 8] = [
     (c"java/lang/Boolean", c"Z"),
     (c"java/lang/Byte", c"B"),
@@ -47,35 +47,35 @@ const BOXES: [(&CStr, &CStr); 8] = [
     (c"java/lang/Double", c"D"),
 ];
 
-/// How a value of a class is read.
+/// The type of a class's values, which decides how they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
     Array,
     Text,
-    /// A constant of an enum.
+    /// An enum constant.
     Enum,
-    /// A class.
+    /// A `java.lang.Class`.
     Class,
-    /// Index in [`BOXES`].
+    /// A box; the index in [`BOXES`].
     Box(u8),
     /// A collection or map of the JDK: the index of its layout.
     Collection(u8),
 }
 
-/// A class that was seen before. Never taken back, so that readers need no lock.
+/// A known class. Entries are never removed, so that readers need no lock.
 #[derive(Debug, Default)]
 struct Known {
-    /// Identity hash of the class with the top bit set; 0 while there is none.
+    /// Identity hash of the class with the top bit set; 0 for a free entry.
     hash: AtomicU32,
     /// A weak global reference: the class may be unloaded.
     class: AtomicPtr<_jobject>,
-    /// Its number in the runtime.
+    /// The class's number in the runtime.
     number: AtomicU32,
     kind: AtomicU32,
 }
 
-/// What reading values takes.
+/// Fields, classes and caches for reading values.
 #[derive(Debug)]
 pub(crate) struct Values {
     boxes: [Option<FieldId>; 8],
@@ -89,21 +89,21 @@ pub(crate) struct Values {
     enums: Option<(GlobalRef, FieldId)>,
     classes: Box<[Known]>,
     fields: Fields,
-    /// Held by who adds a class.
+    /// Held while a class is added.
     adding: Mutex<()>,
     threads: Option<Threads>,
 }
 
-/// Finds the current platform thread, and its id.
+/// Fields for the current platform thread and its id.
 #[derive(Debug)]
 struct Threads {
     id: Option<FieldId>,
-    /// True if it can be asked for its id by a final method, and so if the JVM has virtual threads (19).
+    /// True if `Thread.threadId` exists, a final method. Such a JVM has virtual threads (Java 19).
     has_ids: bool,
 }
 
 impl Values {
-    /// Looks up the fields of the JVM's own classes.
+    /// Looks up the fields of the JDK's classes.
     pub fn resolve(local: Local<'_>) -> Self {
         let boxes = BOXES.map(|(class, descriptor)| {
             let class = local.find_class(class)?;
@@ -131,12 +131,12 @@ impl Values {
         }
     }
 
-    /// Whether there is `Thread.threadId` (Java 19), by which threads are identified.
+    /// Checks whether `Thread.threadId` exists (Java 19), by which threads are identified.
     pub fn has_thread_ids(&self) -> bool {
         self.threads.as_ref().is_some_and(|threads| threads.has_ids)
     }
 
-    /// What can be said of an object; texts are read into `text` as far as they fit.
+    /// The description of an object. As much of a string as fits is read into `text`.
     pub fn read<'t>(
         &self,
         jvmti: Jvmti,
@@ -175,7 +175,7 @@ impl Values {
         }
     }
 
-    /// The object in a field.
+    /// The object in a field; `None` for null, and without such a field.
     pub(super) fn object_in<'a>(
         &self,
         jvmti: Jvmti,
@@ -214,7 +214,7 @@ impl Values {
         class.is_some_and(|class| self.fields.find(jvmti, local, &class, name).is_some())
     }
 
-    /// The value in a field; none if there is no such field.
+    /// The value in a field. Returns `None` without such a field.
     pub(super) fn reached_in<'a>(
         &self,
         jvmti: Jvmti,
@@ -252,13 +252,13 @@ impl Values {
         throwables.is_some_and(|class| local.is_instance(object, class))
     }
 
-    /// Checks whether an object is a class.
+    /// Checks whether an object is a `java.lang.Class`.
     pub(super) fn is_class(&self, local: Local<'_>, object: &LocalRef<'_>) -> bool {
         let of_class = self.class_of_classes.as_ref();
         of_class.is_some_and(|class| local.is_instance(object, class))
     }
 
-    /// The field that an instruction names, in objects of a class or as a static one of it.
+    /// The field that an instruction names: an instance field of objects of the class, or a static one of the class.
     pub(super) fn named_field(
         &self,
         jvmti: Jvmti,
@@ -315,7 +315,7 @@ impl Values {
         }
     }
 
-    /// A class that is seen for the first time, or for which no entry is free.
+    /// Describes a class that is new, or for which no entry is free.
     #[cold]
     fn add(
         &self,
@@ -356,7 +356,7 @@ impl Values {
         enums.is_some_and(|(enums, _)| local.is_subclass(class, enums))
     }
 
-    /// Java's id of a thread, and whether it is virtual.
+    /// Java's id of a thread, and true if the thread is virtual.
     pub fn identify(&self, local: Local<'_>, thread: &LocalRef<'_>) -> Option<(u64, bool)> {
         let threads = self.threads.as_ref()?;
         let field = threads.id?;
@@ -364,7 +364,7 @@ impl Values {
         Some((id.cast_unsigned(), threads.is_virtual(local, thread)))
     }
 
-    /// Java's id and name of the platform thread that runs here, also beneath a virtual thread.
+    /// Java's id and name of the current platform thread, which may carry a virtual thread.
     pub fn current_thread(&self, jvm: Jvm<'_>) -> Option<(Option<u64>, String)> {
         let Jvm { jvmti, live, local } = jvm;
         let threads = self.threads.as_ref()?;
@@ -387,14 +387,14 @@ impl Threads {
         })
     }
 
-    /// Checks whether a thread is virtual. The JVM is asked, since to find the class `VirtualThread` would initialize it,
-    /// which makes a scheduler and takes 30 ms.
+    /// Checks whether a thread is virtual. It calls the JVM, because finding the class `VirtualThread` would initialise
+    /// it, which creates a scheduler and takes 30 ms.
     fn is_virtual(&self, local: Local<'_>, thread: &LocalRef<'_>) -> bool {
-        // The function table of a JVM with `has_ids` has this function.
+        // The function table of a JVM with `has_ids` contains this function.
         self.has_ids && jni!(local, v19.IsVirtualThread, thread.as_raw())
     }
 
-    /// The platform thread that runs here.
+    /// The current platform thread.
     fn current<'a>(&self, jvm: Jvm<'a>) -> Option<LocalRef<'a>> {
         let thread = jvm.jvmti.current_thread(jvm.live, jvm.local).ok()?;
         if !self.is_virtual(jvm.local, &thread) {
@@ -404,13 +404,13 @@ impl Threads {
         let carrier = (c"carrierThread", c"Ljava/lang/Thread;");
         match jvm.local.field_id(&class, carrier.0, carrier.1) {
             Some(carrier) => jvm.local.object_field(&thread, carrier),
-            None => Some(thread), // bound to its platform thread
+            None => Some(thread), // a virtual thread that is bound to a platform thread
         }
     }
 }
 
-/// The layout of the nearest class from here upwards that is a collection of the JDK. A class below it that gives its elements
-/// by code of its own has none.
+/// The layout of a class: that of its nearest superclass that is a collection of the JDK. Returns `None` if a class
+/// between the two returns its elements by its own code.
 fn layout_of(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &[u8]) -> Option<u8> {
     if let Some(found) = Layout::index_of(name) {
         return Some(found);
@@ -429,8 +429,8 @@ fn layout_of(jvmti: Jvmti, local: Local<'_>, class: &LocalRef<'_>, name: &[u8]) 
     None
 }
 
-/// Checks whether a class of the program has methods of its own that give elements; classes of the JDK give those that they
-/// hold.
+/// Checks whether a class of the program has its own methods that return elements. Those of the JDK return the elements
+/// that they store.
 fn gives_elements(jvmti: Jvmti, class: &LocalRef<'_>, name: &[u8]) -> bool {
     let methods = match name.starts_with(b"java/") {
         true => Vec::new(),
@@ -465,7 +465,7 @@ impl Known {
         (self.number.load(Ordering::Relaxed), kind)
     }
 
-    /// Remembers a class, unless another thread was faster. Called with the lock held.
+    /// Stores a class, unless another thread was faster. The caller holds the lock.
     fn set(&self, local: Local<'_>, class: &LocalRef<'_>, hash: u32, number: u32, kind: Kind) {
         if self.hash.load(Ordering::Relaxed) != 0 {
             return;
@@ -517,7 +517,7 @@ pub(super) fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field
     }
 }
 
-/// An element of an array; none beyond its end.
+/// An element of an array. Returns `None` beyond its end.
 pub(super) fn element<'a>(
     jvmti: Jvmti,
     local: Local<'a>,
@@ -565,7 +565,7 @@ pub(super) fn element<'a>(
     Some(Reached::Value(Seen::Number(kind, bits)))
 }
 
-/// As much of a text as fits; `object` must be a `String`.
+/// Reads as much of a string as fits; `object` must be a `String`.
 #[inline(always)]
 pub(super) fn read_text<'t>(
     local: Local<'_>,
@@ -587,7 +587,7 @@ pub(super) fn read_text<'t>(
     Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
 }
 
-/// What is in a box, whose field `value` is read.
+/// The value in a box, read from its field `value`.
 fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, index: u8, field: FieldId) -> Seen<'t> {
     let kind = BOXES
         .get(usize::from(index))

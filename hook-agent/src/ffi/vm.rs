@@ -12,11 +12,11 @@ use std::ptr::{NonNull, null_mut};
 pub(crate) struct Vm(NonNull<JavaVM>);
 
 impl Vm {
-    /// `None` for NULL.
+    /// Wraps the pointer; `None` for NULL.
     ///
     /// # Safety
     ///
-    /// `vm` is the pointer that the JVM handed to the entry point being run, or gave when it was asked.
+    /// `vm` is the pointer that the JVM passed to the current entry point, or returned.
     pub(super) unsafe fn new(vm: *mut JavaVM) -> Option<Self> {
         NonNull::new(vm).map(Self)
     }
@@ -25,11 +25,12 @@ impl Vm {
     pub fn of(local: Local<'_>) -> Option<Self> {
         let mut vm = null_mut();
         let answer: jint = jni!(local, v1_1.GetJavaVM, &raw mut vm);
-        // SAFETY: the JVM itself said which it is.
+        // SAFETY: the JVM itself returned the pointer.
         unsafe { Self::new(vm) }.filter(|_| answer == JNI_OK)
     }
 
-    /// A JVM TI environment of its own, of the first of [`JVMTI_VERSIONS`] that the JVM has; `None` for a JVM without.
+    /// Creates a JVM TI environment of the first of [`JVMTI_VERSIONS`] that the JVM supports. Returns `None` for a JVM
+    /// without.
     pub fn jvmti(self) -> Option<Jvmti> {
         let found = JVMTI_VERSIONS
             .iter()
@@ -66,7 +67,7 @@ mod tests {
 
     type GetEnv = unsafe extern "system" fn(*mut JavaVM, *mut *mut c_void, jint) -> jint;
 
-    /// The invocation interface of a JVM that has no environment of any version.
+    /// The invocation interface of a JVM that supports no version of any environment.
     #[repr(C)]
     struct OldJvm {
         reserved: [usize; 3],

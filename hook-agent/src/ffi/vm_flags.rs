@@ -1,23 +1,23 @@
-//! Flags of HotSpot while it runs, found through the tables that `libjvm.so` exports for the serviceability tools.
+//! Flags of HotSpot at run time, found through the tables that `libjvm.so` exports for the serviceability tools.
 //!
-//! The tables describe fields of HotSpot's own classes by name (`vmStructs.hpp` in OpenJDK): each entry has the class,
-//! the field, its offset or, for a static field, its address. The layout of an entry is exported too. Of them this
-//! module reads the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value. In
-//! HotSpot 8 the class is called `Flag`.
+//! The tables describe fields of HotSpot's classes by name (`vmStructs.hpp` in OpenJDK). Each entry has the class, the
+//! field, and its offset or, for a static field, its address. The layout of an entry is exported too. This module reads
+//! the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value. In HotSpot 8 the
+//! class is named `Flag`.
 
 use std::ffi::{CStr, c_char, c_void};
 
 /// The library that exports the tables.
 const LIBRARY: &CStr = c"libjvm.so";
-/// Entries of a table that are looked at; HotSpot 25 has some 1,300.
+/// Largest number of table entries that are read; HotSpot 25 has some 1,300.
 const MAX_ENTRIES: usize = 100_000;
-/// Flags that are looked at; HotSpot 25 has some 1,400.
+/// Largest number of flags that are read; HotSpot 25 has some 1,400.
 const MAX_FLAGS: usize = 100_000;
 
-/// A flag of HotSpot, a `bool` or a number.
+/// A flag of HotSpot: a `bool`, a number or a string.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VmFlag {
-    /// Where HotSpot has its value: static memory of the library, which is never unloaded.
+    /// The address of its value: static memory of the library, which is never unloaded.
     address: usize,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct VmFlags {
 }
 
 impl VmFlags {
-    /// Finds the flags of this JVM; a JVM without such tables has none.
+    /// Finds the flags of this JVM. Returns `None` for a JVM without such tables.
     pub fn of_this_jvm() -> Option<Self> {
         let library = Library::open()?;
         let structs = library.table(
@@ -78,37 +78,37 @@ impl VmFlags {
 }
 
 impl VmFlag {
-    /// The flag of this name; none in a JVM that exports no such tables, or has no such flag.
+    /// Finds the flag of this name. Returns `None` if the JVM exports no such tables, or has no such flag.
     pub fn find(name: &CStr) -> Option<Self> {
         VmFlags::of_this_jvm()?.find(name)
     }
 
-    /// Its value now.
+    /// Its current value.
     pub fn get(self) -> bool {
         // SAFETY: the address is that of a `bool` in the library's static memory; HotSpot reads and writes it as a byte.
         let value = unsafe { (self.address as *const u8).read_volatile() };
         value != 0
     }
 
-    /// Its value now, of one that is a number of 64 bits.
+    /// Its current value, for a number of 64 bits.
     pub fn number(self) -> usize {
         // SAFETY: the address is that of an `intx` in the library's static memory.
         unsafe { (self.address as *const usize).read_volatile() }
     }
 
-    /// Reads the value of a flag that is a text, if it is set.
+    /// Reads the value of a string flag, if it is set.
     pub fn text(self) -> Option<&'static CStr> {
         Memory::at(self.address as *const u8)?.text(0)
     }
 
-    /// Another value from now on; HotSpot reads it whenever it needs it.
+    /// Sets another value. HotSpot reads the value whenever it needs it.
     pub fn set(self, value: bool) {
         // SAFETY: as for `get`; a byte is written whole, and 0 and 1 are the values of a `bool`.
         unsafe { (self.address as *mut u8).write_volatile(value.into()) };
     }
 }
 
-/// `libjvm.so`, which is loaded for as long as the process runs.
+/// `libjvm.so`, which stays loaded until the process ends.
 struct Library {
     handle: *mut c_void,
 }
@@ -142,12 +142,12 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // SAFETY: the handle is open; closing it gives back the reference that opening took.
+        // SAFETY: the handle is open; closing it releases the reference that opening took.
         unsafe { libc::dlclose(self.handle) };
     }
 }
 
-/// A table of entries; behind the last is one whose type has no name.
+/// A table of entries. The entry after the last has a type without a name.
 struct Table {
     first: Memory,
     type_name: usize,
@@ -185,7 +185,7 @@ impl std::ops::Deref for Entry {
     }
 }
 
-/// A place in the tables; never null. Offsets come from the tables themselves.
+/// An address in the tables; never null. Offsets come from the tables themselves.
 #[derive(Clone, Copy)]
 struct Memory {
     address: *const u8,
@@ -203,7 +203,7 @@ impl Memory {
     }
 
     fn number(self, offset: usize) -> usize {
-        // SAFETY: the tables say that a number of 64 bits is there, and nothing writes them once the JVM is live.
+        // SAFETY: by the tables this is a number of 64 bits, and it is constant once the JVM is live.
         unsafe { self.plus(offset).address.cast::<usize>().read_unaligned() }
     }
 
@@ -213,7 +213,7 @@ impl Memory {
 
     fn text(self, offset: usize) -> Option<&'static CStr> {
         let text = self.pointer(offset)?.address;
-        // SAFETY: the tables say that a C string is there, a constant of the library, which is never unloaded.
+        // SAFETY: by the tables this is a C string, a constant of the library, which is never unloaded.
         Some(unsafe { CStr::from_ptr(text.cast::<c_char>()) })
     }
 }

@@ -16,9 +16,9 @@ use std::cell::RefCell;
 /// The dry run of this thread.
 #[derive(Debug, Default)]
 struct DryRun {
-    /// How many times the class passes through the hook unchanged; the next time it is refused.
+    /// Number of times that the class passes through the hook unchanged. The next time it is refused.
     passes: u32,
-    /// How many times the class came through the hook.
+    /// Number of times that the class came through the hook.
     visits: u32,
     /// The bytes that the JVM passed when the class was refused.
     received: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the JVM is asked at one moment.
+//! Queries of the state of the JVM at one moment.
 
 use super::methods::StackFrame;
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 const VISIT_OBJECTS: jint = 0x100;
 
 impl Jvmti {
-    /// Threads with their states (JVM TI, GetThreadState) and innermost frames, all at one instant.
+    /// All threads with their states (JVM TI, GetThreadState) and innermost frames, at one instant.
     pub fn all_stacks<'a>(
         self,
         _: Live,
@@ -31,7 +31,7 @@ impl Jvmti {
         Ok(found.collect())
     }
 
-    /// Returns the state (JVM TI, GetThreadState) and the innermost frames of a platform thread, both at one instant.
+    /// The state (JVM TI, GetThreadState) and the innermost frames of a platform thread, both at one instant.
     pub fn state_and_stack(
         self,
         _: Live,
@@ -55,22 +55,24 @@ impl Jvmti {
     ) -> Vec<(jobject, u32, Vec<StackFrame>)> {
         let mut found = Vec::new();
         for at in 0..usize::try_from(count).unwrap_or(0) {
-            // SAFETY: the JVM returned `count` of them (JVM TI, GetAllStackTraces), which stay until they are freed.
+            // SAFETY: the JVM returned `count` stacks (JVM TI, GetAllStackTraces), which are valid until they are
+            // freed.
             let stack = unsafe { &*stacks.add(at) };
             let length = usize::try_from(stack.frame_count).unwrap_or(0);
             let frames = (0..length).filter_map(|at| {
-                // SAFETY: `frame_count` frames stand there, in the same memory.
+                // SAFETY: the buffer contains `frame_count` frames, in the same allocation.
                 let frame = unsafe { *stack.frame_buffer.add(at) };
                 StackFrame::new(frame)
             });
             let frames = frames.collect();
             found.push((stack.thread, stack.state.cast_unsigned(), frames));
         }
-        self.deallocate(stacks.cast()); // frames and all
+        self.deallocate(stacks.cast()); // including the frames
         found
     }
 
-    /// Objects and their bytes by the tags of their classes, which are 1 to `classes`. The program stands still meanwhile.
+    /// The number of objects and of their bytes for each class, by the tags 1 to `classes` of the classes. The program
+    /// is paused meanwhile.
     pub fn count_by_class(self, _: Live, classes: usize) -> Result<Vec<(u64, u64)>, JvmtiError> {
         let mut counts: Vec<(u64, u64)> = vec![(0, 0); classes];
         let callbacks = HeapCallbacks {
@@ -86,7 +88,7 @@ impl Jvmti {
         Ok(counts)
     }
 
-    /// The names and values of the JVM's own properties, as they were at its start.
+    /// The names and values of the JVM's system properties, as they were at its start.
     pub fn system_properties(self, live: Live) -> Result<Vec<(String, String)>, JvmtiError> {
         let (mut count, mut names) = (0, null_mut::<*mut c_char>());
         call!(self.GetSystemProperties(&raw mut count, &raw mut names))?;
@@ -108,7 +110,7 @@ unsafe extern "system" fn counted(
     counts: *mut c_void,
 ) -> jint {
     guard(VISIT_OBJECTS, || {
-        // SAFETY: `count_by_class` passes its list, which nothing else uses until the JVM has visited all objects.
+        // SAFETY: `count_by_class` passes its list, which has no other user until the JVM has visited all objects.
         let counts = unsafe { &mut *counts.cast::<Vec<(u64, u64)>>() };
         let at = class_tag
             .checked_sub(1)

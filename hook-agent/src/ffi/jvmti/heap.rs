@@ -1,4 +1,4 @@
-//! Goes through the heap along its references.
+//! Walks the heap along its references.
 
 use super::methods::MethodId;
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
@@ -15,26 +15,26 @@ const VISIT_OBJECTS: jint = 0x100;
 /// `JVMTI_HEAP_REFERENCE_JNI_GLOBAL`.
 const JNI_GLOBAL: jint = 21;
 
-/// How an object holds another.
+/// The kind of a reference from one object to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Holds {
-    /// As its class.
+    /// To its class.
     Class,
-    /// In a field, by its index among those of the class.
+    /// In a field, by the field's index in the class.
     Field(i32),
-    /// In an array.
+    /// In an array element, by its index.
     Element(i32),
-    /// A class in a static field, by its index among those of the class.
+    /// From a class, in a static field, by the field's index in the class.
     StaticField(i32),
-    /// A class in its constant pool.
+    /// From a class, in its constant pool.
     ConstantPool,
-    /// A class otherwise: its loader, superclass, interfaces, signers or protection domain.
+    /// From a class to its loader, superclass, interfaces, signers or protection domain.
     OfClass,
-    /// In a way that is not known here.
+    /// Another kind of reference.
     Other,
 }
 
-/// What holds an object from outside of the heap. Threads go by their tags.
+/// A root: a reference from outside of the heap. Threads are identified by their tags.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Root {
     JniGlobal,
@@ -56,42 +56,42 @@ pub(crate) enum Root {
     Other,
 }
 
-/// Who holds an object.
+/// The holder of a reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder {
     Root(Root),
     Object(Holds),
 }
 
-/// One object holds another, or a root does. The tags can be changed; 0 is none.
+/// A reference from an object or a root to an object. The visitor may change the tags; 0 means no tag.
 #[derive(Debug)]
 pub(crate) struct Referral {
     pub holder: Holder,
     /// The tag of the object's class.
     pub class_tag: i64,
-    /// The tag of the class of what holds it.
+    /// The tag of the holder's class.
     pub holder_class_tag: i64,
     /// The tag of the object.
     pub tag: i64,
-    /// The tag of what holds it; 0 of a root.
+    /// The tag of the holder; 0 for a root.
     pub holder_tag: i64,
 }
 
-/// Which references are told.
+/// The references that a walk visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// Those to objects that have a tag.
+    /// Those to tagged objects.
     Tagged,
-    /// Those to objects whose classes have one.
+    /// Those to objects of tagged classes.
     OfTaggedClasses,
 }
 
-/// What is told of references, while the program stands still.
+/// Called for each reference, while the program is paused.
 type Visitor<'v> = &'v mut dyn FnMut(&mut Referral);
 
 impl Jvmti {
-    /// Follows all references from the roots on. The program stands still meanwhile, and `visit` must call nothing of the
-    /// JVM. What an object refers to itself by is not told.
+    /// Follows all references from the roots. The program is paused meanwhile, and `visit` must not call the JVM.
+    /// References from an object to itself are left out.
     pub fn follow_references(
         self,
         _: Live,
@@ -115,7 +115,8 @@ impl Jvmti {
         ))
     }
 
-    /// Counts the strong global references of JNI. The JVM pauses the program and walks its roots; it visits no object.
+    /// Counts the strong global references of JNI. The JVM pauses the program and walks its roots, but visits no
+    /// object.
     pub fn count_global_references(self, _: Live) -> Result<u64, JvmtiError> {
         let mut count = 0_u64;
         let callbacks = HeapCallbacks {
@@ -132,7 +133,7 @@ impl Jvmti {
         Ok(count)
     }
 
-    /// The objects that have one of these tags, each with its own.
+    /// The objects with one of these tags, each with its tag.
     pub fn objects_with_tags<'a>(
         self,
         _: Live,
@@ -156,7 +157,7 @@ impl Jvmti {
             .collect())
     }
 
-    /// The interfaces that a class names itself.
+    /// The direct superinterfaces of a class.
     pub fn interfaces<'a>(
         self,
         local: Local<'a>,
@@ -181,11 +182,12 @@ unsafe extern "system" fn reference(
     visitor: *mut c_void,
 ) -> jint {
     if tag == holder_tag {
-        return VISIT_OBJECTS; // refers to itself
+        return VISIT_OBJECTS; // a reference to itself
     }
     guard(VISIT_OBJECTS, || {
-        // SAFETY: `follow_references` passes its visitor, which nothing else uses until the JVM is through; the JVM passes a
-        // pointer to the object's tag, NULL or a pointer to the holder's, which is another, and what it says of the kind.
+        // SAFETY: `follow_references` passes its visitor, which has no other user until the walk ends. `tag` points to
+        // the object's tag. `holder_tag` is NULL or points to the holder's tag, which is a different one. `info`
+        // belongs to `kind`.
         unsafe {
             let visit = &mut *visitor.cast::<Visitor<'_>>();
             let mut referral = Referral {
@@ -217,20 +219,20 @@ unsafe extern "system" fn global_reference(
     count: *mut c_void,
 ) -> jint {
     if kind == JNI_GLOBAL {
-        // SAFETY: `count_global_references` passes its count, which nothing else uses until the JVM is through.
+        // SAFETY: `count_global_references` passes its count, which has no other user until the walk ends.
         unsafe { *count.cast::<u64>() += 1 };
     }
     0 // the object is not visited
 }
 
-/// Who holds an object, by the number of `jvmtiHeapReferenceKind`.
+/// The holder of a reference, from `jvmtiHeapReferenceKind`.
 ///
 /// # Safety
 ///
-/// `info` is what the JVM says of a reference of this kind.
+/// `info` is the JVM's information about a reference of this kind.
 unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
-    // SAFETY: where the JVM says more of a kind, an index or what is of a frame stands there (jvmtiHeapReferenceInfo); a
-    // JNI local reference has what comes first of a frame's.
+    // SAFETY: for these kinds `info` points to an index or to the data of a frame (jvmtiHeapReferenceInfo). For a JNI
+    // local reference it points to the first fields of the latter.
     let index = || unsafe { *info.cast::<jint>() };
     let frame = || info.cast::<LocalReferenceInfo>();
     let object = match kind {
@@ -254,7 +256,7 @@ unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
             });
         }
         25 => {
-            // SAFETY: as above; only what both have is read.
+            // SAFETY: as above; only the common fields are read.
             let (thread, method) = unsafe { ((*frame()).thread_tag, (*frame()).method) };
             return Holder::Root(Root::JniLocal {
                 thread,

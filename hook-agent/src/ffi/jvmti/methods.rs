@@ -1,4 +1,4 @@
-//! Methods of classes, and the frames in which they run.
+//! Methods of classes, and stack frames.
 
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef, table};
 use crate::ffi::table::{FrameInfo, LineNumberEntry};
@@ -8,24 +8,25 @@ use std::ptr::{NonNull, null_mut};
 
 /// A version of a method.
 ///
-/// The JVM answers `INVALID_METHODID` once its class has been unloaded; it does not give the number to another.
+/// The JVM returns `INVALID_METHODID` once its class has been unloaded. It does not reuse the id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MethodId(NonNull<jni_sys::_jmethodID>);
 
 /// A frame of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StackFrame {
-    /// The version of the method that runs in it.
+    /// The version of the method that it executes.
     pub method: MethodId,
-    /// A bytecode index; -1 in a native method.
+    /// A bci; -1 in a native method.
     pub location: i64,
 }
 
-// SAFETY: a method ID is valid in every thread, and the JVM answers for one whose class is gone (JVM TI, Method).
+// SAFETY: a method ID is valid in every thread, and the JVM returns an error for that of an unloaded class (JVM TI,
+// Method).
 unsafe impl Send for MethodId {}
 
 impl StackFrame {
-    /// A frame as the JVM has it; none without a method.
+    /// Converts a frame of the JVM. Returns `None` without a method.
     pub(super) fn new(info: FrameInfo) -> Option<Self> {
         Some(Self {
             method: MethodId::new(info.method)?,
@@ -35,12 +36,12 @@ impl StackFrame {
 }
 
 impl MethodId {
-    /// A method of a callback's argument; none for NULL.
+    /// Wraps a method ID from a callback; `None` for NULL.
     pub(in crate::ffi) fn new(raw: jmethodID) -> Option<Self> {
         NonNull::new(raw).map(Self)
     }
 
-    /// What distinguishes it from all others of the JVM.
+    /// A number that is unique in the JVM.
     pub fn number(self) -> u64 {
         self.0.as_ptr().addr() as u64
     }
@@ -51,7 +52,7 @@ impl MethodId {
 }
 
 impl Jvmti {
-    /// The methods of a linked class, but for those that it inherits.
+    /// The methods of a linked class, without inherited ones.
     pub fn class_methods(self, class: &LocalRef<'_>) -> Result<Vec<MethodId>, JvmtiError> {
         let mut count = 0;
         let mut methods: *mut jmethodID = null_mut();
@@ -91,14 +92,14 @@ impl Jvmti {
         local.adopt(class).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// Whether other code has taken the place of this version of the method.
+    /// Checks whether this version of the method has been replaced.
     pub fn is_obsolete(self, method: MethodId) -> bool {
         let mut obsolete = 0_u8;
         call!(self.IsMethodObsolete(method.as_raw(), &raw mut obsolete)).is_ok()
             && table::is_true(obsolete)
     }
 
-    /// Every platform thread that runs.
+    /// All live platform threads.
     pub fn all_threads<'a>(
         self,
         _: Live,
@@ -111,21 +112,22 @@ impl Jvmti {
         Ok(found.filter_map(|thread| local.adopt(thread)).collect())
     }
 
-    /// The current thread, a virtual one if it runs one.
+    /// The current thread: the virtual thread, if it carries one.
     pub fn current_thread<'a>(self, _: Live, local: Local<'a>) -> Result<LocalRef<'a>, JvmtiError> {
         let mut thread: jobject = null_mut();
         call!(self.GetCurrentThread(&raw mut thread))?;
         local.adopt(thread).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// Counts the frames of the current thread, a virtual one if it runs one.
+    /// Counts the frames of the current thread: of the virtual thread, if it carries one.
     pub fn frame_count(self, _: Live) -> Result<usize, JvmtiError> {
         let mut count = 0;
         call!(self.GetFrameCount(null_mut(), &raw mut count))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    /// The frames of a thread, or of the current one, a virtual one if it runs one: the innermost first, `most` at most.
+    /// At most `most` frames of a thread, the innermost first. Without `thread`, those of the current thread: of the
+    /// virtual thread, if it carries one.
     pub fn stack(
         self,
         _: Live,
@@ -140,7 +142,7 @@ impl Jvmti {
         let mut count = 0;
         let thread = thread.map_or(null_mut(), LocalRef::as_raw);
         let most = jint::try_from(most).map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
-        // The JVM writes `most` frames at most (JVM TI, GetStackTrace).
+        // The JVM writes at most `most` frames (JVM TI, GetStackTrace).
         call!(self.GetStackTrace(thread, 0, most, frames.as_mut_ptr(), &raw mut count))?;
         let count = usize::try_from(count).unwrap_or(0);
         let frames = frames.into_iter().take(count);

@@ -1,4 +1,4 @@
-//! Owners of monitors, threads that wait for them, and events of HotSpot's own.
+//! Owners of monitors, threads that wait for them, and HotSpot's extension events.
 
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::table::{
@@ -7,7 +7,7 @@ use crate::ffi::table::{
 use jni_sys::{jint, jobject};
 use std::ptr::null_mut;
 
-/// An event of HotSpot's own, by its name and the type of what it passes behind the environment of JNI.
+/// An extension event of HotSpot: its id, and the type of the argument after the JNI environment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HotSpotEvent {
     id: &'static [u8],
@@ -15,29 +15,29 @@ pub(crate) struct HotSpotEvent {
 }
 
 impl HotSpotEvent {
-    /// A class is unloaded; the event passes its name from JDK 17 on.
+    /// A class is unloaded. The event passes its name since JDK 17.
     pub const CLASS_UNLOAD: Self = Self {
         id: b"com.sun.hotspot.events.ClassUnload",
         passes: TYPE_CCHAR,
     };
-    /// A virtual thread goes on a carrier, from JDK 21 on.
+    /// A virtual thread enters a carrier, since JDK 21.
     pub const VIRTUAL_THREAD_MOUNT: Self = Self {
         id: b"com.sun.hotspot.events.VirtualThreadMount",
         passes: TYPE_JTHREAD,
     };
-    /// A virtual thread leaves its carrier, from JDK 21 on.
+    /// A virtual thread leaves its carrier, since JDK 21.
     pub const VIRTUAL_THREAD_UNMOUNT: Self = Self {
         id: b"com.sun.hotspot.events.VirtualThreadUnmount",
         passes: TYPE_JTHREAD,
     };
 }
 
-/// Who uses a monitor.
+/// The users of a monitor.
 #[derive(Debug)]
 pub(crate) struct MonitorUsers<'a> {
-    /// The thread that owns it, and how often it has entered it.
+    /// The thread that owns the monitor, and the number of times it has entered it.
     pub owner: Option<(LocalRef<'a>, u32)>,
-    /// The threads that wait to own it; before JDK 23 HotSpot counts those of `notify_waiters` as well.
+    /// The threads that wait to own the monitor. Before JDK 23 HotSpot includes those of `notify_waiters`.
     pub waiters: Vec<LocalRef<'a>>,
     /// The threads that wait to be notified.
     pub notify_waiters: Vec<LocalRef<'a>>,
@@ -108,12 +108,13 @@ impl Jvmti {
         Ok(state.cast_unsigned())
     }
 
-    /// Lets an event of HotSpot's own come, or no more.
+    /// Enables or disables an extension event of HotSpot.
     ///
-    /// JVM TI's `SetExtensionEventCallback` enables the event as well. HotSpot does so up to JDK 17; from JDK 21 on, no
-    /// event comes before it is enabled as those of the specification are.
+    /// JVM TI's `SetExtensionEventCallback` also enables the event. HotSpot does so up to JDK 17. Since JDK 21 no event
+    /// is sent before it is enabled like those of the specification.
     ///
     /// # Errors
+    ///
     /// If the JVM has no such event.
     pub fn set_hotspot_event(
         self,
@@ -129,12 +130,12 @@ impl Jvmti {
         let index = found.into_iter().flatten().next();
         let index = index.ok_or(JvmtiError::NOT_AVAILABLE)?;
         call!(self.SetExtensionEventCallback(index, callback))?;
-        // A JVM that refuses to enable it so has enabled it with the callback.
+        // A JVM that refuses this has enabled the event with the callback.
         let _ = self.set_event(live, Event(index), callback.is_some());
         Ok(())
     }
 
-    /// The number of an event if it is the one that is wanted; what was said of it is freed.
+    /// The index of an event if it is the wanted one. The memory of its description is freed.
     fn take_event(self, info: ExtensionEventInfo, wanted: HotSpotEvent) -> Option<jint> {
         let parameters = self.take_array(info.params, info.param_count);
         let types: Vec<jint> = parameters.iter().map(|it| it.base_type).collect();

@@ -1,4 +1,4 @@
-//! What threads and the heap are asked while a JVM is observed.
+//! Functions for recordings: threads, tags and the heap.
 
 use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
@@ -11,15 +11,16 @@ use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 
-/// HotSpot's function that tells which virtual thread a carrier runs, from JDK 21 on.
+/// HotSpot's extension function that returns the virtual thread of a carrier, since JDK 21.
 const GET_VIRTUAL_THREAD: &[u8] = b"com.sun.hotspot.functions.GetVirtualThread";
 
-/// Tells which virtual thread a carrier runs.
+/// The extension function that returns the virtual thread of a carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VirtualThreadOf(ExtensionFunction);
 
 impl Jvmti {
-    /// The function that tells which virtual thread a carrier runs; none if the JVM has none.
+    /// Looks up the extension function that returns the virtual thread of a carrier. Returns `None` if the JVM has no
+    /// such function.
     pub fn virtual_thread_of(self, _: Live) -> Option<VirtualThreadOf> {
         let mut count = 0;
         let mut functions: *mut ExtensionFunctionInfo = null_mut();
@@ -33,7 +34,7 @@ impl Jvmti {
             .map(VirtualThreadOf)
     }
 
-    /// Id and address of a function; the rest of what was said of it is freed.
+    /// The id and address of a function. The rest of its description is freed.
     fn take_function(
         self,
         info: ExtensionFunctionInfo,
@@ -47,7 +48,7 @@ impl Jvmti {
         (self.take_string(info.id), info.func)
     }
 
-    /// The virtual thread that a carrier runs; none if it runs none.
+    /// The virtual thread that a carrier runs, if any.
     pub fn virtual_thread<'a>(
         self,
         _: Live,
@@ -56,13 +57,13 @@ impl Jvmti {
         carrier: &LocalRef<'_>,
     ) -> Option<LocalRef<'a>> {
         let mut found: jobject = null_mut();
-        // SAFETY: HotSpot gave the function under this id, which takes a thread and where its virtual one goes; the
-        // environment is the one that it was asked of.
+        // SAFETY: HotSpot returned the function for this id. It takes a thread and an output for the virtual thread.
+        // The environment is the one that returned the function.
         let code = unsafe { function.0(self.0.as_ptr(), carrier.as_raw(), &raw mut found) };
         local.adopt(found).filter(|_| code == 0)
     }
 
-    /// Installs the callbacks of an environment that observes; the table is copied by the JVM.
+    /// Installs the callbacks of a subscriber's environment; the JVM copies the table.
     pub fn set_observer_callbacks(
         self,
         _: impl OnLoadOrLive,
@@ -72,7 +73,7 @@ impl Jvmti {
         call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks).cast(), size))
     }
 
-    /// Has the JVM send an event for each thing that is there already, on this thread.
+    /// Makes the JVM send an event for each existing item, on this thread.
     pub fn generate_events(self, _: Live, event: Event) -> Result<(), JvmtiError> {
         call!(self.GenerateEvents(event.0))
     }
@@ -84,30 +85,30 @@ impl Jvmti {
         Ok(nanos.cast_unsigned())
     }
 
-    /// The tag that this environment gave an object; 0 if none.
+    /// The tag of an object in this environment; 0 for no tag.
     pub fn tag(self, _: Live, object: &LocalRef<'_>) -> Result<i64, JvmtiError> {
         let mut tag = 0;
         call!(self.GetTag(object.as_raw(), &raw mut tag))?;
         Ok(tag)
     }
 
-    /// Gives an object a tag of this environment.
+    /// Sets the tag of an object in this environment.
     pub fn set_tag(self, _: Live, object: &LocalRef<'_>, tag: i64) -> Result<(), JvmtiError> {
         call!(self.SetTag(object.as_raw(), tag))
     }
 
-    /// Has the JVM collect garbage, and waits for it.
+    /// Makes the JVM collect garbage, and waits for the end.
     pub fn collect_garbage(self, _: Live) -> Result<(), JvmtiError> {
         call!(self.ForceGarbageCollection())
     }
 
-    /// How many bytes a thread allocates between two samples, on average; of the whole JVM.
+    /// Sets the average number of bytes that a thread allocates between two samples, for the whole JVM.
     pub fn set_heap_sampling_interval(self, _: Live, bytes: u32) -> Result<(), JvmtiError> {
         let bytes = jint::try_from(bytes).unwrap_or(jint::MAX);
         call!(self.SetHeapSamplingInterval(bytes))
     }
 
-    /// Tags and sizes, in bytes, of the objects in the heap that this environment tagged. The program stands still
+    /// Tags and sizes, in bytes, of the objects in the heap that this environment has tagged. The program is paused
     /// meanwhile.
     pub fn tagged_objects(self, _: Live) -> Result<Vec<(i64, u64)>, JvmtiError> {
         let mut found: Vec<(i64, u64)> = Vec::new();
@@ -124,7 +125,7 @@ impl Jvmti {
         Ok(found)
     }
 
-    /// As [`Jvmti::tagged_objects`], of those objects alone that can be reached, without a garbage collection; takes longer.
+    /// As [`Jvmti::tagged_objects`], but only reachable objects, without a garbage collection; it takes longer.
     pub fn reachable_tagged_objects(self, _: Live) -> Result<Vec<(i64, u64)>, JvmtiError> {
         let mut found: Vec<(i64, u64)> = Vec::new();
         let callbacks = HeapCallbacks {
@@ -138,13 +139,13 @@ impl Jvmti {
             &raw const callbacks,
             (&raw mut found).cast_const().cast(),
         ))?;
-        // An object comes with each reference to it.
+        // An object is visited once for each reference to it.
         found.sort_unstable();
         found.dedup();
         Ok(found)
     }
 
-    /// A copy of JNI's function table, to be given back with [`Jvmti::free`].
+    /// A copy of JNI's function table, to be freed with [`Jvmti::free`].
     pub(in crate::ffi) fn jni_function_table(
         self,
         _: Live,
@@ -154,7 +155,7 @@ impl Jvmti {
         NonNull::new(table).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// Replaces JNI's function table, of which `table` has all entries; the JVM copies it.
+    /// Replaces JNI's function table. `table` has all entries; the JVM copies it.
     pub(in crate::ffi) fn set_jni_function_table(
         self,
         _: Live,
@@ -163,20 +164,20 @@ impl Jvmti {
         call!(self.SetJNIFunctionTable(table.as_ptr().cast_const()))
     }
 
-    /// Gives memory of the JVM back.
+    /// Frees memory of the JVM.
     pub(in crate::ffi) fn free<T>(self, memory: NonNull<T>) {
         self.deallocate(memory.as_ptr().cast());
     }
 
-    /// The source file that a class names, as modified UTF-8.
+    /// The source file of a class, as modified UTF-8 (JVMS 4.7.10).
     pub fn source_file(self, class: &LocalRef<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
         call!(self.GetSourceFileName(class.as_raw(), &raw mut name))?;
         self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
     }
 
-    /// The same in an environment that may not have the capability yet: empty if the class names none, and none if the JVM
-    /// does not tell.
+    /// As [`Jvmti::source_file`], but adds the capability if the environment lacks it. Returns an empty name if the
+    /// class has no source file, and `None` if the JVM refuses.
     pub fn known_source_file(self, live: Live, class: &LocalRef<'_>) -> Option<Vec<u8>> {
         let name = match self.source_file(class) {
             Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
@@ -203,7 +204,7 @@ pub(crate) struct PoolBytes {
 }
 
 impl Jvmti {
-    /// The constant pool of a class; none if the JVM does not give it.
+    /// The constant pool of a class. Returns `None` if the JVM refuses.
     pub fn constant_pool(self, live: Live, class: &LocalRef<'_>) -> Option<PoolBytes> {
         match self.pool_bytes(class) {
             Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
@@ -243,8 +244,8 @@ unsafe extern "system" fn tagged(
     found: *mut c_void,
 ) -> jint {
     guard(VISIT_ABORT, || {
-        // SAFETY: `tagged_objects` passes its list, which nothing else uses until the JVM has visited all objects, and the
-        // JVM a pointer to the tag.
+        // SAFETY: `tagged_objects` passes its list, which has no other user until the JVM has visited all objects. The
+        // JVM passes a pointer to the tag.
         let (found, tag) = unsafe { (&mut *found.cast::<Vec<(i64, u64)>>(), *tag) };
         found.push((tag, size.cast_unsigned()));
         VISIT_OBJECTS
@@ -262,6 +263,6 @@ unsafe extern "system" fn referred(
     length: jint,
     found: *mut c_void,
 ) -> jint {
-    // SAFETY: what the JVM passes for a reference is passed on as it is for an object.
+    // SAFETY: the arguments are those that the JVM passes for an object as well.
     unsafe { tagged(class_tag, size, tag, length, found) }
 }

@@ -1,4 +1,4 @@
-//! The table against `jvmti.h` of every JDK at hand.
+//! Compares the table with `jvmti.h` of every installed JDK.
 
 use super::*;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ fn slots(header: &str) -> HashMap<String, usize> {
     slots
 }
 
-/// Names of `JVMTI_EVENT_…` with their numbers, in the header's own spelling.
+/// Names of `JVMTI_EVENT_…` with their numbers, as in the header.
 fn constants(header: &str, prefix: &str) -> HashMap<String, i64> {
     header
         .lines()
@@ -241,7 +241,7 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
     }
 }
 
-/// The events of an environment that observes.
+/// The events of a subscriber's environment.
 fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)> {
     macro_rules! event {
         ($name:ident, $event:ident) => {
@@ -278,9 +278,9 @@ fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)
     .into_iter()
 }
 
-/// Whatever is enabled, the JVM finds no callback of the environment that changes classes for what comes in the middle
-/// of a garbage collection, where nothing may be asked of it; and none for freed objects: those are for environments that
-/// observe, and only counted.
+/// The JVM must not be called in the middle of a garbage collection. So the environment that changes classes has no
+/// callback for events that are sent then, nor for freed objects, whichever events are enabled. Subscribers'
+/// environments have them, and only count.
 #[test]
 fn no_callback_is_called_within_a_garbage_collection() {
     let ours = size_of::<EventCallbacks>() / size_of::<Slot>();
