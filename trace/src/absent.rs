@@ -1,4 +1,4 @@
-//! Values that were asked for and to which no field led in any call.
+//! Requested values that no call had because a field is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,20 +6,20 @@ use probes::events::{AbsentValue, SpanInfo, Trace};
 
 use crate::names::{class, printable};
 
-/// Most classes that are named for a value.
+/// Maximum number of classes named for a value.
 const MOST: usize = 3;
 
-/// Values that were never found, each once, as lines of a message.
+/// Values that were never present, without duplicates, as lines of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Absent {
-    /// Each value, with the class and the field that it lacks.
+    /// Each value, with the class and its missing field.
     pub lines: Vec<String>,
-    /// The values that are most like them.
+    /// Existing values with similar names.
     pub nearest: Vec<String>,
 }
 
 impl Absent {
-    /// The values that calls of these JVMs asked for and never found. `likeness` says how like two names are.
+    /// Collects the values that calls of these JVMs requested and never had. `nearest` finds the most similar name.
     pub fn of<'t>(
         traces: impl Iterator<Item = &'t Trace> + Clone,
         nearest: impl Fn(&str, &[String]) -> Option<String>,
@@ -47,7 +47,7 @@ impl Absent {
         }
         let mut absent = Self::default();
         for lines in by_name.into_values() {
-            // A class with a name like it is most likely meant.
+            // A class with a similar name is most likely the intended one.
             let has_near = lines.values().any(Option::is_some);
             let lines = lines
                 .into_iter()
@@ -78,7 +78,7 @@ fn line(name: &str, value: &AbsentValue) -> String {
     )
 }
 
-/// The value with another field in place of the one that is not there.
+/// Returns the value with another field in place of the missing one.
 fn replaced(name: &str, value: &AbsentValue, near: &str) -> String {
     let wrong = format!(".{}", value.field);
     match name.find(&wrong) {

@@ -1,4 +1,4 @@
-//! Cells of the tables of plugins, for people, as CSV and as JSON.
+//! Cells of plugin tables: as text, CSV and JSON.
 
 use serde_json::{Value, json};
 
@@ -8,35 +8,35 @@ use crate::names::printable;
 use crate::sheet::{Cell, Title};
 use crate::table::duration;
 
-/// Whether cells of this kind are numbers.
+/// Checks whether cells of this kind are numbers.
 pub(crate) fn is_number(kind: &str) -> bool {
     matches!(kind, "integer" | "duration" | "bytes" | "line")
 }
 
-/// A cell as JSON.
+/// Returns a cell as JSON.
 pub(crate) fn cell_json(cell: &str, kind: &str) -> Value {
     let number = cell.parse::<i64>().ok().filter(|_| is_number(kind));
     number.map_or_else(|| json!(cell), |number| json!(number))
 }
 
-/// What a table of a plugin is called.
+/// Returns the heading of a plugin's table.
 pub(crate) fn heading(plugin: &str, table: &str) -> String {
     format!("{}: {}", printable(plugin), printable(table))
 }
 
-/// The titles of the columns of a key.
+/// Returns the titles of key columns.
 pub(crate) fn key_titles(columns: &[Column]) -> impl Iterator<Item = Title> {
     let title = |column: &Column| Title::new(printable(&column.name), is_number(&column.kind));
     columns.iter().map(title)
 }
 
-/// The cells of a key for people.
+/// Formats the cells of a key as text.
 pub(crate) fn key_cells(cells: &[String], columns: &[Column]) -> impl Iterator<Item = Cell> {
     let cells = cells.iter().zip(columns);
     cells.map(|(cell, column)| shown(cell, &column.kind))
 }
 
-/// A cell for people, escaped.
+/// Formats a cell as escaped text.
 fn shown(cell: &str, kind: &str) -> Cell {
     let text = match (kind, cell.parse()) {
         ("duration", Ok(nanos)) => duration(nanos),
@@ -46,7 +46,7 @@ fn shown(cell: &str, kind: &str) -> Cell {
     Cell { text, number }
 }
 
-/// A cell of CSV; in quotes where it holds what would end it, or what a spreadsheet would compute.
+/// Encodes a CSV cell; quotes text that would end the cell or that a spreadsheet would evaluate.
 pub(crate) fn quoted(cell: &str) -> String {
     let risky = cell.contains([',', '"', '\n', '\r']) || cell.starts_with(['=', '+', '@', '\t']);
     match risky {
@@ -55,7 +55,7 @@ pub(crate) fn quoted(cell: &str) -> String {
     }
 }
 
-/// What is written.
+/// Returns the written text.
 #[cfg(test)]
 pub(crate) fn text(write: impl Fn(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();

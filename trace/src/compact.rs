@@ -1,4 +1,4 @@
-//! One call per line, in the order of their begin, with numbers for names; `docs/trace-files.md` has the schema.
+//! One call per line, in the order of starts, with numbers for names; `docs/trace-files.md` describes the format.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -14,12 +14,12 @@ use crate::recording::{Happening, Recording};
 use crate::tasks::Callers;
 use crate::values::{captured, parameters, shown_json, stack, to_json};
 
-/// A line of a call.
+/// The line of a call.
 #[derive(Serialize)]
 pub(crate) struct Line {
-    /// Span, thread, calls around it if that is known, begin, duration.
+    /// Span, thread, number of enclosing calls if known, start, duration.
     c: (u32, u64, Option<usize>, u64, u64),
-    /// The submission of the task whose outermost call it is.
+    /// The submission of the task, for the task's outermost call.
     #[serde(skip_serializing_if = "Option::is_none")]
     submitted: Option<Submission>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -36,7 +36,7 @@ pub(crate) struct Line {
     open: bool,
 }
 
-/// Most threads that are remembered as explained.
+/// Maximum number of threads remembered as explained.
 const MOST_EXPLAINED: usize = 1 << 20;
 
 /// Writes the recordings one after the other.
@@ -68,16 +68,16 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
     Ok(())
 }
 
-/// Numbers of spans and threads that were explained.
+/// The numbers of spans and threads whose names were written.
 #[derive(Debug, Default)]
 pub(crate) struct Explained {
     spans: HashSet<u32>,
-    /// The last ones: of millions some are explained again.
+    /// Only the latest ones: with millions of threads, some are explained again.
     threads: HashSet<u64>,
 }
 
 impl Explained {
-    /// Writes the method of a span, once.
+    /// Writes the method of a span once.
     pub(crate) fn span(
         &mut self,
         trace: &Trace,
@@ -90,7 +90,7 @@ impl Explained {
         }
     }
 
-    /// Writes the name of a thread, once.
+    /// Writes the name of a thread once.
     pub(crate) fn thread(
         &mut self,
         trace: &Trace,

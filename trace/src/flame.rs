@@ -1,4 +1,4 @@
-//! Flame graphs: an SVG to open in a browser, with search and zoom.
+//! Flame graphs: an interactive SVG with search and zoom.
 
 use std::io::{self, Write};
 
@@ -6,26 +6,26 @@ use inferno::flamegraph::{self, Options};
 
 use crate::stacks::Stacks;
 
-/// The share of the narrowest frame in the whole graph: one part of so many.
+/// The narrowest drawn frame is one part in this number of the whole graph.
 const NARROWEST: u64 = 10_000;
-/// Bytes of all stacks of a graph, at most. Where they are more, frames are left out that are wider, too.
+/// Maximum length of all stacks of a graph, in bytes. Beyond it, wider frames are left out, too.
 const MOST_BYTES: u64 = 24 << 20;
 
-/// What a flame graph is called, and what its widths stand for.
+/// The texts of a flame graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Labels<'a> {
-    /// The first line.
+    /// First line.
     pub title: &'a str,
-    /// The second.
+    /// Second line.
     pub subtitle: &'a str,
     /// The unit of the widths.
     pub unit: &'a str,
-    /// Draws differences: colours show more or less than before.
+    /// Draws differences: colours show increase and decrease.
     pub is_difference: bool,
 }
 
 impl<'a> Labels<'a> {
-    /// Those of traced calls; widths are nanoseconds.
+    /// Returns the labels of traced calls; widths are nanoseconds.
     #[must_use]
     pub fn of_calls(title: &'a str) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl<'a> Labels<'a> {
 /// Writes a flame graph.
 ///
 /// # Errors
-/// `out` cannot be written, or there is no stack at all.
+/// `out` cannot be written, or there are no stacks.
 pub fn write(
     stacks: &Stacks,
     labels: Labels<'_>,
@@ -66,7 +66,7 @@ pub fn write(
     flamegraph::from_lines(&mut options, lines.lines(), out).map_err(io::Error::other)
 }
 
-/// Lines of the stacks that are drawn, and the least share of a frame in percent. The share is none where only frames
+/// Returns the drawn stacks as lines, and the minimum share of a frame in percent. The share is `None` if only frames
 /// are missing that no graph draws.
 fn drawn(
     stacks: &Stacks,
@@ -94,16 +94,16 @@ fn drawn(
     }
 }
 
-/// Lines of stacks, for as long as there are not too many.
+/// Collects lines of stacks up to a limit.
 #[derive(Debug, Default)]
 struct Lines {
     is_difference: bool,
     least: u64,
     text: String,
-    /// Bytes of all paths, with or without a line.
+    /// Total length of all paths in bytes, with or without a line.
     bytes: u64,
-    /// Numbers too low for a line of their own. The next line gets them, which belongs to a frame above. So a frame is
-    /// wider by less than the narrowest one.
+    /// Numbers too low for a separate line. The next line gets them, which belongs to a caller. So a frame is wider
+    /// by less than the narrowest one.
     carried: [u64; 2],
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::stacks::{Shape, Side};
 
-    /// A chain of frames with long names, a microsecond each.
+    /// Creates a chain of frames with long names, a microsecond each.
     fn chain(depth: usize) -> Stacks {
         let mut stacks = Stacks::new(Shape {
             depth,

@@ -1,4 +1,4 @@
-//! One event per line, in the order of time, for programs; `docs/trace-files.md` has the schema.
+//! One event per line, in chronological order, for programs; `docs/trace-files.md` describes the format.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,7 @@ impl<'a> Jvm<'a> {
     }
 }
 
-/// One line per entry and exit.
+/// The line of an entry or exit.
 #[derive(Serialize)]
 struct Line<'a> {
     event: &'static str,
@@ -75,21 +75,21 @@ struct Line<'a> {
     stack: Option<serde_json::Value>,
 }
 
-/// The place where the task was handed over to which something belongs.
+/// The submission of the task that a call or event belongs to.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Submission {
     nanos: u64,
     thread: u64,
-    /// The entry of the innermost call there, if that is known.
+    /// Entry time of the innermost call at the submission, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     caller: Option<u64>,
-    /// Its thread, if it is another one: a task without calls handed the task over.
+    /// The caller's thread, if it differs: a task without calls submitted the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     caller_thread: Option<u64>,
 }
 
 impl Submission {
-    /// Of a submission by a call that is known.
+    /// Creates the line of a submission by a known call.
     pub fn of(submitted: &Submitted<CallId>) -> Self {
         let by = submitted.by;
         Self {
@@ -99,7 +99,7 @@ impl Submission {
         }
     }
 
-    /// Of a submission by something that is not known.
+    /// Creates the line of a submission without a known call.
     pub fn at(thread: u64, nanos: u64) -> Self {
         Self {
             nanos,
@@ -110,7 +110,7 @@ impl Submission {
     }
 }
 
-/// Finds the caller of the call that is entered; those of tasks alone are returned.
+/// Finds the submission of the call that is entered, if its caller is a task.
 pub(crate) fn submission(callers: &mut Callers<CallId>, call: &Call) -> Option<Submission> {
     let mut found = None;
     callers.enter(call, |caller| {
@@ -122,7 +122,7 @@ pub(crate) fn submission(callers: &mut Callers<CallId>, call: &Call) -> Option<S
     found
 }
 
-/// One line per event that a plugin asked for.
+/// The line of an event that a plugin requested.
 #[derive(Serialize)]
 struct MomentLine<'a> {
     event: &'static str,
@@ -182,14 +182,14 @@ fn line(
     line_of(trace, placed.call, side, out)
 }
 
-/// The entry or the end of a call.
+/// The entry or the exit of a call.
 pub(crate) struct Side {
     pub kind: EventKind,
-    /// Traced calls around it, if that is known.
+    /// Number of enclosing traced calls, if known.
     pub depth: Option<usize>,
-    /// The submission of the task whose outermost call it is.
+    /// The submission of the task, for the task's outermost call.
     pub submitted: Option<Submission>,
-    /// Whether its thread is virtual, if the trace does not say.
+    /// Set for a virtual thread, if the trace has no data about the thread.
     pub is_virtual: bool,
 }
 
@@ -252,7 +252,8 @@ pub(crate) fn line_of(
     )
 }
 
-/// The line of an event; `is_virtual` says whether its thread is virtual, if the trace does not.
+/// Creates the line of an event. `is_virtual` is set for a virtual thread and used if the trace has no data about the
+/// thread.
 pub(crate) fn moment_line(
     trace: &Trace,
     moment: &Moment,

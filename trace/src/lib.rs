@@ -1,27 +1,27 @@
-//! Turns event files into tables, flame graphs, time lines and JSON lines.
+//! Converts event files to tables, flame graphs, time lines and JSON lines.
 //!
-//! | module | makes |
+//! | module | output |
 //! |---|---|
 //! | [`summary`], [`table`], [`records`] | one row per method: calls, times, quantiles, errors; for people and for programs |
-//! | [`recording`] | of an event file the sums in memory and the single calls from disk, in the order of outputs |
+//! | [`recording`] | an event file with its sums in memory and its single calls on disk, in the order of outputs |
 //! | [`results`] | the tables of plugins, for people and for programs |
-//! | [`stacks`], [`flame`] | who called whom for how long, as folded stacks and as an SVG |
-//! | [`observed`] | what JVMs said of themselves: samples, contention, exceptions, collections |
-//! | [`losses`] | what is missing, and why |
+//! | [`stacks`], [`flame`] | callers and callees with their durations, as folded stacks and as an SVG |
+//! | [`observed`] | recorded events of JVMs: samples, contention, exceptions, collections |
+//! | [`losses`] | missing data and its causes |
 //! | [`numbers`] | numbers in texts |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
 //! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
-//! | [`stream`], [`rolling`], [`prometheus`] | the same lines as calls end, sums of intervals, metrics: while the trace goes on |
-//! | [`trees`], [`otlp`] | who called whom as calls end; spans and metrics for OpenTelemetry |
+//! | [`stream`], [`rolling`], [`prometheus`] | the same lines when calls end, sums of intervals, metrics: during the trace |
+//! | [`trees`], [`otlp`] | callers of calls when they end; spans and metrics for OpenTelemetry |
 //! | [`slow`] | the tree of each slow call, with waits and collections |
 //! | [`tasks`] | the calls that submitted what other threads run |
-//! | [`rates`], [`nesting`] | what happened in an interval by package, class, method, thread and caller |
+//! | [`rates`], [`nesting`] | calls in an interval by package, class, method, thread and caller |
 //!
-//! Sums are a function of [`probes::events::Trace`]; several traces (the JVMs of one build) are united.
-//! Files of single calls are written call by call ([`recording::Recording`]), with the same memory however many there are.
-//! What is made while a trace goes on takes it entry by entry ([`probes::events::Follower`]) and keeps no single calls, but for those that
-//! wait for their caller.
+//! Sums are computed from [`probes::events::Trace`]; several traces (the JVMs of one build) are united. Outputs of
+//! single calls are written call by call ([`recording::Recording`]), with constant memory. Outputs during a trace
+//! receive it entry by entry ([`probes::events::Follower`]). They keep only the single calls whose callers are not
+//! known yet.
 #![forbid(unsafe_code)]
 
 pub mod absent;

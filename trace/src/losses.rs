@@ -1,4 +1,4 @@
-//! What is missing in a trace, and why.
+//! Missing data of a trace, and its causes.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use probes::events::Lost;
 
 use crate::numbers::counted;
 
-/// Calls or values that are missing for one reason.
+/// A number of calls or values that are missing for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
     /// The field of [`Lost`].
     pub reason: &'static str,
-    /// How many.
+    /// Number of items.
     pub number: u64,
-    /// The missing thing: `call`, `value` or `wait`.
+    /// Kind of the missing items: `call`, `value` or `wait`.
     pub unit: &'static str,
-    /// Where it is missing.
+    /// The output that lacks the items.
     pub consequence: &'static str,
-    /// Why.
+    /// The cause as text.
     pub cause: &'static str,
 }
 
-/// As `7 calls: too many waited to be written`.
+/// Formats `7 calls: too many waited to be written`.
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", counted(self.number, self.unit), self.cause)
     }
 }
 
-/// Every reason, also those for which nothing is missing.
+/// Returns all reasons, including those with number 0.
 #[must_use]
 pub fn losses(lost: &Lost) -> [Loss; 7] {
     let not_single = "counted here, but not among the single calls";
@@ -91,12 +91,12 @@ pub fn losses(lost: &Lost) -> [Loss; 7] {
     ]
 }
 
-/// The reasons for which something is missing.
+/// Returns the reasons with a number above 0.
 pub fn present(lost: &Lost) -> impl Iterator<Item = Loss> {
     losses(lost).into_iter().filter(|loss| loss.number > 0)
 }
 
-/// How many calls are missing somewhere.
+/// Returns the number of calls that some output lacks.
 #[must_use]
 pub fn calls(lost: &Lost) -> u64 {
     let calls = losses(lost).into_iter().filter(|loss| loss.unit == "call");

@@ -1,4 +1,4 @@
-//! Display names of methods: `com.acme.Service.find`, with parameters where one name has several methods.
+//! Display names of methods: `com.acme.Service.find`, with parameters for overloaded methods.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -7,28 +7,28 @@ use jvms::descriptor::Parameters;
 use jvms::names;
 use probes::events::{SpanInfo, Trace};
 
-/// How each method is called.
+/// Chooses the display names of methods.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// By class and method: the descriptors.
+    /// The descriptors by class and method.
     descriptors: HashMap<(String, String), HashSet<String>>,
 }
 
-/// The name of a method in its parts.
+/// The parts of a method's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodName {
-    /// `com.acme.shop`; empty without one.
+    /// `com.acme.shop`; empty for the unnamed package.
     pub package: String,
     /// `Store`, `Store$Item`.
     pub class: String,
     /// `find`.
     pub method: String,
-    /// `(String, int[])` where another method has the same name; else empty.
+    /// `(String, int[])` for an overloaded method, else empty.
     pub parameters: String,
 }
 
 impl Names {
-    /// For the methods of these traces.
+    /// Collects the methods of these traces.
     #[must_use]
     pub fn of<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Self {
         let mut names = Self::default();
@@ -40,13 +40,13 @@ impl Names {
         names
     }
 
-    /// `com.acme.Service.find`, or `com.acme.Service.find(String, int)` if there is another `find` in that class.
+    /// Returns `com.acme.Service.find`, or `com.acme.Service.find(String, int)` if the class has another `find`.
     #[must_use]
     pub fn get(&self, span: &SpanInfo) -> String {
         self.method(span).to_string()
     }
 
-    /// The same in its parts.
+    /// Returns the parts of the name.
     #[must_use]
     pub fn method(&self, span: &SpanInfo) -> MethodName {
         let key = (span.class.clone(), span.method.clone());
@@ -75,8 +75,8 @@ impl fmt::Display for MethodName {
 }
 
 impl MethodName {
-    /// The name in at most `width` characters: packages are reduced to initials, outermost first, and left out, then
-    /// parameters; what is still too long loses its end.
+    /// Shortens the name to `width` characters. Packages are reduced to initials, outermost first, and then omitted,
+    /// then parameters; finally the end is cut.
     #[must_use]
     pub fn shortened(&self, width: usize) -> String {
         let fits = |text: &String| text.chars().count() <= width;
@@ -115,7 +115,7 @@ impl MethodName {
         format!("{start}…")
     }
 
-    /// Class and method.
+    /// Returns class and method.
     #[must_use]
     pub fn shortest(&self) -> String {
         let parameters = if self.parameters.len() > "()".len() {
@@ -127,16 +127,16 @@ impl MethodName {
     }
 }
 
-/// `com.acme.Service` of `com/acme/Service`.
+/// Returns `com.acme.Service` for `com/acme/Service`.
 #[must_use]
 pub fn class(internal: &str) -> String {
     printable(&names::binary(internal))
 }
 
-/// Longest command line shown, in characters.
+/// Maximum length of a displayed command line, in characters.
 const LONGEST_COMMAND: usize = 90;
 
-/// A command line for display: without the agents that observe it, and shortened.
+/// Formats a command line for display: without observing agents, and shortened.
 #[must_use]
 pub fn command(line: &str) -> String {
     let words = line
@@ -151,13 +151,13 @@ pub fn command(line: &str) -> String {
     format!("{start}…")
 }
 
-/// A name for display: names in class files may hold almost any character.
+/// Escapes a name for display: names in class files may contain almost any character.
 #[must_use]
 pub fn printable(text: &str) -> String {
     escape::line(text).into_owned()
 }
 
-/// `(String, int[])` of a descriptor: classes without their packages.
+/// Formats the parameters of a descriptor as `(String, int[])`, with simple class names.
 fn parameters(descriptor: &str) -> String {
     let simple = |name: &str| printable(names::without_package(name));
     let types = Parameters::of(descriptor.as_bytes());

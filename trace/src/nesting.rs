@@ -1,52 +1,52 @@
-//! Who called whom, and what each thread did, from calls in the order of their ends.
+//! Computes callers and the sums of each thread from calls in the order of their ends.
 
 use std::collections::{BTreeMap, HashMap};
 
 use probes::events::{Call, Outcome};
 
-/// Calls whose caller is awaited, at most: of one thread, and of all.
+/// Maximum numbers of calls that wait for their caller: for one thread, and in total.
 const WAITING: usize = 1 << 15;
 const WAITING_IN_ALL: usize = 1 << 19;
-/// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
+/// Time after the end of a call when its open caller must have been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
 
-/// Finds callers and own times of calls as they end. Holds what ended in the last seconds, and nothing else.
+/// Finds callers and self times of calls when they end. Stores only the calls of the last seconds.
 #[derive(Debug, Default)]
 pub struct Nesting {
     threads: HashMap<u64, Thread>,
-    /// Sums by thread since they were last taken.
+    /// Sums by thread since the last [`take_sums`](Self::take_sums).
     by_thread: ByThread,
-    /// Sums by called and calling span.
+    /// Sums by callee and caller span.
     by_caller: ByCaller,
     /// The latest end of a call.
     now: u64,
-    /// Calls whose caller is awaited.
+    /// Number of calls that wait for their caller.
     waiting: usize,
 }
 
 /// Sums by Java's thread id. All virtual threads share the key `None`.
 pub type ByThread = HashMap<Option<u64>, CallSums>;
-/// Sums by called and calling span.
+/// Sums by callee and caller span.
 pub type ByCaller = HashMap<(u32, Option<u32>), CallSums>;
 
 /// Sums of calls; times are nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallSums {
-    /// Calls that ended.
+    /// Number of completed calls.
     pub calls: u64,
-    /// Those that ended by an exception.
+    /// Number of calls that ended by an exception.
     pub errors: u64,
     /// Time from entry to end.
     pub total: u64,
-    /// The same without the traced methods that were called.
+    /// Time without the traced callees.
     pub own: u64,
 }
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// Calls that ended and whose caller has not, by end.
+    /// Completed calls whose caller has not ended, ordered by end.
     ended: Vec<Ended>,
-    /// Calls that were seen open: their spans by begin.
+    /// Spans of the calls that were seen open, by start.
     open: BTreeMap<u64, u32>,
 }
 
@@ -59,7 +59,7 @@ struct Ended {
 }
 
 impl CallSums {
-    /// Adds another's calls.
+    /// Adds other sums.
     pub fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.errors += other.errors;
@@ -69,7 +69,7 @@ impl CallSums {
 }
 
 impl Nesting {
-    /// Adds a call as it ends, or is seen open, and whether its thread is virtual.
+    /// Adds a call when it ends or is seen open; `is_virtual` is set for a virtual thread.
     pub fn take(&mut self, call: &Call, is_virtual: bool) {
         self.now = self.now.max(call.end);
         let thread = self.threads.entry(call.thread).or_default();
@@ -119,13 +119,14 @@ impl Nesting {
             .retain(|_, thread| !thread.ended.is_empty() || !thread.open.is_empty());
     }
 
-    /// Forgets everything.
+    /// Discards all data.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// The sums since the last time, by thread and by called and calling span (none: no traced method). A call whose
-    /// caller is open is in them after three seconds, as that caller's if it has been seen.
+    /// Returns the sums since the last call, by thread, and by callee and caller span (`None` without a traced
+    /// caller). A call with an open caller is included after three seconds, and counts for that caller if it was
+    /// seen.
     pub fn take_sums(&mut self) -> (ByThread, ByCaller) {
         let settled = self.now.saturating_sub(SEEN_OPEN);
         for thread in self.threads.values_mut() {
@@ -139,7 +140,7 @@ impl Nesting {
     }
 }
 
-/// Counts calls as called by the innermost call around them that was seen open; how many those are.
+/// Counts calls as callees of the innermost enclosing call that was seen open; returns their number.
 fn settle(
     ended: impl Iterator<Item = Ended>,
     open: &BTreeMap<u64, u32>,
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// `1(2(3), 3)`, then `3` in an open `9`.
+    /// The calls are `1(2(3), 3)`, then `3` in an open `9`.
     #[test]
     fn callers_and_own_times_are_found_as_calls_end() {
         let mut nesting = Nesting::default();

@@ -1,6 +1,6 @@
-//! Numbers in texts.
+//! Formats numbers.
 
-/// `1,234,567`.
+/// Formats `1,234,567`.
 #[must_use]
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -14,7 +14,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Formats seconds: one decimal, below a tenth three.
+/// Formats seconds: one decimal, three below a tenth.
 #[must_use]
 pub fn seconds(value: f64) -> String {
     match value < 0.1 {
@@ -23,7 +23,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// `1 call`, `2 calls`, `3 classes`, `14,000 methods`.
+/// Formats `1 call`, `2 calls`, `3 classes`, `14,000 methods`.
 #[must_use]
 pub fn counted(number: impl TryInto<u64>, what: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);

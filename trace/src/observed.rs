@@ -1,10 +1,10 @@
-//! What a JVM said of itself: samples of threads and allocations, contention, exceptions and collections.
+//! Recorded events of a JVM: samples of threads and allocations, contention, exceptions and collections.
 //!
-//! | module | makes |
+//! | module | output |
 //! |---|---|
-//! | [`table`] | tables, for people |
-//! | [`folded`] | folded stacks, of which flame graphs are made |
-//! | [`pprof`] | a profile for `go tool pprof` and its kin |
+//! | [`table`] | tables, as text |
+//! | [`folded`] | folded stacks, the input of flame graphs |
+//! | [`pprof`] | a profile for `go tool pprof` and compatible viewers |
 //! | [`jfr`] | a recording of JDK Flight Recorder |
 //! | [`perfetto`] | a time line of single events |
 //! | [`json_lines`] | one row per line, for programs |

@@ -1,7 +1,7 @@
 //! OpenTelemetry's protocol (OTLP): single calls as spans, sums as metrics.
 //!
-//! Spans come in the order in which their callers become known ([`crate::trees`]). Their ids follow from the JVM, the
-//! thread and the start of the call, so a call is named before the one that made it is sent.
+//! Spans are sent once their callers are known ([`crate::trees`]). Their ids are computed from the JVM, the thread
+//! and the start of the call. So a call can refer to its caller before the caller is sent.
 
 mod attributes;
 mod metrics;

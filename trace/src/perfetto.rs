@@ -1,8 +1,8 @@
 //! Chrome's trace format: a time line of every call, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! One complete event (`ph` = `X`) per call, `ts` and `dur` in microseconds, an instant (`ph` = `i`) per event, and an arrow
-//! (`ph` = `s` and `f`) per outermost call of a task;
-//! processes and threads have names.
+//! The file has a complete event (`ph` = `X`) for each call, with `ts` and `dur` in microseconds, and an instant
+//! (`ph` = `i`) for each event. It has an arrow (`ph` = `s` and `f`) for each outermost call of a task. Processes and
+//! threads have names.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use crate::summary::Gap;
 use crate::tasks::{Caller, Callers};
 use crate::values::{captured, parameter, shown, stack, values};
 
-/// Unnamed threads of which it is known that they were described, at most.
+/// Maximum number of unnamed threads remembered as described.
 const MOST_DESCRIBED: usize = 1 << 20;
 
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct Instant<'a> {
     name: &'a str,
     cat: &'a str,
     ph: &'static str,
-    /// It belongs to the thread.
+    /// The scope: the thread.
     s: &'static str,
     ts: f64,
     pid: u32,
@@ -54,9 +54,9 @@ struct Instant<'a> {
 struct Flow {
     name: &'static str,
     cat: &'static str,
-    /// `s` where it begins, `f` where it ends.
+    /// `s` at the start, `f` at the end.
     ph: &'static str,
-    /// It ends at the call around its time.
+    /// The arrow ends at the enclosing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
     id: u64,
@@ -65,7 +65,7 @@ struct Flow {
     tid: u64,
 }
 
-/// Writes the traces; of several JVMs the clocks are set by their start, to the millisecond.
+/// Writes the traces. Start times align the clocks of several JVMs, to the millisecond.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -113,7 +113,7 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
     events.out.write_all(b"\n]}\n")
 }
 
-/// Writes arrows from submissions of tasks to their outermost calls, numbered from a number on. Returns the next number.
+/// Writes arrows from submissions of tasks to their outermost calls, with ascending numbers. Returns the next number.
 fn flows<W: Write + ?Sized>(
     recording: &Recording,
     offset: u64,
@@ -164,7 +164,7 @@ struct Events<'w, W: ?Sized> {
 }
 
 impl<W: Write + ?Sized> Events<'_, W> {
-    /// One event on a line of its own.
+    /// Writes one event as a line.
     fn put(&mut self, event: &impl Serialize) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.first) {
             b"\n"
@@ -176,7 +176,7 @@ impl<W: Write + ?Sized> Events<'_, W> {
     }
 }
 
-/// An event: by the name of its table, else by that of its method and its line.
+/// Writes an event, named by its table or else by its method and line.
 fn instant<W: Write + ?Sized>(
     trace: &Trace,
     moment: &Moment,
@@ -211,7 +211,7 @@ fn instant<W: Write + ?Sized>(
     })
 }
 
-/// Names of process and threads.
+/// Writes the names of process and threads.
 fn describe<W: Write + ?Sized>(trace: &Trace, events: &mut Events<'_, W>) -> io::Result<()> {
     let pid = trace.meta.pid;
     let name = match trace.meta.command.as_str() {
@@ -232,15 +232,15 @@ fn describe<W: Write + ?Sized>(trace: &Trace, events: &mut Events<'_, W>) -> io:
     Ok(())
 }
 
-/// Threads that have no name of their own, as most virtual ones.
+/// Threads without a name, such as most virtual threads.
 #[derive(Debug, Default)]
 struct Unnamed {
-    /// Those that were described last; they may be millions in all.
+    /// The latest described ones; a program may have millions.
     described: HashSet<u64>,
 }
 
 impl Unnamed {
-    /// Names a thread that the trace has no name of, once, or a few times of very many.
+    /// Names a thread without a name in the trace, once, or a few times if there are very many.
     fn describe<W: Write + ?Sized>(
         &mut self,
         trace: &Trace,
@@ -260,7 +260,7 @@ impl Unnamed {
     }
 }
 
-/// Coroutines and most virtual threads have no name.
+/// Names a thread; coroutines and most virtual threads have no name of their own.
 pub(crate) fn thread_name(name: &str, is_virtual: bool, id: u64) -> String {
     if let Some(number) = id.checked_sub(FIRST_COROUTINE) {
         return format!("coroutine-{number}");

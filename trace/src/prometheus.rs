@@ -1,4 +1,4 @@
-//! The sums in Prometheus' text format (version 0.0.4), for its node exporter's text files and whoever scrapes.
+//! The sums in Prometheus' text format (version 0.0.4), for text files of its node exporter and for scraping.
 
 use std::io::{self, Write};
 
@@ -7,14 +7,14 @@ use probes::events::{Aggregate, Trace};
 use crate::losses::losses;
 use crate::summary::{Order, Row, Summary};
 
-/// Durations of the histogram's buckets end below these powers of two of nanoseconds: 1 µs to 69 s.
+/// Upper bounds of the histogram's buckets as powers of two of nanoseconds: 1 µs to 69 s.
 pub(crate) const POWERS: [u32; 14] = [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36];
 
-/// A family of metrics with one value for each method.
+/// A metric family with one value for each method.
 struct Family {
     name: &'static str,
     help: &'static str,
-    /// The value as text; none where the method has none.
+    /// The value as text; `None` if the method has none.
     value: fn(&Row) -> Option<String>,
 }
 
@@ -41,7 +41,7 @@ const FAMILIES: [Family; 4] = [
     },
 ];
 
-/// Writes what each JVM has summed up since its start or last reset; of several loaders' classes of one name together.
+/// Writes the sums of each JVM since its start or last reset. Classes of one name in several loaders are summed up.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -103,7 +103,7 @@ fn histogram(
     writeln!(out, "{name}_count{{{labels}}} {all}")
 }
 
-/// What is missing in the numbers above and in single calls.
+/// Writes the numbers of items missing above and in single calls.
 fn lost(summaries: &[(u32, Summary)], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let name = "classhook_lost_total";
     head(
@@ -138,7 +138,7 @@ fn labels(pid: u32, row: &Row) -> String {
     format!("pid=\"{pid}\",class=\"{class}\",method=\"{method}\",descriptor=\"{descriptor}\"")
 }
 
-/// A label's value as the format wants it.
+/// Escapes a label value.
 fn escaped(text: &str) -> String {
     let escape = |char| match char {
         '\\' => "\\\\".to_owned(),
@@ -149,7 +149,7 @@ fn escaped(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Nanoseconds as seconds, exactly.
+/// Formats nanoseconds as exact seconds.
 fn seconds(nanos: u64) -> String {
     let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     match fraction {

@@ -1,4 +1,4 @@
-//! What happened in an interval, by package, class, method or thread, or by caller.
+//! Calls in an interval, by package, class, method or thread, or by caller.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::nesting::CallSums;
 use crate::perfetto::thread_name;
 use crate::summary::{Order, Row, Summary};
 
-/// What a row stands for.
+/// The item that a row describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Group {
     /// A package.
@@ -18,11 +18,11 @@ pub enum Group {
     /// A method.
     #[default]
     Method,
-    /// A thread; virtual threads are one row.
+    /// A thread; all virtual threads share a row.
     Thread,
 }
 
-/// A method by the names of its class, itself and its descriptor.
+/// A method identified by class, name and descriptor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodId {
     /// `com.acme.Store$Item`.
@@ -33,7 +33,7 @@ pub struct MethodId {
     pub descriptor: String,
 }
 
-/// What a row can be opened by.
+/// The details that a row can be opened to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
     /// Classes of this package.
@@ -42,52 +42,52 @@ pub enum Key {
     Class(String),
     /// Callers of this method.
     Method(MethodId),
-    /// Nothing.
+    /// No details.
     Thread,
 }
 
 /// One row. Times are nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rate {
-    /// Shown.
+    /// Displayed name.
     pub name: String,
-    /// What it stands for.
+    /// The item and its details.
     pub key: Key,
-    /// Calls that ended in the interval.
+    /// Completed calls in the interval.
     pub calls: u64,
-    /// Those that ended by an exception; none if they are only counted.
+    /// Calls that ended by an exception; `None` in count mode.
     pub errors: Option<u64>,
-    /// Time in the methods themselves.
+    /// Self time of the methods.
     pub own: Option<u64>,
-    /// Time from entry to end; none where calls would be counted within one another.
+    /// Time from entry to end; `None` if nested calls would count twice.
     pub total: Option<u64>,
     /// Average time from entry to end.
     pub mean: Option<u64>,
-    /// 99 of 100 calls took no longer.
+    /// 99th percentile of the time from entry to end.
     pub p99: Option<u64>,
 }
 
-/// What happened in an interval.
+/// The calls in an interval.
 #[derive(Debug, Clone, Default)]
 pub struct Interval {
-    /// Its length.
+    /// Length in seconds.
     pub seconds: f64,
-    /// The methods that were called.
+    /// The methods with calls.
     pub methods: Vec<Row>,
-    /// How many methods are traced, called or not.
+    /// Number of traced methods, called or not.
     pub traced: usize,
     /// Sums by thread, if single calls are recorded.
     pub threads: Vec<(ThreadInfo, CallSums)>,
-    /// Sums by method and its caller, if single calls are recorded.
+    /// Sums by method and caller, if single calls are recorded.
     pub callers: Vec<(MethodId, Option<MethodId>, CallSums)>,
-    /// What was lost since the start.
+    /// The losses since the start.
     pub lost: Lost,
-    /// What could not be written, as text.
+    /// Descriptions of data that could not be written.
     pub incomplete: Vec<String>,
 }
 
 impl Interval {
-    /// Of the sums that each JVM added; without threads and callers.
+    /// Computes the interval from the sums that each JVM added; without threads and callers.
     #[must_use]
     pub fn of(added: &[Trace], seconds: f64) -> Self {
         let summary = Summary::of(added, Order::Calls);
@@ -100,7 +100,7 @@ impl Interval {
         }
     }
 
-    /// The rows of a group, in no order.
+    /// Returns the rows of a group, unordered.
     #[must_use]
     pub fn rows(&self, group: Group) -> Vec<Rate> {
         let package = |row: &Row| match row.name.package.as_str() {
@@ -115,7 +115,7 @@ impl Interval {
         }
     }
 
-    /// The callers of a method, in no order.
+    /// Returns the callers of a method, unordered.
     #[must_use]
     pub fn callers(&self, method: &MethodId) -> Vec<Rate> {
         let of_it = self.callers.iter().filter(|(called, ..)| called == method);

@@ -1,4 +1,4 @@
-//! An event file of which the sums are in memory and the single calls on disk, sorted when they are first asked for.
+//! An event file with its sums in memory and its single calls on disk, sorted on demand.
 
 mod by_time;
 mod scratch;
@@ -18,34 +18,34 @@ use by_time::{MOMENT, Sides};
 pub use scratch::Scratch;
 use sort::{Sorted, Sorter, varint};
 
-/// Calls of so many nanoseconds are known as open before they end.
+/// Calls of at least this many nanoseconds are known as open before they end.
 const LONG: u64 = 1_000_000_000;
 
-/// What one JVM recorded.
+/// The recorded data of one JVM.
 #[derive(Debug)]
 pub struct Recording {
-    /// Everything but single calls and events.
+    /// All data except single calls and events.
     pub trace: Trace,
     file: Arc<EventFile>,
     scratch: Scratch,
     sorted: OnceLock<Singles>,
-    /// Tasks that an output could not follow.
+    /// Number of tasks that an output could not follow.
     lost_tasks: AtomicU64,
 }
 
-/// Single calls and events in the order of outputs.
+/// Single calls and events, sorted for outputs.
 #[derive(Debug)]
 struct Singles {
-    /// By thread and start. The last record of a call that comes several times is the first of them.
+    /// By thread and start. Among several records of a call, the last one comes first.
     calls: Sorted,
     /// By time and thread.
     moments: Sorted,
-    /// Waits, by their end, and steps of tasks, by time and thread.
+    /// Waits by end, and task steps by time and thread.
     aside: Sorted,
 }
 
 impl Singles {
-    /// Gives each call once, by thread and start: without the records of an earlier time, when it was seen open.
+    /// Passes each call on once, by thread and start, without earlier records of an open call.
     fn each_call(&self, mut take: impl FnMut(u64, u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut last = None;
         self.calls.each(&mut |[thread, start, _], stored| {
@@ -58,38 +58,38 @@ impl Singles {
     }
 }
 
-/// A call with its place among the others of its thread.
+/// A call and its depth on the thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed<'a> {
     /// The call.
     pub call: &'a Call,
-    /// Whether its thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
-    /// Calls of this thread that are open around it.
+    /// Number of enclosing open calls of this thread.
     pub depth: usize,
 }
 
-/// Takes the time, thread, place and stored bytes of an event.
+/// Receives time, thread, place and stored bytes of an event.
 pub(crate) type TakeStored<'t> = dyn FnMut(u64, u64, u32, &[u8]) -> io::Result<()> + 't;
 
-/// What happened at one time.
+/// An item at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Happening<'a> {
     /// A call was entered.
     Entry(Placed<'a>),
     /// A call ended.
     End(Placed<'a>),
-    /// An event, and whether its thread is virtual.
+    /// An event; the flag is set for a virtual thread.
     Moment(&'a Moment, bool),
     /// A step of a task.
     Step(&'a TaskStep),
 }
 
-/// An event of a thread that ended.
+/// An item that ended on a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended<'a> {
-    /// A call, and whether its thread is virtual. One that never ended comes at its begin; one that lasted for long comes as
-    /// an open one then, and once more at its end.
+    /// A call; the flag is set for a virtual thread. A call that never ended comes at its start. A long call comes at
+    /// its start as an open one, and again at its end.
     Call(&'a Call, bool),
     /// A wait or a collection.
     Wait(Wait),
@@ -98,7 +98,7 @@ pub enum Ended<'a> {
 }
 
 impl Recording {
-    /// Reads an event file; what is sorted of it later is put away in `scratch`.
+    /// Reads an event file; `scratch` receives the sorted data later.
     ///
     /// # Errors
     /// See [`SnapshotError`].
@@ -113,29 +113,29 @@ impl Recording {
         })
     }
 
-    /// Keeps the spans and places that are wanted, and what was recorded there.
+    /// Keeps only the wanted spans and places, and their data.
     pub fn retain(&mut self, is_wanted: impl Fn(&SpanInfo) -> bool) {
         self.trace.retain(is_wanted);
         self.sorted = OnceLock::new();
     }
 
-    /// Notes how many tasks an output could not follow.
+    /// Notes the number of tasks that an output could not follow.
     pub fn lose_tasks(&self, count: u64) {
         self.lost_tasks.fetch_max(count, Ordering::Relaxed);
     }
 
-    /// The number of tasks that some output could not follow, because too many waited at once.
+    /// Returns the number of tasks that an output could not follow, because too many waited at once.
     #[must_use]
     pub fn lost_tasks(&self) -> u64 {
         self.lost_tasks.load(Ordering::Relaxed)
     }
 
-    /// The file, which restores what was stored of it.
+    /// Returns the file, which restores stored calls and events.
     pub(crate) fn file(&self) -> &Arc<EventFile> {
         &self.file
     }
 
-    /// Where more can be sorted.
+    /// Returns the storage for sorting.
     pub(crate) fn scratch(&self) -> &Scratch {
         &self.scratch
     }
@@ -165,7 +165,7 @@ impl Recording {
                 true if self.is_aside(stored.span) => {
                     aside.push([start, thread, 0], |out| stored.write(out))
                 }
-                // A call seen open may be written again when it ends: the later record counts.
+                // A call seen open may be written again when it ends: the later record replaces the earlier one.
                 false if self.trace.spans.contains_key(&stored.span) => {
                     let (open, end) = (u64::from(stored.is_open()), u64::MAX / 2 - stored.end / 2);
                     calls.push([thread, start, open << 63 | end], |out| stored.write(out))
@@ -185,13 +185,13 @@ impl Recording {
         self.trace.waits.contains_key(&place) || self.trace.tasks.contains_key(&place)
     }
 
-    /// Hands over each call once, by thread and start.
+    /// Passes each call on once, by thread and start.
     ///
     /// # Errors
-    /// If calls cannot be read or sorted, and those of `take`.
+    /// If calls cannot be read or sorted, and errors of `take`.
     pub fn each_call(&self, take: &mut dyn FnMut(Placed<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut last = None;
-        let mut open: Vec<u64> = Vec::new(); // ends of calls around the next one
+        let mut open: Vec<u64> = Vec::new(); // ends of the calls around the next one
         self.sorted()?.each_call(|thread, start, stored| {
             if last.replace(thread) != Some(thread) {
                 open.clear();
@@ -208,10 +208,10 @@ impl Recording {
         })
     }
 
-    /// Hands over each event, and whether its thread is virtual, by time.
+    /// Passes each event on, by time; the flag is set for a virtual thread.
     ///
     /// # Errors
-    /// If events cannot be read or sorted, and those of `take`.
+    /// If events cannot be read or sorted, and errors of `take`.
     pub fn each_moment(
         &self,
         take: &mut dyn FnMut(&Moment, bool) -> io::Result<()>,
@@ -224,7 +224,7 @@ impl Recording {
             })
     }
 
-    /// Hands over the time, thread, place and stored bytes of each event, by time.
+    /// Passes time, thread, place and stored bytes of each event on, by time.
     ///
     /// # Errors
     /// As [`Recording::each_moment`].
@@ -234,10 +234,10 @@ impl Recording {
             .each(&mut |[nanos, thread, _], stored| take(nanos, thread, place_of(stored), stored))
     }
 
-    /// Hands over entries, if `with_ends` ends of calls, events, and steps of tasks, in the order of time.
+    /// Passes on entries, with `with_ends` ends of calls, events, and task steps, in chronological order.
     ///
     /// # Errors
-    /// If they cannot be read or sorted, and those of `take`.
+    /// If they cannot be read or sorted, and errors of `take`.
     pub fn each_happening(
         &self,
         with_ends: bool,
@@ -284,10 +284,10 @@ impl Recording {
         })
     }
 
-    /// Hands over calls, waits and steps of tasks in the order of their ends, each with its time.
+    /// Passes calls, waits and task steps on in the order of their ends, each with its time.
     ///
     /// # Errors
-    /// If they cannot be read or sorted, and those of `take`.
+    /// If they cannot be read or sorted, and errors of `take`.
     pub fn each_end(
         &self,
         take: &mut dyn FnMut(u64, Ended<'_>) -> io::Result<()>,
@@ -334,7 +334,7 @@ impl Recording {
         })
     }
 
-    /// Hands over the entry or the end of a call that was sorted.
+    /// Passes on the sorted entry or end of a call.
     fn take_side(
         &self,
         thread: u64,
@@ -358,7 +358,7 @@ impl Recording {
     }
 }
 
-/// The place of an event that was stored.
+/// Returns the place of a stored event.
 fn place_of(stored: &[u8]) -> u32 {
     let place = varint(stored, &mut 0).unwrap_or_default();
     u32::try_from(place).unwrap_or(u32::MAX)
@@ -376,7 +376,7 @@ fn restored_call(
     }
 }
 
-/// An event of what was stored of it, and whether its thread is virtual.
+/// Restores a stored event; the flag is set for a virtual thread.
 pub(crate) fn restored_moment(
     file: &EventFile,
     thread: u64,

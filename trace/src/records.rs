@@ -1,4 +1,4 @@
-//! The rows of the summary for programs: as CSV and as JSON. Times are nanoseconds.
+//! The rows of the summary for programs, as CSV and JSON. Times are nanoseconds.
 
 use std::io::{self, Write};
 
@@ -11,17 +11,17 @@ use crate::summary::{Row, Summary};
 #[derive(Serialize)]
 struct Table<'a> {
     methods: Vec<Method<'a>>,
-    /// Methods that were traced, called or not.
+    /// Number of traced methods, called or not.
     traced: usize,
-    /// Calls that had not ended; in no row.
+    /// Number of calls that had not ended; in no row.
     open: u64,
-    /// Calls that ended after the last sums; in no row.
+    /// Number of calls that ended after the last sums; in no row.
     unsummed: u64,
     lost: &'a Lost,
     incomplete: Vec<Missing<'a>>,
 }
 
-/// One method. Without times if it was only counted.
+/// One method; without times in count mode.
 #[derive(Serialize)]
 struct Method<'a> {
     class: &'a str,
@@ -68,7 +68,7 @@ impl<'a> Method<'a> {
     }
 }
 
-/// Writes every row, and what is in none, as one JSON object.
+/// Writes every row, and the data outside rows, as one JSON object.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -124,7 +124,7 @@ pub fn write_csv(summary: &Summary, out: &mut (impl Write + ?Sized)) -> io::Resu
     Ok(())
 }
 
-/// Quotes what would break a row.
+/// Quotes a field that would break the row.
 fn field(text: &str) -> String {
     if text.contains(['"', ',']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,4 +1,4 @@
-//! The tables of plugins: rows whose counts and times were recorded by probes that plugins gave a row to, and events.
+//! The tables of plugins: rows with the counts and times of probes that belong to a row, and events.
 
 mod computed;
 mod events;
@@ -23,18 +23,18 @@ pub use events::EventTable;
 pub use html::write as write_html;
 pub use rows::{EventRow, EventRows};
 
-/// A table of one plugin, of all JVMs together.
+/// A table of one plugin, united over all JVMs.
 #[derive(Debug, Clone)]
 pub enum Table {
     /// Counts and times.
     Sums(SumTable),
     /// Events.
     Events(EventTable),
-    /// What the plugin computed of the others.
+    /// Rows that the plugin computed from other tables.
     Computed(ComputedTable),
-    /// A plugin that was to compute tables, and why there are none.
+    /// A plugin that failed to compute its tables.
     NotComputed {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
         /// The cause.
         cause: String,
@@ -44,13 +44,13 @@ pub enum Table {
 /// Counts and times of one table of a plugin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumTable {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// The table's own name.
+    /// Name of the table.
     pub name: String,
     /// The columns of the key.
     pub columns: Vec<Column>,
-    /// Its rows, those with the most time and then the highest count first.
+    /// The rows, ordered by descending time and then count.
     pub rows: Vec<Row>,
 }
 
@@ -59,9 +59,9 @@ pub struct SumTable {
 pub struct Row {
     /// The key: one text for each column.
     pub cells: Vec<String>,
-    /// Calls and counts.
+    /// Number of calls or counts.
     pub count: u64,
-    /// Times and errors; none if it was only counted.
+    /// Times and errors; `None` in count mode.
     pub sums: Option<Aggregate>,
 }
 
@@ -105,7 +105,7 @@ const MEASURES: [Measure; 6] = [
     },
 ];
 
-/// The tables of all plugins. A table whose columns changed while it was recorded is several.
+/// Collects the tables of all plugins. A table whose columns changed during the recording becomes several.
 ///
 /// # Errors
 /// If events cannot be read or sorted.
@@ -115,7 +115,7 @@ pub fn of(recordings: &[Recording]) -> io::Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// The tables of counts and times.
+/// Collects the tables of counts and times.
 fn sums<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Vec<Table> {
     type Key<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
     let mut tables: BTreeMap<Key<'_>, BTreeMap<&[String], Row>> = BTreeMap::new();
@@ -147,7 +147,7 @@ fn sums<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Vec<Table> {
 }
 
 impl Table {
-    /// `PLUGIN-TABLE`, without letters that mean something in a path.
+    /// Returns `PLUGIN-TABLE`, without characters that are special in paths.
     #[must_use]
     pub fn file_name(&self) -> String {
         let (plugin, name) = (self.plugin(), self.name());
@@ -156,7 +156,7 @@ impl Table {
         name.replace(|letter| !plain(letter), "_")
     }
 
-    /// The plugin.
+    /// Returns the name of the plugin.
     #[must_use]
     pub fn plugin(&self) -> &str {
         match self {
@@ -167,7 +167,7 @@ impl Table {
         }
     }
 
-    /// The table's own name.
+    /// Returns the name of the table.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -178,19 +178,19 @@ impl Table {
         }
     }
 
-    /// Whether there are rows to write, or could be.
+    /// Checks whether this is a table, possibly without rows.
     #[must_use]
     pub fn is_table(&self) -> bool {
         !matches!(self, Self::NotComputed { .. })
     }
 
-    /// Whether it is there for other tables to be computed of: its name begins with `_`.
+    /// Checks whether the table only serves as input of other tables: its name begins with `_`.
     #[must_use]
     pub fn is_helper(&self) -> bool {
         self.is_table() && self.name().starts_with('_')
     }
 
-    /// Writes a heading, titles, and at most `most` rows, for people.
+    /// Writes a heading, titles, and at most `most` rows as text.
     ///
     /// # Errors
     /// If `out` cannot be written; so for all functions.
@@ -198,7 +198,7 @@ impl Table {
         self.sheet(most)?.write(out)
     }
 
-    /// What people see of it: at most `most` rows.
+    /// Returns the displayed form, with at most `most` rows.
     fn sheet(&self, most: usize) -> io::Result<Sheet> {
         Ok(match self {
             Self::Sums(table) => table.sheet(most),
@@ -225,7 +225,7 @@ impl Table {
         }
     }
 
-    /// Writes each row as a JSON object in a line; times are nanoseconds.
+    /// Writes each row as a JSON object on a line; times are nanoseconds.
     #[expect(clippy::missing_errors_doc, reason = "said of all of them above")]
     pub fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
@@ -261,20 +261,20 @@ impl Row {
         }
     }
 
-    /// The value of a column that the agent fills, if the row was timed.
+    /// Returns the value of a measured column, if the row has times.
     fn measured(&self, measure: &Measure) -> Option<u64> {
         self.sums.as_ref().map(measure.value)
     }
 }
 
 impl SumTable {
-    /// The columns that the agent fills.
+    /// Returns the columns that the agent fills.
     fn measures(&self) -> &'static [Measure] {
         let is_timed = self.rows.iter().any(|row| row.sums.is_some());
         if is_timed { &MEASURES } else { &[] }
     }
 
-    /// At most `most` rows, for people.
+    /// Returns the displayed form, with at most `most` rows.
     fn sheet(&self, most: usize) -> Sheet {
         let measures = self.measures();
         let filled = measures.iter().map(|measure| measure.title);
@@ -295,7 +295,7 @@ impl SumTable {
         }
     }
 
-    /// A row for people.
+    /// Formats a row as text.
     fn cells(&self, row: &Row, measures: &[Measure]) -> Vec<Cell> {
         let keys = key_cells(&row.cells, &self.columns);
         let count = Cell::number(row.count, row.count.to_string());
@@ -326,7 +326,7 @@ impl SumTable {
         Ok(())
     }
 
-    /// Writes each row as a JSON object in a line; times are nanoseconds.
+    /// Writes each row as a JSON object on a line; times are nanoseconds.
     fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.rows {
             let mut key = Map::new();

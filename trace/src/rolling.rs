@@ -1,25 +1,25 @@
-//! The sums of a JVM while its event file grows, and what was added to them since the last look.
+//! The sums of a JVM while its event file grows, and their increase since the last look.
 
 use std::collections::BTreeMap;
 
 use probes::events::{Aggregate, Entry, Lost, Trace};
 
-/// Milliseconds until the agent has written the sums of a call: it writes once a second.
+/// Time until the agent has written the sums of a call, in milliseconds: it writes once a second.
 const SETTLED_MS: u64 = 1_500;
 
-/// What is known of one JVM so far; its single calls are not kept.
+/// The current data of one JVM, without single calls.
 #[derive(Debug, Clone, Default)]
 pub struct Rolling {
     now: Trace,
     /// The sums at the last look.
     before: Sums,
-    /// Milliseconds since 1970 until which everything was looked at, or when recording began.
+    /// Time up to which the data was looked at, or start of the recording: milliseconds since 1970.
     before_ms: u64,
-    /// The latest sums that were looked at.
+    /// Time of the latest sums that were looked at.
     seen_ms: u64,
-    /// When the latest sums were written.
+    /// Time at which the latest sums were written.
     sums_ms: u64,
-    /// There are sums whose time has not come yet.
+    /// Set if sums were read whose time record is missing.
     fresh: bool,
 }
 
@@ -31,7 +31,7 @@ struct Sums {
 }
 
 impl Rolling {
-    /// Of a trace that began then, in milliseconds since 1970, or when the agent did if that was later.
+    /// Starts at this time in milliseconds since 1970, or at the start of the agent if that is later.
     #[must_use]
     pub fn new(begun_ms: u64) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Rolling {
         }
     }
 
-    /// Adds an entry of the event file; calls are left out.
+    /// Adds an entry of the event file; calls are ignored.
     pub fn take(&mut self, entry: Entry) {
         match entry {
             Entry::Call(..) | Entry::Moment(..) => return,
@@ -57,21 +57,21 @@ impl Rolling {
         self.now.take_summed(entry);
     }
 
-    /// Everything so far, without single calls.
+    /// Returns all data so far, without single calls.
     #[must_use]
     pub fn trace(&self) -> &Trace {
         &self.now
     }
 
-    /// When the latest sums were written, with the calls that had been open for a second: milliseconds since 1970, 0 if
-    /// none were.
+    /// Returns the time at which the latest sums were written, with the calls that had been open for a second:
+    /// milliseconds since 1970, 0 without sums.
     #[must_use]
     pub fn sums_ms(&self) -> u64 {
         self.sums_ms
     }
 
-    /// What was added since the last time this was called, and in how many milliseconds; `None` if no sums were written
-    /// meanwhile. Sums that do not change are not written again: `now_ms`, since 1970, says how long nothing happened.
+    /// Returns the increase since the last call, and the interval in milliseconds; `None` without new sums. Unchanged
+    /// sums are not written again: `now_ms`, since 1970, determines the length of the idle time.
     pub fn since_last(&mut self, now_ms: u64) -> Option<(Trace, u64)> {
         if self.sums_ms <= self.seen_ms {
             return None;
@@ -96,14 +96,14 @@ impl Rolling {
         Some((trace, end.saturating_sub(begun)))
     }
 
-    /// Looks at nothing: until now no sums were written.
+    /// Starts the next interval now: no sums were written so far.
     pub fn skip(&mut self, now_ms: u64) {
         let settled = now_ms.saturating_sub(SETTLED_MS);
         self.before_ms = self.before_ms.max(settled);
     }
 }
 
-/// The differences, span by span.
+/// Computes the differences, span by span.
 fn since<T: Default>(
     now: &BTreeMap<u32, T>,
     before: &BTreeMap<u32, T>,
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(rolling.trace().aggregates[&1].count, 9);
     }
 
-    /// Calls of the first moment, and of one after a pause: no interval is shorter than the time that it is about.
+    /// Calls at the start and after a pause: an interval covers at least the time of its calls.
     #[test]
     fn interval_lasts_until_nothing_more_was_written() {
         let mut rolling = Rolling::new(1_000);

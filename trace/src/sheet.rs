@@ -1,4 +1,4 @@
-//! A table of a plugin as people see it, in a terminal and in a browser.
+//! A plugin table as displayed text, in a terminal and in a browser.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use crate::numbers::counted;
 
 /// Blanks between columns.
 const GAP: &str = "  ";
-/// Widest cell in a terminal, in characters.
+/// Maximum width of a cell in a terminal, in characters.
 const WIDEST: usize = 80;
 
 /// Titles and rows as texts.
@@ -14,25 +14,25 @@ pub(crate) struct Sheet {
     /// `PLUGIN: TABLE`.
     pub(crate) heading: String,
     pub(crate) titles: Vec<Title>,
-    /// As many cells as there are titles, in each row.
+    /// Each row has as many cells as there are titles.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How many rows there are besides.
+    /// Number of rows that are left out.
     pub(crate) more: usize,
-    /// What is said below the rows.
+    /// A note below the rows.
     pub(crate) note: Option<String>,
 }
 
 /// The title of a column.
 pub(crate) struct Title {
     pub(crate) text: String,
-    /// Whether its cells end at the right.
+    /// `true` for right-aligned cells.
     pub(crate) is_right: bool,
 }
 
-/// A cell for people, escaped.
+/// A cell as escaped text.
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// What it is sorted by; none for texts.
+    /// The sort key; `None` for texts.
     pub(crate) number: Option<i64>,
 }
 
@@ -48,13 +48,13 @@ impl Cell {
         Self { text, number: None }
     }
 
-    /// A number as it is shown.
+    /// Creates the cell of a number with its displayed text.
     pub(crate) fn number(number: u64, text: String) -> Self {
         let number = Some(i64::try_from(number).unwrap_or(i64::MAX));
         Self { text, number }
     }
 
-    /// The text, cut for a terminal.
+    /// Returns the text, cut for a terminal.
     fn cut(&self) -> String {
         match self.text.char_indices().nth(WIDEST) {
             None => self.text.clone(),
@@ -76,7 +76,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// What stands below the rows.
+    /// Returns the lines below the rows.
     pub(crate) fn below(&self) -> impl Iterator<Item = String> {
         let more = (self.more > 0).then(|| {
             let rows = counted(self.more as u64, "more row");
@@ -85,7 +85,7 @@ impl Sheet {
         more.into_iter().chain(self.note.clone())
     }
 
-    /// Titles and rows, each cell as wide as its column.
+    /// Writes titles and rows, each cell as wide as its column.
     fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
         let titles = self.titles.iter().map(|title| title.text.clone()).collect();
         let rows = self.rows.iter();

@@ -1,7 +1,8 @@
-//! The trees of slow calls: what an outermost call called, and where its thread waited.
+//! The trees of slow calls: the callees of an outermost call, and the waits of its thread.
 //!
-//! Calls and waits come roughly in the order of their ends. A call that ended takes the calls within it. Those that are
-//! short beside a slow call are reduced to their number and time at once, so a tree stays small however long its call is.
+//! Calls and waits arrive roughly in the order of their ends. A completed call adopts the calls within it. Calls that
+//! are short compared to a slow call are reduced to number and time at once. So a tree stays small however long its
+//! call is.
 
 mod lines;
 mod node;
@@ -15,31 +16,31 @@ use crate::tasks::{Change, Runs, Steps, Submitted, Tasks};
 pub use lines::lines;
 use node::{Node, Submission};
 
-/// A caller that is open so long after the begin of a call has been seen open, in nanoseconds.
+/// Time after the start of a call when its open caller must have been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
-/// The agent reports a wait so long after its end at most, unless the machine is busy.
+/// Maximum time between the end of a wait and the agent's report, in nanoseconds, unless the machine is busy.
 const REPORTED: u64 = 500_000_000;
-/// A call shorter than one part of so many of a slow call has no node of its own.
+/// A call shorter than one part in this number of a slow call has no node.
 const PARTS: u64 = 100;
-/// Nodes of all threads that wait for their callers, at most.
+/// Maximum number of nodes of all threads that wait for their callers.
 const WAITING: usize = 1 << 18;
-/// Collections that are remembered.
+/// Maximum number of remembered collections.
 const COLLECTIONS: usize = 1 << 12;
 
-/// Finds the slow calls of one JVM as they end.
+/// Finds the slow calls of one JVM when they end.
 #[derive(Debug)]
 pub struct SlowCalls {
-    /// The duration from which on a call is slow, in nanoseconds.
+    /// Minimum duration of a slow call in nanoseconds.
     at_least: u64,
     threads: HashMap<u64, Thread>,
     collections: VecDeque<Wait>,
-    /// Until when collections are forgotten.
+    /// Time up to which collections were discarded.
     forgotten: u64,
-    /// Slow calls that were not taken out.
+    /// Slow calls that were found and not taken yet.
     found: Vec<SlowCall>,
-    /// Nodes of all threads outside of calls, about.
+    /// Approximate number of top-level nodes of all threads.
     waiting: usize,
-    /// Steps of tasks before which not all calls are known.
+    /// Task steps whose preceding calls are not all known yet.
     steps: Steps,
     /// Tasks with the spans of the calls that submitted them.
     tasks: Tasks<Origin>,
@@ -49,7 +50,7 @@ pub struct SlowCalls {
 #[derive(Debug, Default)]
 struct Thread {
     is_virtual: bool,
-    /// Calls and waits that lie in no call that is known, by start.
+    /// Calls and waits without a known caller, by start.
     outermost: Vec<Node>,
     /// Runs of tasks that a call submitted.
     runs: Runs<Origin>,
@@ -59,30 +60,30 @@ struct Thread {
 #[derive(Debug, Clone, Copy)]
 struct Origin {
     span: u32,
-    /// True if its thread is virtual.
+    /// `true` for a virtual thread.
     is_virtual: bool,
 }
 
-/// The calls of a thread that have no caller on it, by start, and their submissions.
+/// The calls of a thread without a caller on it, by start, and their submissions.
 type Settled = Vec<(Node, Option<Submitted<Origin>>)>;
 
-/// A slow call with everything in it that has a line.
+/// A slow call with all calls and waits in it that have a line.
 #[derive(Debug)]
 pub struct SlowCall {
     /// Java's id of the thread.
     pub thread: u64,
-    /// Whether the thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
-    /// The submission of the task that it belongs to: the span of the call, if the tree of that does not show it.
+    /// The submission of its task: the span of the submitting call, unless that call's tree contains this one.
     submitted: Option<Submitted<Origin>>,
     /// The call, with the collections that began or ended within it.
     root: Node,
-    /// Whether earlier collections are forgotten.
+    /// Set if earlier collections were discarded.
     lacks_collections: bool,
 }
 
 impl SlowCalls {
-    /// Returns a value without calls, which finds those that take so many nanoseconds.
+    /// Creates an empty value that finds calls of at least `at_least` nanoseconds.
     #[must_use]
     pub fn new(at_least: u64) -> Self {
         Self {
@@ -97,7 +98,7 @@ impl SlowCalls {
         }
     }
 
-    /// Adds a call as it ends, or is seen open, and whether its thread is virtual.
+    /// Adds a call when it ends or is seen open; `is_virtual` is set for a virtual thread.
     pub fn call(&mut self, call: &Call, is_virtual: bool) {
         let least = self.least();
         // Values of short calls are never shown.
@@ -112,7 +113,7 @@ impl SlowCalls {
         self.insert(call.thread, is_virtual, node);
     }
 
-    /// Adds a wait as it ends, or a collection.
+    /// Adds a completed wait or collection.
     pub fn wait(&mut self, wait: Wait) {
         if wait.kind != WaitKind::Collection {
             let (thread, is_virtual) = (wait.thread, wait.is_virtual);
@@ -131,18 +132,19 @@ impl SlowCalls {
         self.steps.take(step);
     }
 
-    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    /// Returns the number of tasks lost since the last call, because too many waited.
     pub fn take_lost_tasks(&mut self) -> u64 {
         self.steps.take_dropped() + self.tasks.take_dropped()
     }
 
-    /// Finds the slow calls that are known as outermost, and whose waits are known: `now` is a time in nanoseconds since the
-    /// trace began, and all that ended before it was added.
+    /// Finds the slow calls that are outermost for certain and whose waits are known. `now` is a time in nanoseconds
+    /// since the trace began; all calls that ended before it were added.
     pub fn settle(&mut self, now: u64) {
         self.settle_before(now.saturating_sub(SEEN_OPEN), now.saturating_sub(REPORTED));
     }
 
-    /// Finds the rest, when no more will come. Calls that have not ended are among them, for as long as they were seen.
+    /// Finds the remaining slow calls after the last entry. Open calls are included, with the time for which they
+    /// were seen.
     pub fn finish(&mut self) {
         self.settle_before(u64::MAX, u64::MAX);
         let first = self.found.len();
@@ -154,17 +156,17 @@ impl SlowCalls {
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
     }
 
-    /// Takes out the slow calls that were found, in the order of their ends.
+    /// Takes the slow calls found so far, in the order of their ends.
     pub fn take(&mut self) -> Vec<SlowCall> {
         std::mem::take(&mut self.found)
     }
 
-    /// Forgets everything.
+    /// Discards all data.
     pub fn reset(&mut self) {
         *self = Self::new(self.at_least);
     }
 
-    /// A call shorter than this has no node of its own.
+    /// Returns the minimum duration of a call with a node.
     fn least(&self) -> u64 {
         self.at_least / PARTS
     }
@@ -180,12 +182,12 @@ impl SlowCalls {
         }
     }
 
-    /// Reduces half of the nodes that wait for their callers to numbers, the oldest of each thread. The slow calls among them
-    /// are found: few calls have a caller that comes so late.
+    /// Reduces half of the nodes that wait for their callers to numbers, the oldest of each thread. Slow calls among
+    /// them are reported: few calls have a caller that ends so late.
     fn make_room(&mut self) {
         self.waiting = self.size();
         if self.waiting <= WAITING / 2 {
-            return; // most were in calls that have ended, and are short beside these
+            return; // most were in calls that have ended, and are short compared to these
         }
         let (least, slow) = (self.least(), self.at_least);
         for (id, mut thread) in std::mem::take(&mut self.threads) {
@@ -198,7 +200,7 @@ impl SlowCalls {
         self.waiting = self.size().min(WAITING / 2);
     }
 
-    /// The room of all nodes.
+    /// Returns the size of all nodes.
     fn size(&self) -> usize {
         let nodes = self.threads.values().flat_map(|thread| &thread.outermost);
         nodes.map(Node::size).sum()
@@ -240,7 +242,7 @@ impl SlowCalls {
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
     }
 
-    /// Links the runs of tasks that began before a time with the calls that submitted them.
+    /// Links the runs of tasks that began before a time to the calls that submitted them.
     fn follow(&mut self, settled: u64) {
         for step in self.steps.before(settled) {
             let calls = self.threads.get(&step.thread);
@@ -267,7 +269,7 @@ impl SlowCalls {
         }
     }
 
-    /// Puts the calls of tasks below the calls that submitted them, if these are known still.
+    /// Adds the calls of tasks to the nodes of the submitting calls, if these are still known.
     fn attach(&mut self, settled: &mut HashMap<u64, Settled>, least: u64) {
         let of_tasks = settled.iter().flat_map(|(id, calls)| {
             let of_tasks = calls
@@ -276,7 +278,7 @@ impl SlowCalls {
             of_tasks.collect::<Vec<_>>()
         });
         let mut of_tasks: Vec<_> = of_tasks.collect();
-        // A call that a task's call submitted began later than that.
+        // A call submitted by a task's call began later than that call.
         of_tasks.sort_by_key(|(start, ..)| std::cmp::Reverse(*start));
         for (start, id, submitted) in of_tasks {
             let Some(calls) = settled.get_mut(&id) else {
@@ -310,7 +312,7 @@ impl SlowCalls {
         }
     }
 
-    /// Adds a call to those found if it is slow.
+    /// Adds a call to the results if it is slow.
     fn add_slow(
         &mut self,
         thread: u64,

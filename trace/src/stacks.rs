@@ -1,4 +1,4 @@
-//! Call stacks with their times: a tree in which stacks share their callers.
+//! Call stacks with their times: a tree with shared callers.
 
 mod walk;
 
@@ -9,19 +9,19 @@ use crate::numbers::{counted, thousands};
 
 pub use walk::Walk;
 
-/// Most frames of a stack unless another depth is asked for.
+/// Default for the maximum number of frames of a stack.
 pub const DEPTH: usize = 1_024;
-/// Most nodes of a tree: some 80 MB.
+/// Maximum number of nodes of a tree: some 80 MB.
 const MOST_NODES: usize = 1 << 20;
-/// The name of the frame below the deepest one.
+/// The name of the frame that represents all deeper ones.
 const DEEPER: u32 = u32::MAX;
 
 /// The depth of stacks, and the form of recursion in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Most frames of a stack. All that is deeper is one frame, which says how much that is.
+    /// Maximum number of frames of a stack. One frame represents all deeper ones and names their number.
     pub depth: usize,
-    /// Draws a recursive call in the frame that its method has on the stack, instead of in one below.
+    /// Merges a recursive call into the frame of its method on the stack, instead of adding a frame.
     pub fold_recursion: bool,
 }
 
@@ -34,28 +34,28 @@ impl Default for Shape {
     }
 }
 
-/// The recording that a number belongs to, where two are compared.
+/// One side of a comparison of two recordings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Side {
-    /// The one to compare with.
+    /// The recording to compare with.
     Before,
-    /// The one that is shown.
+    /// The recording that is shown.
     #[default]
     After,
 }
 
-/// A tree of methods below those that called them.
+/// A tree of methods below their callers.
 #[derive(Debug, Default)]
 pub struct Stacks {
     shape: Shape,
     names: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
-    /// A caller comes before what it called.
+    /// A caller precedes its callees.
     nodes: Vec<Node>,
     children: HashMap<(Option<u32>, u32), u32>,
-    /// Calls below the deepest frames, by the node of the frame that stands for them.
+    /// Calls below the deepest frames, by the node of the representing frame.
     deeper: HashMap<u32, Deeper>,
-    /// Frames that are left out because the tree is full; their time is their callers'.
+    /// Number of frames left out because the tree is full; their time counts for their callers.
     left_out: u64,
 }
 
@@ -63,13 +63,13 @@ pub struct Stacks {
 struct Node {
     caller: Option<u32>,
     name: u32,
-    /// Frames around it, and itself.
+    /// Number of frames up to and including this one.
     depth: usize,
-    /// Of the method itself, of each [`Side`].
+    /// Self number of the method, of each [`Side`].
     own: [u64; 2],
 }
 
-/// Calls that one frame stands for, because they are too deep.
+/// Too deep calls that one frame represents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Deeper {
     calls: u64,
@@ -78,7 +78,7 @@ struct Deeper {
 }
 
 impl Stacks {
-    /// A tree without stacks.
+    /// Creates a tree without stacks.
     #[must_use]
     pub fn new(shape: Shape) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Stacks {
         }
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn name(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -98,7 +98,7 @@ impl Stacks {
         number
     }
 
-    /// The node of a call `depth` frames deep, itself among them, below that of its caller.
+    /// Returns the node of a call below its caller's node. The call is `depth` frames deep, itself included.
     pub fn below(&mut self, caller: Option<u32>, name: u32, depth: usize) -> u32 {
         if let Some(caller) = caller {
             if self.nodes[caller as usize].name == DEEPER {
@@ -117,7 +117,7 @@ impl Stacks {
         self.child(caller, name)
     }
 
-    /// Counts a call that the frame below the deepest one stands for.
+    /// Counts a call for the frame that represents deeper calls.
     fn deepen(&mut self, node: u32, depth: usize) -> u32 {
         if self.nodes[node as usize].name == DEEPER {
             let deeper = self.deeper.entry(node).or_default();
@@ -127,7 +127,7 @@ impl Stacks {
         node
     }
 
-    /// The node of this name from `node` outwards.
+    /// Returns the innermost node of this name from `node` outwards.
     fn on_stack(&self, node: u32, name: u32) -> Option<u32> {
         let mut on_stack = std::iter::successors(Some(node), |node| self.caller(*node));
         on_stack.find(|node| self.nodes[*node as usize].name == name)
@@ -159,13 +159,13 @@ impl Stacks {
         node
     }
 
-    /// Adds to a node's own number.
+    /// Adds to a node's self number.
     pub fn add(&mut self, node: u32, side: Side, number: u64) {
         let own = &mut self.nodes[node as usize].own[side as usize];
         *own = own.saturating_add(number);
     }
 
-    /// Takes from a node's own number.
+    /// Subtracts from a node's self number.
     fn take(&mut self, node: u32, side: Side, number: u64) {
         let own = &mut self.nodes[node as usize].own[side as usize];
         *own = own.saturating_sub(number);
@@ -187,13 +187,13 @@ impl Stacks {
         }
     }
 
-    /// Whether there is nothing to show.
+    /// Checks whether there is nothing to show.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| node.own == [0; 2])
     }
 
-    /// Describes the missing frames; none if all are there.
+    /// Describes the missing frames; `None` if the tree is complete.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
         (self.left_out > 0).then(|| {
@@ -205,7 +205,7 @@ impl Stacks {
         })
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     fn shown(&self, node: u32) -> String {
         let name = self.nodes[node as usize].name;
         if name != DEEPER {
@@ -221,7 +221,7 @@ impl Stacks {
         )
     }
 
-    /// Sums of each node and all below it, for both sides.
+    /// Returns the sums of each node and its descendants, for both sides.
     pub(crate) fn totals(&self) -> Vec<[u64; 2]> {
         let mut totals: Vec<[u64; 2]> = self.nodes.iter().map(|node| node.own).collect();
         for node in (0..totals.len()).rev() {
@@ -235,7 +235,7 @@ impl Stacks {
         totals
     }
 
-    /// The whole, of the side on which it is more.
+    /// Returns the total, the larger one of both sides.
     pub(crate) fn whole(&self, totals: &[[u64; 2]]) -> u64 {
         let roots = totals.iter().zip(&self.nodes);
         let roots = roots.filter(|(_, node)| node.caller.is_none());
@@ -248,11 +248,11 @@ impl Stacks {
         before.max(after)
     }
 
-    /// Hands over each stack with the numbers of its innermost method itself, in the order of names. Nodes for which
-    /// `totals` are lower than `least` are part of their callers.
+    /// Passes on each stack with the self numbers of its innermost method, ordered by name. Nodes with `totals` below
+    /// `least` are merged into their callers.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// Errors of `take`.
     pub(crate) fn each(
         &self,
         totals: &[[u64; 2]],
@@ -272,7 +272,7 @@ impl Stacks {
             nodes.sort_by_cached_key(|node| std::cmp::Reverse(self.shown(*node)));
         }
         let mut path = String::new();
-        // Nodes to visit, with the length of the path of their callers.
+        // Nodes to visit, with the length of their callers' path.
         let roots = below.remove(&None).unwrap_or_default();
         let mut next: Vec<(u32, usize)> = roots.into_iter().map(|node| (node, 0)).collect();
         while let Some((node, length)) = next.pop() {
@@ -295,8 +295,8 @@ impl Stacks {
         Ok(())
     }
 
-    /// Writes `caller;callee number`, one line for each stack in the order of names: the format of `flamegraph.pl` and
-    /// its kin.
+    /// Writes `caller;callee number`, one line for each stack, ordered by name: the format of `flamegraph.pl` and
+    /// compatible tools.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use crate::cells::text;
 
-    /// A tree in which `a` and `b` call one another `depth` frames deep, one nanosecond each.
+    /// Creates a tree in which `a` and `b` call one another `depth` frames deep, one nanosecond each.
     fn recursive(depth: usize, shape: Shape) -> Stacks {
         let mut stacks = Stacks::new(shape);
         let names = ["a", "b"].map(|name| stacks.name(name));

@@ -1,8 +1,7 @@
-//! JSON lines of calls as they end, while the trace goes on; `docs/trace-files.md` has the schema.
+//! JSON lines of calls when they end, during the trace; `docs/trace-files.md` describes the format.
 //!
-//! The lines of a call are next to one another, and calls come roughly in the order of their ends: what called them is
-//! not known yet, so lines have no depth. A call that is open for a second has its entry written, and its end when it
-//! comes.
+//! The lines of a call are adjacent, and calls are roughly in the order of their ends. Their callers are not known
+//! yet, so lines have no depth. The entry of a call that is open for a second is written at once, and its end later.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -21,22 +20,22 @@ use crate::tasks::{Change, Steps, Submitted, Tasks};
 #[derive(Debug, Default)]
 pub struct Stream {
     compact: bool,
-    /// Compact: the numbers whose names are written.
+    /// For the compact form: the numbers whose names were written.
     explained: Explained,
-    /// Thread and begin of each call whose entry is written and whose end is not.
+    /// Thread and start of each call whose entry is written and whose end is not.
     open: HashSet<(u64, u64)>,
-    /// Steps of tasks, until all that happened before them is known.
+    /// Task steps whose preceding calls are not all known yet.
     steps: Steps,
     tasks: Tasks<()>,
-    /// Calls and events that have lines.
+    /// Number of calls and events with lines.
     calls: u64,
 }
 
-/// The line of a run of a task.
+/// The line of a task run.
 #[derive(Serialize)]
 struct TaskLine<'a> {
     event: &'static str,
-    /// The time of its begin.
+    /// Start time.
     nanos: u64,
     pid: u32,
     thread: u64,
@@ -49,7 +48,7 @@ struct TaskLine<'a> {
 struct End<'a> {
     event: &'static str,
     pid: u32,
-    /// Whether the JVM, or the agent in it, ended in good order.
+    /// `true` if the JVM, or the agent in it, ended in good order.
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<&'a Lost>,
@@ -58,7 +57,7 @@ struct End<'a> {
 }
 
 impl Stream {
-    /// One line for each entry and end, or one for each call and numbers for names.
+    /// Creates a stream with a line for each entry and end, or with one line for each call and numbers for names.
     #[must_use]
     pub fn new(compact: bool) -> Self {
         Self {
@@ -67,13 +66,13 @@ impl Stream {
         }
     }
 
-    /// Calls and events that have lines.
+    /// Returns the number of calls and events with lines.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Writes the first line: `trace` has its [`Trace::meta`].
+    /// Writes the first line; `trace` has its [`Trace::meta`].
     ///
     /// # Errors
     /// `out` cannot be written; so for all functions.
@@ -81,7 +80,7 @@ impl Stream {
         put(&Jvm::of(trace), out)
     }
 
-    /// Writes the lines of a call, whose span is among those of `trace`; none if they are there.
+    /// Writes the missing lines of a call, whose span is in `trace`.
     pub fn call(
         &mut self,
         trace: &Trace,
@@ -102,7 +101,7 @@ impl Stream {
         self.calls += u64::from(!was_open);
         if self.compact {
             self.explained.span(trace, call, out)?;
-            // Threads without a name have no line.
+            // Unnamed threads have no line.
             if trace.threads.contains_key(&call.thread) {
                 self.explained.thread(trace, call, is_virtual, out)?;
             }
@@ -123,7 +122,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes the line of an event, whose place is among those of `trace`.
+    /// Writes the line of an event, whose place is in `trace`.
     pub fn moment(
         &mut self,
         trace: &Trace,
@@ -135,13 +134,13 @@ impl Stream {
         moment_line(trace, moment, is_virtual, out)
     }
 
-    /// Takes a step of a task.
+    /// Adds a step of a task.
     pub fn step(&mut self, step: &TaskStep) {
         self.steps.take(step);
     }
 
-    /// Writes a line for each run of a task that began before a time, up to which everything was taken: where the task
-    /// was submitted.
+    /// Writes a line with the submission for each task run that began before a time. All entries up to that time were
+    /// added.
     pub fn settle(&mut self, trace: &Trace, nanos: u64, out: &mut impl Write) -> io::Result<()> {
         for step in self.steps.before(nanos) {
             let (thread, nanos) = (step.thread, step.nanos);
@@ -170,19 +169,19 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    /// Returns the number of tasks lost since the last call, because too many waited.
     pub fn take_lost_tasks(&mut self) -> u64 {
         self.steps.take_dropped() + self.tasks.take_dropped()
     }
 
-    /// Writes that all lines so far are to be forgotten.
+    /// Writes a line that voids all lines so far.
     pub fn reset(&mut self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         self.open.clear();
         (self.steps, self.tasks) = (Steps::default(), Tasks::default());
         put(&json!({"event": "reset", "pid": trace.meta.pid}), out)
     }
 
-    /// Writes the last line: what is missing, if something is.
+    /// Writes the last line, with the missing data if there is any.
     pub fn end(&self, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         let end = End {
             event: "end",

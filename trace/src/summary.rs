@@ -8,74 +8,74 @@ use probes::events::{Aggregate, Lost, SpanInfo, Trace};
 
 use crate::names::{MethodName, Names, class, printable};
 
-/// Sums of all traces.
+/// The sums of all traces.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// The methods that were called, in the order asked for.
+    /// The called methods, in the requested order.
     pub rows: Vec<Row>,
-    /// How many methods were traced, called or not.
+    /// Number of traced methods, called or not.
     pub methods: usize,
-    /// Single calls that had not ended when the file did; in no row.
+    /// Number of single calls that were open at the end of the file; in no row.
     pub open: u64,
-    /// Single calls that ended after the sums of their methods were last written, which happens once a second: what a
-    /// JVM that was killed or stopped did last. In no row.
+    /// Number of single calls that ended after the last sums of their methods, which are written once a second: the
+    /// last calls of a JVM that was killed or stopped. In no row.
     pub unsummed: u64,
-    /// What could not be kept.
+    /// The losses.
     pub lost: Lost,
     /// JVMs whose event files end too early.
     pub incomplete: Vec<Gap>,
-    /// JVMs whose event files are as long as they may become.
+    /// JVMs whose event files reached their size limit.
     pub limited: Vec<Limited>,
-    /// Whether calls were only counted, which threads do without waiting for one another.
+    /// `true` if all methods are in count mode, in which threads do not synchronise.
     pub only_counted: bool,
 }
 
-/// What an event file has no single calls of, because it is as long as it may become.
+/// The single calls that an event file lacks because of its size limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited {
-    /// The JVM.
+    /// Process id of the JVM.
     pub pid: u32,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Whether these are the oldest; else they are those that came later.
+    /// `true` if the oldest calls are missing, `false` for the latest ones.
     pub oldest: bool,
-    /// When single calls begin or end, if there are any: milliseconds since the trace began.
+    /// Start or end of the available single calls, if any: milliseconds since the trace began.
     pub at_ms: Option<u64>,
 }
 
-/// What is missing of a JVM.
+/// Missing data of a JVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The JVM.
+    /// Process id of the JVM.
     pub pid: u32,
-    /// What came later is missing: milliseconds since the trace began.
+    /// Start of the missing data: milliseconds since the trace began.
     pub after_ms: u64,
-    /// Why.
+    /// The cause.
     pub cause: String,
 }
 
 /// One method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// As [`Names::method`].
+    /// The name from [`Names::method`].
     pub name: MethodName,
-    /// The class, as `com.acme.Store$Item`.
+    /// The class, e.g. `com.acme.Store$Item`.
     pub class: String,
     /// The descriptor of the method.
     pub descriptor: String,
-    /// Calls that ended; of methods that are only counted, calls that began.
+    /// Number of completed calls; of entries in count mode.
     pub calls: u64,
-    /// Times and errors; none for methods that are only counted.
+    /// Times and errors; `None` in count mode.
     pub sums: Option<Aggregate>,
 }
 
-/// What rows are sorted by, the highest first.
+/// The sort key of rows, in descending order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Time within the method without the traced methods it called.
+    /// Self time: without the traced callees.
     #[default]
     Own,
-    /// Time within the method and all that it called.
+    /// Time of the method and its callees.
     Total,
     /// Number of calls.
     Calls,
@@ -86,8 +86,7 @@ pub enum Order {
 }
 
 impl Summary {
-    /// Adds up traces; the same method of several JVMs is one row. What belongs to a table of a plugin is in
-    /// [`crate::results`].
+    /// Adds up traces; a method of several JVMs has one row. Rows of plugin tables are in [`crate::results`].
     #[must_use]
     pub fn of<'t>(traces: impl IntoIterator<Item = &'t Trace>, order: Order) -> Self {
         let traces: Vec<&Trace> = traces.into_iter().collect();
@@ -130,7 +129,7 @@ impl Summary {
 }
 
 impl Gap {
-    /// Of a trace whose event file ends too early.
+    /// Returns the gap of a trace whose event file ends too early.
     #[must_use]
     pub fn of(trace: &Trace) -> Option<Self> {
         let incomplete = trace.incomplete.as_ref()?;
@@ -143,7 +142,7 @@ impl Gap {
 }
 
 impl Limited {
-    /// Of a trace.
+    /// Returns the limits that a trace reached.
     fn of(trace: &Trace) -> impl Iterator<Item = Self> + use<> {
         let ends = trace.single.ends();
         let ms = |nanos: u64| nanos / 1_000_000;
@@ -214,7 +213,7 @@ impl Order {
     }
 }
 
-/// The single calls of a trace that its sums do not have.
+/// Counts the single calls that the sums of a trace lack.
 fn unsummed(trace: &Trace) -> u64 {
     let behind = |(span, calls): (u32, u64)| {
         let summed = trace.aggregates.get(&span).map_or(0, |sums| sums.count);

@@ -10,24 +10,24 @@ use crate::numbers::counted;
 pub use crate::numbers::thousands;
 use crate::summary::{Row, Summary};
 
-/// Blanks in front of a column.
+/// Number of blanks before a column.
 const GAP: usize = 2;
-/// Columns are this wide at least: two blanks and `999.9 ms`.
+/// Minimum width of a column: two blanks and `999.9 ms`.
 const COLUMN: usize = 11;
-/// Names are cut to no less than this.
+/// Minimum length of a truncated name.
 const NARROWEST_NAME: usize = 24;
-/// Columns that are shown however narrow the line is.
+/// Minimum number of columns, however narrow the line is.
 const FEWEST_COLUMNS: usize = 3;
 
-/// How the table is laid out.
+/// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Characters in a line, where names are shortened and columns left out that do not fit, which is said; none if
-    /// lines may be of any length.
+    /// Characters in a line: names are shortened and columns left out to fit, with a note. `None` for lines of any
+    /// length.
     pub width: Option<usize>,
-    /// Whether to use the terminal's colours (ANSI escapes).
+    /// Uses the terminal's colours (ANSI escapes).
     pub colours: bool,
-    /// Most rows shown.
+    /// Maximum number of rows.
     pub rows: usize,
 }
 
@@ -45,7 +45,7 @@ impl Default for Layout {
 #[derive(Clone, Copy)]
 struct Column {
     title: &'static str,
-    /// Those with the highest are left out first.
+    /// Columns of the highest rank are left out first.
     rank: u8,
     value: fn(&Aggregate) -> String,
 }
@@ -93,7 +93,7 @@ const COLUMNS: [Column; 8] = [
     },
 ];
 
-/// Writes the table as `layout` says, and below it what is not in it.
+/// Writes the table with this layout, and notes about data outside its rows.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -139,7 +139,7 @@ pub fn write(
     out.write_all(text.as_bytes())
 }
 
-/// Writes what is missing alone, where no method was traced for itself.
+/// Writes only the notes, for traces without traced methods.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -149,7 +149,7 @@ pub fn write_missing(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// What is in no row.
+/// Writes notes about data outside the rows.
 fn below(summary: &Summary, text: &mut String) {
     if summary.open > 0 {
         let _ = writeln!(
@@ -174,7 +174,7 @@ fn below(summary: &Summary, text: &mut String) {
     }
 }
 
-/// One line per kind of loss.
+/// Writes one line for each kind of loss.
 fn lost(lost: &Lost, text: &mut String) {
     for loss in losses::present(lost) {
         let number = counted(loss.number, loss.unit);
@@ -183,7 +183,7 @@ fn lost(lost: &Lost, text: &mut String) {
     left_out(lost, text);
 }
 
-/// What was left out on request.
+/// Writes the numbers of calls left out on request.
 fn left_out(lost: &Lost, text: &mut String) {
     if lost.filtered > 0 {
         let calls = counted(lost.filtered, "call");
@@ -210,13 +210,13 @@ struct Table {
     /// Width of the column of calls.
     calls: usize,
     columns: Vec<(Column, usize)>,
-    /// Those that did not fit.
+    /// Columns that did not fit.
     left_out: Vec<Column>,
     colours: bool,
 }
 
 impl Table {
-    /// Leaves out columns until class and method have room.
+    /// Leaves out columns until class and method fit.
     fn fit(rows: &[Row], layout: &Layout) -> Self {
         let longest = |name: &dyn Fn(&Row) -> String, title: &str| {
             let names = rows.iter().map(|row| name(row).chars().count());
@@ -273,7 +273,7 @@ impl Table {
         text.push('\n');
     }
 
-    /// Which columns did not fit.
+    /// Names the columns that did not fit.
     fn missing(&self, text: &mut String) {
         if self.left_out.is_empty() {
             return;
@@ -317,7 +317,7 @@ fn errors(number: u64) -> String {
     }
 }
 
-/// Nanoseconds with four digits and a unit: `999 ns`, `12.35 ms`, `1234 s`.
+/// Formats nanoseconds with four digits and a unit: `999 ns`, `12.35 ms`, `1234 s`.
 #[must_use]
 pub fn duration(nanos: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];

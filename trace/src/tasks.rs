@@ -1,7 +1,7 @@
-//! Tasks that one thread hands over and another runs: the calls of a task belong to the call that submitted it.
+//! Tasks that one thread submits and another runs: the calls of a task belong to the call that submitted it.
 //!
-//! A task is known by its class and identity hash, so two tasks can look the same; their runs take their submissions in
-//! order. What waits is bounded: of more tasks the oldest are not followed, and counted.
+//! Class and identity hash identify a task, so two tasks can be equal; their runs take the submissions in order.
+//! Memory is bounded: beyond the limit the oldest tasks are dropped and counted.
 
 mod runs;
 
@@ -11,16 +11,16 @@ use probes::events::{Call, Outcome, Step, Task, TaskStep};
 
 pub(crate) use runs::{Around, Runs, TaskRun};
 
-/// Tasks that wait to be run, at most.
+/// Maximum number of tasks that wait for a run.
 const WAITING: usize = 1 << 16;
-/// Tasks that one thread runs within one another, at most.
+/// Maximum number of nested task runs on one thread.
 const NESTED: usize = 1 << 12;
-/// Steps that wait until what happened before them is known, at most.
+/// Maximum number of steps that wait until all preceding calls are known.
 const STEPS: usize = 1 << 18;
-/// Threads between two looks for threads without open calls.
+/// Number of threads between two clean-ups of threads without open calls.
 const LOOK: usize = 1 << 16;
 
-/// The place where a task was handed over, and what is known of the call there.
+/// The submission of a task, with data about the submitting call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submitted<C> {
     /// Java's id of the thread.
@@ -31,7 +31,7 @@ pub struct Submitted<C> {
     pub by: C,
 }
 
-/// Steps of tasks in the order in which they come, until all that happened before them is known.
+/// Task steps in the order of arrival, until all preceding calls are known.
 #[derive(Debug, Default)]
 pub struct Steps {
     waiting: Vec<TaskStep>,
@@ -39,7 +39,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Adds a step. One too many is counted and left out.
+    /// Adds a step. Above the limit, steps are counted and dropped.
     pub fn take(&mut self, step: &TaskStep) {
         match self.waiting.len() < STEPS {
             true => self.waiting.push(step.clone()),
@@ -47,58 +47,58 @@ impl Steps {
         }
     }
 
-    /// Takes out the steps before a time, in their order.
+    /// Takes the steps before a time, in chronological order.
     pub fn before(&mut self, nanos: u64) -> Vec<TaskStep> {
         self.waiting.sort_by_key(|step| step.nanos);
         let settled = self.waiting.partition_point(|step| step.nanos < nanos);
         self.waiting.drain(..settled).collect()
     }
 
-    /// Returns the number of steps that were left out since the last time, but for ends.
+    /// Returns the number of dropped steps since the last call, except ends.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
 }
 
-/// What a step changes.
+/// The effect of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Change<'t, C> {
-    /// A run begins.
+    /// A run has begun.
     Begun(&'t Run<C>),
-    /// A run has ended, and all that began within it.
+    /// A run has ended, and all runs that began within it.
     Ended(Run<C>),
 }
 
-/// Links runs of tasks with their submissions. Steps are taken in the order of time.
+/// Links task runs to their submissions. Steps are taken in chronological order.
 #[derive(Debug)]
 pub struct Tasks<C> {
     waiting: HashMap<Task, Waiting<C>>,
-    /// Tasks that wait by their age, with the number that they had then.
+    /// Waiting tasks by age, with their number at that time.
     by_age: VecDeque<(Task, u64)>,
     number: u64,
     running: HashMap<u64, Vec<Run<C>>>,
     dropped: u64,
 }
 
-/// The submissions of a task that wait for its runs; none inside where no call submitted it.
+/// The submissions of a task that wait for its runs. An inner `None` is a submission outside calls.
 #[derive(Debug)]
 struct Waiting<C> {
     number: u64,
-    /// In order, each for one run.
+    /// In order, one for each run.
     submitted: VecDeque<Option<Submitted<C>>>,
     kind: Step,
     has_run: bool,
 }
 
-/// A run of a task that has not ended.
+/// An active task run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run<C> {
     task: Task,
-    /// The begin: nanoseconds since the start.
+    /// Start: nanoseconds since the start of the trace.
     pub begun: u64,
-    /// Runs of the same task within it: one method of the JDK calls another.
+    /// Number of nested runs of the same task: one JDK method calls another.
     nested: u32,
-    /// The submission; `None` if it is not known, or no call submitted it.
+    /// The submission; `None` if it is unknown, or happened outside calls.
     pub submitted: Option<Submitted<C>>,
 }
 
@@ -115,7 +115,7 @@ impl<C> Default for Tasks<C> {
 }
 
 impl<C: Clone> Tasks<C> {
-    /// Takes the next step; `submitted` finds the call that hands the task over.
+    /// Takes the next step; `submitted` finds the call that submits the task.
     pub fn take(
         &mut self,
         step: &TaskStep,
@@ -138,7 +138,7 @@ impl<C: Clone> Tasks<C> {
         }
     }
 
-    /// The innermost run of a thread that a call submitted, if it began later than `since`.
+    /// Returns the innermost run of a thread that a call submitted, if it began later than `since`.
     #[must_use]
     pub fn around(&self, thread: u64, since: Option<u64>) -> Option<&Run<C>> {
         let runs = self.running.get(&thread)?.iter().rev();
@@ -146,7 +146,7 @@ impl<C: Clone> Tasks<C> {
         inner.find(|run| run.submitted.is_some())
     }
 
-    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    /// Returns the number of tasks lost since the last call, because too many waited.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
@@ -159,14 +159,14 @@ impl<C: Clone> Tasks<C> {
                     known.submitted.push_back(submitted);
                     return;
                 }
-                // It is part of the submission that came first.
+                // It is part of the first submission.
                 (Step::Registered | Step::Scheduled, Step::Submitted) => return,
                 _ => {}
             }
         }
         if submitted.is_none() {
             self.waiting.remove(task);
-            return; // its run is found without a submission all the same
+            return; // its run is found without a submission, too
         }
         self.number += 1;
         let waiting = Waiting {
@@ -180,7 +180,7 @@ impl<C: Clone> Tasks<C> {
         self.make_room();
     }
 
-    /// Forgets the tasks that have waited longest, if there are too many.
+    /// Drops the tasks that have waited longest, if there are too many.
     fn make_room(&mut self) {
         while self.waiting.len() > WAITING || self.by_age.len() > 4 * WAITING {
             let Some((task, number)) = self.by_age.pop_front() else {
@@ -241,7 +241,7 @@ impl<C: Clone> Tasks<C> {
 
     fn end(&mut self, thread: u64, task: Option<&Task>) -> Option<Run<C>> {
         let runs = self.running.get_mut(&thread)?;
-        // A run that began before the trace did is not known.
+        // A run that began before the trace is unknown.
         let found = match task {
             Some(task) => runs.iter().rposition(|run| run.task == *task),
             None => runs.len().checked_sub(1),
@@ -259,7 +259,7 @@ impl<C: Clone> Tasks<C> {
     }
 }
 
-/// The submission of a run that begins.
+/// Returns the submission of a run that begins.
 fn submission<C: Clone>(
     waiting: &mut HashMap<Task, Waiting<C>>,
     task: &Task,
@@ -280,17 +280,17 @@ fn submission<C: Clone>(
     submitted.flatten()
 }
 
-/// A call, by its thread and start.
+/// Identifies a call by its thread and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallId {
     /// Java's id of the thread.
     pub thread: u64,
-    /// The entry: nanoseconds since the start.
+    /// Entry time: nanoseconds since the start.
     pub start: u64,
 }
 
 impl CallId {
-    /// The id of a call.
+    /// Returns the id of a call.
     #[must_use]
     pub fn of(call: &Call) -> Self {
         Self {
@@ -305,16 +305,16 @@ impl CallId {
 pub enum Caller<C> {
     /// The innermost open call of its thread.
     Thread(C),
-    /// The call that submitted the task to which it belongs.
+    /// The call that submitted its task.
     Task(Submitted<C>),
 }
 
-/// Finds the caller of each call of one JVM. Entries of calls and steps of tasks are taken in the order of time.
+/// Finds the caller of each call of one JVM. Call entries and task steps are taken in chronological order.
 #[derive(Debug)]
 pub struct Callers<C> {
     open: HashMap<u64, Vec<Open<C>>>,
     tasks: Tasks<C>,
-    /// Threads that had open calls when they were last looked through, twice as many and more.
+    /// Number of threads that triggers the next clean-up: at least twice the number after the last one.
     look: usize,
 }
 
@@ -337,7 +337,7 @@ impl<C> Default for Callers<C> {
 }
 
 impl<C: Clone> Callers<C> {
-    /// Takes a step of a task.
+    /// Takes a task step.
     pub fn step(&mut self, step: &TaskStep) {
         let open = &mut self.open;
         self.tasks.take(step, |tasks| {
@@ -349,7 +349,7 @@ impl<C: Clone> Callers<C> {
         });
     }
 
-    /// Takes a call as it is entered; `of` makes of its caller what stands for it.
+    /// Takes a call entry; `of` computes the value that represents the call from its caller.
     pub fn enter(&mut self, call: &Call, of: impl FnOnce(Option<&Caller<C>>) -> C) {
         let caller = caller(&mut self.open, &self.tasks, call.thread, call.start);
         let end = match call.outcome {
@@ -367,13 +367,13 @@ impl<C: Clone> Callers<C> {
         }
     }
 
-    /// Returns the number of tasks that could not be followed since the last time.
+    /// Returns the number of tasks lost since the last call.
     pub fn take_dropped(&mut self) -> u64 {
         self.tasks.take_dropped()
     }
 }
 
-/// The caller of what a thread does at a time.
+/// Returns the caller of a thread's action at a time.
 fn caller<C: Clone>(
     open: &mut HashMap<u64, Vec<Open<C>>>,
     tasks: &Tasks<C>,

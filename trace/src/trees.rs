@@ -1,7 +1,7 @@
-//! Who called whom while a trace goes on, for outputs that name the caller of each call.
+//! Finds callers during a trace, for outputs that name the caller of each call.
 //!
-//! Calls come roughly in the order of their ends, so a call comes before the one that made it. It waits until its
-//! outermost caller has ended too, or has been open for so long that it has been seen open.
+//! Calls arrive roughly in the order of their ends, so a call precedes its caller. It waits until its outermost
+//! caller has ended, too, or has been open for so long that it was seen open.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use probes::events::{Call, Capture, Content, Opened, Outcome, TaskStep, Value};
 
 use crate::tasks::{Around, CallId, Change, Runs, Steps, Submitted, TaskRun, Tasks};
 
-/// A caller that is open so long after the end of a call has been seen open, in nanoseconds.
+/// Time after the end of a call when its open caller must have been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
-/// Bytes of calls that wait, for their callers or to be taken out, at most.
+/// Maximum size of calls that wait for their callers or to be taken, in bytes.
 const WAITING: usize = 48 << 20;
 
 /// The calls of one JVM that wait for their callers.
 #[derive(Debug, Default)]
 pub struct Trees {
     threads: HashMap<u64, Thread>,
-    /// Calls whose callers are known.
+    /// Calls with known callers.
     placed: VecDeque<Placed>,
-    /// Bytes of calls that ended and were not taken out.
+    /// Size in bytes of the completed calls that were not taken yet.
     waiting: usize,
     dropped: u64,
-    /// Steps of tasks before which not all calls are known.
+    /// Task steps whose preceding calls are not all known yet.
     steps: Steps,
     tasks: Tasks<Origin>,
-    /// Tasks that cannot be followed.
+    /// Number of tasks that cannot be followed.
     lost_tasks: u64,
 }
 
@@ -38,22 +38,22 @@ struct Origin {
     outermost: CallId,
 }
 
-/// A call among all others.
+/// A call with its caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     /// The call.
     pub call: Call,
-    /// Whether its thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
-    /// The call that made it, or submitted the task to which it belongs.
+    /// The caller, or the call that submitted its task.
     pub caller: Option<CallId>,
-    /// The outermost call to which that leads; itself without a caller.
+    /// The outermost call on the chain of callers; the call itself without a caller.
     pub outermost: CallId,
 }
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// Calls that ended.
+    /// Completed calls.
     ended: Vec<Call>,
     /// Calls that were seen open, by start.
     open: BTreeMap<u64, Call>,
@@ -63,7 +63,7 @@ struct Thread {
 }
 
 impl Trees {
-    /// Adds a call as it ends, or is seen open. One too many is counted and left out.
+    /// Adds a call when it ends or is seen open. Above the size limit, calls are counted and dropped.
     pub fn take(&mut self, call: &Call, is_virtual: bool) {
         let thread = self.threads.entry(call.thread).or_default();
         thread.is_virtual = is_virtual;
@@ -71,7 +71,7 @@ impl Trees {
             thread.open.insert(call.start, call.clone());
             return;
         }
-        // What began within it has ended as well.
+        // The calls that began within it have ended as well.
         while let Some((start, _)) = thread.open.range(call.start..call.end).next() {
             let start = *start;
             thread.open.remove(&start);
@@ -89,14 +89,14 @@ impl Trees {
         self.steps.take(step);
     }
 
-    /// Returns the number of tasks that could not be followed since the last time, because too many waited.
+    /// Returns the number of tasks lost since the last call, because too many waited.
     pub fn take_lost_tasks(&mut self) -> u64 {
         let lost = std::mem::take(&mut self.lost_tasks);
         lost + self.steps.take_dropped() + self.tasks.take_dropped()
     }
 
-    /// Places the calls whose callers are known now: `now` is a time in nanoseconds since the trace began, and all that
-    /// ended before it was added.
+    /// Places the calls whose callers are known now. `now` is a time in nanoseconds since the trace began; all calls
+    /// that ended before it were added.
     pub fn settle(&mut self, now: u64) {
         let settled = now.saturating_sub(SEEN_OPEN);
         self.follow(settled);
@@ -106,7 +106,7 @@ impl Trees {
         self.threads.retain(|_, thread| !thread.is_empty());
     }
 
-    /// Places all calls, when no more will come; those that are still open come last.
+    /// Places all calls after the last entry; open ones come last.
     pub fn finish(&mut self) {
         self.settle(u64::MAX);
         for (id, mut thread) in std::mem::take(&mut self.threads) {
@@ -115,7 +115,7 @@ impl Trees {
         }
     }
 
-    /// Links the runs of tasks that began before a time with the calls that submitted them. All calls that began before
+    /// Links the runs of tasks that began before a time to the calls that submitted them. All calls that began before
     /// it are known.
     fn follow(&mut self, settled: u64) {
         let steps = self.steps.before(settled);
@@ -147,7 +147,7 @@ impl Trees {
         }
     }
 
-    /// Takes out at most so many calls that are placed.
+    /// Takes at most `most` placed calls.
     pub fn take_placed(&mut self, most: usize) -> Vec<Placed> {
         let most = most.min(self.placed.len());
         let taken: Vec<Placed> = self.placed.drain(..most).collect();
@@ -156,18 +156,18 @@ impl Trees {
         taken
     }
 
-    /// Calls that are placed and were not taken out.
+    /// Returns the number of placed calls that were not taken yet.
     #[must_use]
     pub fn placed(&self) -> usize {
         self.placed.len()
     }
 
-    /// How many calls were left out since the last time, because too many waited.
+    /// Returns the number of calls dropped since the last call, because too many waited.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Forgets everything that waits.
+    /// Discards all waiting calls.
     pub fn reset(&mut self) {
         *self = Self {
             dropped: self.dropped,
@@ -177,7 +177,7 @@ impl Trees {
     }
 }
 
-/// The place at which a call submits a task; `around` are the begins and ends of the calls there.
+/// Returns the submission of a task by a call; `around` holds starts and ends of the calls there.
 fn submitted(
     tasks: &Tasks<Origin>,
     step: &TaskStep,
@@ -202,14 +202,14 @@ fn submitted(
     Some(Submitted { thread, nanos, by })
 }
 
-/// Bytes of a call in memory.
+/// Returns the memory size of a call in bytes.
 fn size(call: &Call) -> usize {
     let within = |capture: &Capture| size_within(&capture.value);
     let within: usize = call.captures.iter().map(within).sum();
     size_of::<Placed>() + size_of_val(call.captures.as_slice()) + within
 }
 
-/// Bytes that a value holds besides itself.
+/// Returns the memory size of a value's content in bytes.
 fn size_within(value: &Value) -> usize {
     let whole = |value: &Value| size_of::<Value>() + size_within(value);
     match value {
@@ -239,7 +239,7 @@ impl Thread {
         self.ended.is_empty() && self.open.is_empty() && self.runs.is_empty()
     }
 
-    /// Begins and ends of all calls that are known, by begin.
+    /// Returns starts and ends of all known calls, by start.
     fn times(&self) -> Vec<(u64, u64)> {
         let ended = self.ended.iter().map(|call| (call.start, call.end));
         let open = self.open.keys().map(|start| (*start, u64::MAX));
@@ -248,14 +248,14 @@ impl Thread {
         times
     }
 
-    /// Takes out each call that ended before `settled`, has no caller that ended later, and what it called.
+    /// Takes each call that ended before `settled` and has no caller that ended later, and its callees.
     fn settle(&mut self, id: u64, settled: u64, placed: &mut VecDeque<Placed>) {
         if !self.ended.iter().any(|call| call.end < settled) {
             return;
         }
         self.ended.sort_by_key(|call| call.start);
         let mut kept = Vec::new();
-        // Open calls lie around all that follow them.
+        // Open calls enclose all calls that follow them.
         let mut open = self.open.keys().copied().peekable();
         let mut place = Place::new(id, &self.runs);
         let mut calls = std::mem::take(&mut self.ended).into_iter().peekable();
@@ -279,11 +279,11 @@ impl Thread {
             }
         }
         self.ended = kept;
-        // Calls that are placed later end later, and so do the runs that they are in.
+        // Calls placed later end later, and so do their task runs.
         self.runs.forget_before(settled);
     }
 
-    /// Places the calls that have not ended: each was made by the one before.
+    /// Places the open calls: each is the caller of the next one.
     fn finish(&mut self, id: u64, placed: &mut VecDeque<Placed>) {
         let mut place = Place::new(id, &self.runs);
         for call in std::mem::take(&mut self.open).into_values() {
@@ -292,10 +292,10 @@ impl Thread {
     }
 }
 
-/// The place where a walk through the calls of one thread is.
+/// The state of a traversal of one thread's calls.
 struct Place<'t> {
     thread: u64,
-    /// The calls around it: start, end and outermost call.
+    /// The enclosing calls: start, end and outermost call.
     around: Vec<(u64, u64, CallId)>,
     runs: Around<'t, TaskRun<Origin>>,
 }
@@ -314,7 +314,7 @@ impl<'t> Place<'t> {
         while self.around.pop_if(|(_, end, _)| *end < nanos).is_some() {}
     }
 
-    /// Checks whether only calls are around that have not ended.
+    /// Checks whether all enclosing calls are open.
     fn is_outermost(&self) -> bool {
         let last = self.around.last();
         last.is_none_or(|(_, end, _)| *end == u64::MAX)
@@ -375,7 +375,7 @@ mod tests {
         call(start, end, Outcome::Returned)
     }
 
-    /// What is placed when all that ended before `now` was added.
+    /// Returns the calls placed when all that ended before `now` was added.
     fn settled(trees: &mut Trees, now: u64) -> Vec<Placed> {
         trees.settle(now);
         trees.take_placed(usize::MAX)
@@ -386,7 +386,7 @@ mod tests {
         trees.take_placed(usize::MAX)
     }
 
-    /// Caller and outermost caller by start.
+    /// Returns caller and outermost caller by start.
     fn places(placed: Vec<Placed>) -> BTreeMap<u64, (Option<u64>, u64)> {
         let places = placed.iter();
         places
@@ -397,7 +397,7 @@ mod tests {
             .collect()
     }
 
-    /// `10(11(12), 21)`, and `40`, in any order.
+    /// The calls are `10(11(12), 21)`, and `40`, in any order.
     #[test]
     fn callers_are_found_whatever_the_order() {
         let calls = [
@@ -427,7 +427,7 @@ mod tests {
         }
     }
 
-    /// `5` is open from the beginning, `10` ends when what it called has waited for long.
+    /// `5` is open from the start; `10` ends after its callees have waited for long.
     #[test]
     fn calls_within_open_ones_wait_for_no_more_than_seconds() {
         let mut trees = Trees::default();
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(places(last), BTreeMap::from([(5, (None, 5))]));
     }
 
-    /// Calls with long values take more room, and deep recursion that is open costs each call no more.
+    /// Calls with long values take more room. Open deep recursion costs each call no more.
     #[test]
     fn room_is_counted_in_bytes_and_open_calls_are_passed_once() {
         let mut trees = Trees::default();
@@ -502,8 +502,8 @@ mod tests {
         }
     }
 
-    /// Thread 1: `10(11)`, in which a task is submitted. Thread 2 runs it: `30(31)`; it submits another that thread 3 runs
-    /// within its own call: `50(61)`. In any order, and settled in steps.
+    /// Thread 1 runs `10(11)`, which submits a task. Thread 2 runs the task, `30(31)`, and submits another one, which
+    /// thread 3 runs within its own call: `50(61)`. The calls arrive in any order and are settled in steps.
     #[test]
     fn calls_of_tasks_are_placed_below_the_call_that_submitted_them() {
         let second = |mut step: TaskStep| {

@@ -1,4 +1,4 @@
-//! Captured values as JSON.
+//! Converts captured values to JSON.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use serde_json::{Map, json};
 
 use crate::names::{class, printable};
 
-/// Numbers, booleans and null as they are, texts and chars as strings; arrays and other objects as objects.
+/// Converts numbers, booleans and null to themselves, texts and chars to strings; arrays and other objects to
+/// objects.
 pub fn to_json(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
@@ -18,7 +19,7 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         Value::Long(value) => json!(value),
         Value::Float(value) if value.is_finite() => number(&format!("{value:?}")),
         Value::Double(value) if value.is_finite() => json!(value),
-        Value::Float(_) | Value::Double(_) => json!(value.to_string()), // NaN and infinities are no JSON
+        Value::Float(_) | Value::Double(_) => json!(value.to_string()), // JSON has no NaN and no infinities
         Value::Char(unit) => json!(String::from_utf16_lossy(&[*unit])),
         Value::Text { text, .. } if is_whole(value) => json!(text),
         Value::Text { text, length } => json!({"text": text, "length": length}),
@@ -35,7 +36,8 @@ pub fn to_json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// An object with what it holds. Contents that are not whole say how many are `left`, `null` if nobody knows.
+/// Converts an object with its content. Incomplete content has a field `left` with the number of missing parts,
+/// `null` if unknown.
 fn opened_json(opened: &Opened) -> serde_json::Value {
     let identity = format!("{:x}", opened.identity);
     let left = (opened.left != u64::MAX).then_some(opened.left);
@@ -82,7 +84,7 @@ fn opened_json(opened: &Opened) -> serde_json::Value {
     }
 }
 
-/// A value without quotation marks: texts that are whole, chars and names of classes as they are, all else as people read it.
+/// Formats a value without quotation marks: complete texts, chars and class names unchanged, all else as displayed.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Text { text, .. } if is_whole(value) => text.clone(),
@@ -93,12 +95,12 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Whether it is a text of which nothing was cut.
+/// Checks whether it is a text that was not cut.
 fn is_whole(value: &Value) -> bool {
     matches!(value, Value::Text { text, length } if text.encode_utf16().count() == *length as usize)
 }
 
-/// As a plugin is given it that computes tables: as [`plain`], and texts that were cut with `…` behind.
+/// Formats a value as input of a plugin that computes tables: as [`plain`], and cut texts with a trailing `…`.
 pub fn recorded(value: &Value) -> String {
     match value {
         Value::Text { text, .. } if !is_whole(value) => format!("{text}…"),
@@ -106,7 +108,7 @@ pub fn recorded(value: &Value) -> String {
     }
 }
 
-/// A frame of a call stack, without the line if it is not known.
+/// Converts a frame of a call stack, without an unknown line.
 fn frame(frame: &StackFrame) -> serde_json::Value {
     let mut shown = json!({"class": class(&frame.class), "method": printable(&frame.method)});
     if frame.line > 0
@@ -117,12 +119,12 @@ fn frame(frame: &StackFrame) -> serde_json::Value {
     shown
 }
 
-/// A number by its shortest text, so that a `float` does not grow digits.
+/// Converts a number by its shortest text, so that a `float` does not gain digits.
 fn number(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// `int[]` of `[I`.
+/// Returns `int[]` for `[I`.
 fn array(class: &Arc<str>) -> String {
     let one = Value::Array {
         class: Arc::clone(class),
@@ -131,7 +133,7 @@ fn array(class: &Arc<str>) -> String {
     one.to_string().replacen("[0]", "[]", 1)
 }
 
-/// The name of a parameter; `arg[0]`, as conditions have it, where the class file names none.
+/// Returns the name of a parameter; `arg[0]`, as in conditions, if the class file has no name.
 pub fn parameter(span: &SpanInfo, index: u8) -> String {
     match span.parameters.get(usize::from(index)) {
         Some(name) if !name.is_empty() => name.clone(),
@@ -139,7 +141,7 @@ pub fn parameter(span: &SpanInfo, index: u8) -> String {
     }
 }
 
-/// The names of a method's parameters, `null` for one without.
+/// Returns the names of a method's parameters, `null` for an unnamed one.
 pub fn parameters(span: &SpanInfo) -> Option<serde_json::Value> {
     let name = |name: &String| match name.as_str() {
         "" => serde_json::Value::Null,
@@ -149,7 +151,7 @@ pub fn parameters(span: &SpanInfo) -> Option<serde_json::Value> {
     (!names.is_empty()).then(|| names.into())
 }
 
-/// The arguments that were kept, by position, and the returned value.
+/// Returns the captured arguments by position, and the returned value.
 pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
     let mut arguments = Vec::new();
     let mut returned = None;
@@ -163,12 +165,12 @@ pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
     (arguments, returned)
 }
 
-/// The values that the condition of a span or its list of what is shown reads, by how they are written there.
+/// Returns the values that the span's condition or list of shown values reads, by their expressions.
 pub fn shown<'c>(call: &'c Call, span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
     values(&call.captures, span)
 }
 
-/// Those of captures that have a name.
+/// Returns the captures with an expression.
 pub fn values<'c>(captures: &'c [Capture], span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
     let shown = captures.iter().filter_map(|capture| match capture.which {
         Which::Shown(slot) => {
@@ -180,19 +182,19 @@ pub fn values<'c>(captures: &'c [Capture], span: &'c SpanInfo) -> Vec<(&'c str, 
     shown.collect()
 }
 
-/// The call stack, if it was asked for.
+/// Returns the call stack, if it was requested.
 pub fn stack(call: &Call) -> Option<&Value> {
     stack_of(&call.captures)
 }
 
-/// That among captures.
+/// Returns the call stack among captures.
 pub fn stack_of(captures: &[Capture]) -> Option<&Value> {
     let mut captures = captures.iter();
     let found = captures.find(|capture| capture.which == Which::Stack);
     found.map(|capture| &capture.value)
 }
 
-/// [`shown`] as JSON.
+/// Returns [`shown`] as JSON.
 pub fn shown_json(call: &Call, span: &SpanInfo) -> Map<String, serde_json::Value> {
     let shown = shown(call, span).into_iter();
     shown

@@ -1,4 +1,4 @@
-//! Calls as they end, and moments at which a line is reached or a field is written: a few lines for people, or one JSON
+//! Calls when they end, and events when a line is reached or a field is written: a few lines of text, or one JSON
 //! object.
 
 use std::fmt::Write as _;
@@ -13,8 +13,8 @@ use crate::values::{
     captured, parameter, parameters, shown, shown_json, stack, stack_of, to_json, values,
 };
 
-/// A call in lines: time (UTC), thread, method, duration and how it ended, then the values that are asked for, as they
-/// are written in `show` (`arg`, `this.size`, `stack(3)`), and the call stack.
+/// Formats a call as lines: time (UTC), thread, method, duration and outcome, then the requested values by their
+/// expressions in `show` (`arg`, `this.size`, `stack(3)`), and the call stack.
 #[must_use]
 pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> String {
     let about = About::of(trace, call, is_virtual);
@@ -35,7 +35,7 @@ pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> S
     let (arguments, returned) = captured(call);
     let read = shown(call, about.span);
     let mut put = |name: &str, value: &Value| {
-        let value = printable(&value.to_string()); // classes may have any name
+        let value = printable(&value.to_string()); // class names may contain any character
         let _ = writeln!(text, "    {} = {value}", printable(name));
     };
     for name in show {
@@ -45,7 +45,7 @@ pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> S
                 .for_each(|(index, value)| put(&parameter(about.span, *index), value)),
             "returned" if returned.is_some() => returned.into_iter().for_each(|it| put(name, it)),
             _ => {
-                // A call that threw returned nothing, nor does one of a `void` method.
+                // A call that threw, or of a `void` method, returned no value.
                 let is_told = |value: &Value| name != "returned" || *value != Value::Missing;
                 match read.iter().find(|(read, _)| read == name) {
                     Some((_, value)) if is_told(value) => put(name, value),
@@ -63,7 +63,7 @@ pub fn lines(trace: &Trace, call: &Call, is_virtual: bool, show: &[String]) -> S
     text
 }
 
-/// A call as a JSON object.
+/// Converts a call to a JSON object.
 #[must_use]
 pub fn json(trace: &Trace, call: &Call, is_virtual: bool) -> serde_json::Value {
     let about = About::of(trace, call, is_virtual);
@@ -105,8 +105,8 @@ pub fn json(trace: &Trace, call: &Call, is_virtual: bool) -> serde_json::Value {
     object.into()
 }
 
-/// A moment in lines: time (UTC), thread and place, with the field that is written, then the values that are asked for, as
-/// they are written in `show` (`total`, `locals`), and the call stack.
+/// Formats an event as lines: time (UTC), thread and place, with the written field, then the requested values by
+/// their expressions in `show` (`total`, `locals`), and the call stack.
 #[must_use]
 pub fn moment_lines(trace: &Trace, moment: &Moment, is_virtual: bool, show: &[String]) -> String {
     let at = At::of(trace, moment, is_virtual);
@@ -119,7 +119,7 @@ pub fn moment_lines(trace: &Trace, moment: &Moment, is_virtual: bool, show: &[St
     let first_local = at.event().locals.map_or(usize::MAX, usize::from);
     let is_local = |name: &str| at.span.shown.iter().skip(first_local).any(|it| it == name);
     let mut put = |name: &str, value: &Value| {
-        let value = printable(&value.to_string()); // classes may have any name
+        let value = printable(&value.to_string()); // class names may contain any character
         let _ = writeln!(text, "    {} = {value}", printable(name));
     };
     for name in show {
@@ -151,7 +151,7 @@ pub fn moment_lines(trace: &Trace, moment: &Moment, is_virtual: bool, show: &[St
     text
 }
 
-/// A moment as a JSON object.
+/// Converts an event to a JSON object.
 #[must_use]
 pub fn moment_json(trace: &Trace, moment: &Moment, is_virtual: bool) -> serde_json::Value {
     let at = At::of(trace, moment, is_virtual);
@@ -208,7 +208,7 @@ impl<'t> At<'t> {
         self.span.event.clone().unwrap_or_default()
     }
 
-    /// The field that is written, as the instruction names it.
+    /// Returns the written field, as the instruction names it.
     fn writes(&self) -> Option<String> {
         let field = self.event().writes?;
         let (owner, name) = field.rsplit_once('.')?;
@@ -241,7 +241,7 @@ pub(crate) fn thread_of(trace: &Trace, id: u64, is_virtual: bool) -> String {
     thread_name(&thread.name, thread.is_virtual, id)
 }
 
-/// Who called what.
+/// Thread, class and method of a call.
 struct About<'t> {
     span: &'t SpanInfo,
     class: String,
@@ -264,14 +264,14 @@ impl<'t> About<'t> {
     }
 }
 
-/// `12:04:05.006Z` of milliseconds since 1970.
+/// Formats milliseconds since 1970 as `12:04:05.006Z`.
 pub(crate) fn time_of_day(ms: u64) -> String {
     let (seconds, ms) = (ms / 1_000 % 86_400, ms % 1_000);
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
     format!("{hours:02}:{minutes:02}:{:02}.{ms:03}Z", seconds % 60)
 }
 
-/// Nanoseconds with three digits behind the point of the greatest unit that fits.
+/// Formats nanoseconds with three decimals, in the largest fitting unit.
 fn duration(nanos: u64) -> String {
     let number = nanos as f64;
     match nanos {
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(json(&trace, &call, false), expected);
     }
 
-    /// A moment at a line of `a.Store.find`, where `total` is asked for and `id` is one of the local variables.
+    /// An event at a line of `a.Store.find`, with the requested value `total` and the local variable `id`.
     fn reached(writes: Option<&str>) -> (Trace, Moment) {
         let (mut trace, call) = traced();
         let place = SpanInfo {

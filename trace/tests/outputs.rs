@@ -1,4 +1,4 @@
-//! What people get to see of a trace made by hand.
+//! Text outputs of a manually created trace.
 
 mod support {
     pub mod recorded;
@@ -42,7 +42,7 @@ fn call(thread: u64, span: u32, start: u64, end: u64) -> Call {
     }
 }
 
-/// What the agent would have summed up of these calls, whose own times are given.
+/// Returns the sums that the agent computes from these calls and their given self times.
 fn sums(calls: &[(&Call, u64)]) -> Aggregate {
     let mut sums = Aggregate::default();
     for (call, own) in calls {
@@ -62,7 +62,7 @@ fn sums(calls: &[(&Call, u64)]) -> Aggregate {
     sums
 }
 
-/// `handle` calls `find` twice, the second time in vain; a virtual thread is still in `find(int)`.
+/// `handle` calls `find` twice, and the second call fails; a virtual thread is still in `find(int)`.
 fn shop() -> Trace {
     let mut handle = call(1, 0, 1_000, 9_001_000);
     handle.captures = vec![
@@ -114,7 +114,7 @@ fn shop() -> Trace {
     trace
 }
 
-/// What an output writes of these traces.
+/// Returns the output for these traces.
 fn written(
     traces: &[Trace],
     write: impl Fn(&[Recording], &mut Vec<u8>) -> std::io::Result<()>,
@@ -125,7 +125,7 @@ fn written(
     String::from_utf8(bytes).unwrap()
 }
 
-/// The tree of all calls of these traces.
+/// Returns the tree of all calls of these traces.
 fn stacks_of(traces: &[Trace]) -> Stacks {
     let (_folder, recordings) = recorded(traces);
     let names = Names::of(traces);
@@ -136,7 +136,7 @@ fn stacks_of(traces: &[Trace]) -> Stacks {
     stacks
 }
 
-/// The folded stacks of these traces.
+/// Returns the folded stacks of these traces.
 fn folded(traces: &[Trace]) -> String {
     let mut bytes = Vec::new();
     stacks_of(traces).write_folded(&mut bytes).unwrap();
@@ -158,7 +158,7 @@ fn the_table_has_a_row_per_called_method() {
     insta::assert_snapshot!(shown(&[shop()], Order::Own, &layout));
 }
 
-/// A number of nine digits and more is whole, and blanks are around it.
+/// Numbers of nine or more digits are complete and surrounded by blanks.
 #[test]
 fn long_numbers_keep_apart_from_names_and_from_one_another() {
     let mut busy = shop();
@@ -205,7 +205,7 @@ fn a_narrow_table_says_which_columns_it_leaves_out_and_keeps_class_and_method() 
     insta::assert_snapshot!(shown(&[losing], Order::Calls, &layout));
 }
 
-/// Without a terminal no column is left out, no name is shortened, and numbers of any length stay apart.
+/// Without a terminal no column is left out, no name is shortened, and long numbers stay separated.
 #[test]
 fn a_table_of_any_width_has_every_column_and_whole_names() {
     let mut long = shop();
@@ -422,7 +422,7 @@ fn json_lines_are_events_in_the_order_of_time() {
     insta::assert_snapshot!(written(&[shop()], json_lines::write));
 }
 
-/// The shop, with an event within `handle` and one behind it, and what is written of both.
+/// Returns the shop with an event within `handle` and one after it, and the output of both.
 fn shop_with_events() -> Trace {
     let place = SpanInfo {
         line: 17,

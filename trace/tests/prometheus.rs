@@ -1,4 +1,4 @@
-//! The metrics, read by a strict reader of Prometheus' text format.
+//! The metrics, parsed by a strict reader of Prometheus' text format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use trace::prometheus;
 /// The samples by name and labels.
 type Samples = BTreeMap<(String, BTreeMap<String, String>), f64>;
 
-/// Reads the text: each family once, behind its HELP and TYPE; names, labels and escapes as the format has them; no
-/// sample twice; histograms with rising buckets, of which the last is the count.
+/// Parses the text and checks the format: each family occurs once, after its HELP and TYPE; names, labels and escapes
+/// are valid; no sample occurs twice; histogram buckets ascend, and the last one equals the count.
 fn read(text: &str) -> Samples {
     assert!(text.ends_with('\n'), "the last line has an end");
     let (mut samples, mut families) = (Samples::new(), BTreeSet::new());
@@ -46,7 +46,7 @@ fn read(text: &str) -> Samples {
     samples
 }
 
-/// `name{label="value",…} number`.
+/// Parses `name{label="value",…} number`.
 fn sample(line: &str) -> (String, BTreeMap<String, String>, f64) {
     let (name, rest) = line.split_once('{').expect("labels");
     assert!(is_name(name, ":"), "{line}");
@@ -73,7 +73,7 @@ fn is_name(name: &str, others: &str) -> bool {
     chars.next().is_some_and(first) && chars.all(|char| first(char) || char.is_ascii_digit())
 }
 
-/// What is in the quotes that `text` goes on from, and what follows.
+/// Returns the quoted text that `text` continues, and the rest.
 fn quoted(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut chars = text.char_indices();

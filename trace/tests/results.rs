@@ -1,4 +1,4 @@
-//! Tables of events, from event files.
+//! Event tables from event files.
 
 mod support {
     pub mod recorded;
@@ -31,7 +31,7 @@ fn tables(traces: &[Trace]) -> Tables {
     Tables(results::of(&recordings).unwrap())
 }
 
-/// What is written.
+/// Returns the written text.
 fn text(write: impl Fn(&mut dyn Write) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).unwrap();
@@ -163,7 +163,7 @@ fn causes_are_those_that_there_are() {
     assert_eq!(none, "log: events\nno event happened\n");
 }
 
-/// Rows are read from anywhere, in the order of JVM and time, and shared by clones.
+/// Rows are readable in any order, sorted by JVM and time, and shared by clones.
 #[test]
 fn rows_are_found_by_their_numbers() {
     let mut many = trace(None);

@@ -1,4 +1,4 @@
-//! Lines that are written while a trace goes on.
+//! Lines written during a trace.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn call(thread: u64, start: u64, end: u64, outcome: Outcome) -> Call {
     }
 }
 
-/// A call, one that is open twice and then ends, and one on a virtual thread.
+/// Writes a call, a call that is seen open twice and then ends, and a call on a virtual thread.
 fn lines(compact: bool) -> String {
     let mut trace = known();
     let mut stream = Stream::new(compact);

@@ -1,4 +1,4 @@
-//! Folded stacks: `caller;callee number`, the format of `flamegraph.pl` and its kin.
+//! Folded stacks: `caller;callee number`, the format of `flamegraph.pl` and compatible tools.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use observations::thread_state::ThreadState;
 use super::names::{NO_JAVA, method};
 use crate::stacks::{Side, Stacks};
 
-/// What the widths of a flame graph stand for.
+/// The quantity that the widths of a flame graph represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// CPU time in nanoseconds.
@@ -17,16 +17,16 @@ pub enum Weight {
     Wall,
     /// Bytes allocated.
     Allocations,
-    /// Nanoseconds in front of monitors.
+    /// Nanoseconds of waiting to enter monitors.
     Contended,
-    /// Things thrown.
+    /// Number of exceptions.
     Exceptions,
-    /// Global references of JNI that were not deleted.
+    /// JNI global references that were not deleted.
     References,
 }
 
 impl Weight {
-    /// Those of which something may have been recorded, the first first.
+    /// Returns the first quantity that the subscription includes.
     #[must_use]
     pub fn of(recorded: &Recorded) -> Option<Self> {
         let subscription = &recorded.subscription;
@@ -42,7 +42,7 @@ impl Weight {
         kind.map(|(_, weight)| weight)
     }
 
-    /// What is counted.
+    /// Returns the unit.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Weight {
         }
     }
 
-    /// A title for it.
+    /// Returns the title.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Weight {
         }
     }
 
-    /// The stacks with what they weigh.
+    /// Returns the stacks with their weights.
     fn rows(self, recorded: &Recorded) -> Vec<(Option<u32>, u64)> {
         match self {
             Self::Cpu => recorded
@@ -122,7 +122,7 @@ pub fn add(stacks: &mut Stacks, recorded: &Recorded, weight: Weight, side: Side)
     }
 }
 
-/// Adds stacks below an outermost frame, if there is one.
+/// Adds stacks below an optional outermost frame.
 fn add_below(
     stacks: &mut Stacks,
     recorded: &Recorded,
@@ -134,13 +134,13 @@ fn add_below(
     let mut is_on_path = vec![false; recorded.stacks.nodes.len()];
     for (node, _) in &rows {
         for node in recorded.stacks.nodes_of(*node) {
-            // The callers of a node that is on a path are, too.
+            // The callers of a node on a path are on it, too.
             if std::mem::replace(&mut is_on_path[node as usize], true) {
                 break;
             }
         }
     }
-    // Of each node of the recording: its place in the tree, and its depth.
+    // For each node of the recording: its node in the tree, and its depth.
     let mut places: Vec<Option<(u32, usize)>> = vec![None; recorded.stacks.nodes.len()];
     let mut names: HashMap<u32, u32> = HashMap::new();
     for (number, node) in recorded.stacks.nodes.iter().enumerate() {

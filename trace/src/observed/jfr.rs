@@ -1,7 +1,7 @@
 //! The format of JDK Flight Recorder, for JDK Mission Control and the JDK's `jfr`: one chunk for each JVM.
 //!
-//! Each sample, wait and exception of the sums is an event. Those that the recording holds singly have their times; of
-//! others only the number is known, and they stand at the end of the recording.
+//! Each sample, wait and exception in the sums becomes an event. Events that the recording stores singly have their
+//! times. For the others only the number is known, and they are placed at the end of the recording.
 
 mod constants;
 mod encoding;
@@ -18,37 +18,37 @@ use constants::Constants;
 use encoding::Bytes;
 use types::{ALLOCATION, COLLECTION, ENTER, EXECUTION, JVM, PARK, THROW, WAIT};
 
-/// Most events without times, some 12 bytes each.
+/// Maximum number of events without times, some 12 bytes each.
 const MOST_UNTIMED: u64 = 1 << 22;
-/// Bytes of a chunk's header.
+/// Length of a chunk's header in bytes.
 const HEADER: usize = 68;
-/// Types of a chunk's own events.
+/// Type ids of a chunk's own events.
 const METADATA_EVENT: u64 = 0;
 const CHECKPOINT_EVENT: u64 = 1;
-/// Integers are written in groups of seven bits.
+/// Flag: integers are encoded in groups of seven bits.
 const COMPRESSED: u8 = 1;
-/// No chunk of this recording follows.
+/// Flag: the last chunk of the recording.
 const LAST: u8 = 2;
 
-/// Events that are not as the JVM would have written them.
+/// Numbers of events that differ from those that the JVM would have written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// Events without times, which stand at the end of their recording.
+    /// Events without times, placed at the end of their recording.
     pub untimed: u64,
-    /// Events for which there was no room.
+    /// Events left out for lack of room.
     pub left_out: u64,
 }
 
-/// What an event is of: kind, thread, class and stack.
+/// The properties that group events: kind, thread, class and stack.
 type Key = (What, u32, u32, Option<u32>);
 
-/// Checks whether anything of a recording can be an event of JFR.
+/// Checks whether a recording contains events that JFR has.
 #[must_use]
 pub fn has_events(recorded: &Recorded) -> bool {
     !recorded.collections.is_empty() || sums(recorded).values().any(|sum| sum.count > 0)
 }
 
-/// Makes the content of a file, with the events that lack something.
+/// Returns the content of a file, and the numbers of incomplete events.
 #[must_use]
 pub fn bytes(recordings: &[Recorded]) -> (Vec<u8>, Gaps) {
     let (mut all, mut gaps) = (Vec::new(), Gaps::default());
@@ -61,7 +61,7 @@ pub fn bytes(recordings: &[Recorded]) -> (Vec<u8>, Gaps) {
     (all, gaps)
 }
 
-/// A number of events, and their nanoseconds or bytes.
+/// A number of events, and their total nanoseconds or bytes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     count: u64,
@@ -75,7 +75,7 @@ impl Sum {
     }
 }
 
-/// The rows of a recording by what they are of.
+/// Groups the rows of a recording.
 fn sums(recorded: &Recorded) -> HashMap<Key, Sum> {
     let mut sums: HashMap<Key, Sum> = HashMap::new();
     let mut add = |key: Key, count: u64, amount: u64| {
@@ -113,7 +113,7 @@ fn sums(recorded: &Recorded) -> HashMap<Key, Sum> {
     sums
 }
 
-/// The kind of row in which a single event is counted.
+/// Returns the kind of row that counts a single event.
 fn kind(what: What) -> What {
     match what {
         What::UnfinishedContended => What::Contended,
@@ -131,7 +131,7 @@ struct Chunk<'r> {
 }
 
 impl<'r> Chunk<'r> {
-    /// Adds all events. Constants are numbered behind those of the chunks before.
+    /// Adds all events. Constants are numbered after those of the previous chunks.
     fn of(recorded: &'r Recorded, constants: u64, gaps: &mut Gaps) -> Self {
         let mut chunk = Self {
             recorded,
@@ -152,7 +152,7 @@ impl<'r> Chunk<'r> {
         chunk
     }
 
-    /// The JVM that was observed.
+    /// Adds the event that describes the JVM.
     fn jvm(&mut self) {
         let jvm = &self.recorded.jvm;
         let mut event = Bytes::default();
@@ -161,7 +161,7 @@ impl<'r> Chunk<'r> {
         self.events.event(types::number(JVM), &event.0);
     }
 
-    /// A single event, which is taken out of the sums.
+    /// Adds a single event, and subtracts it from the sums.
     fn moment(&mut self, moment: &Moment, left: &mut HashMap<Key, Sum>) {
         let what = kind(moment.what);
         let amount = match what {
@@ -177,7 +177,7 @@ impl<'r> Chunk<'r> {
             _ => moment.class,
         };
         let key = (what, moment.thread, class, moment.node);
-        // One that no row counts is none of ours: the rows are what the tables show.
+        // Without a row it is left out: the rows are the content of the tables.
         let Some(sum) = left.get_mut(&key).filter(|sum| sum.count > 0) else {
             return;
         };
@@ -190,7 +190,7 @@ impl<'r> Chunk<'r> {
         self.event(key, moment.at_ns, amount);
     }
 
-    /// Events of which no times are known: they share what is left of the sum.
+    /// Adds the events without known times: they share the rest of the sum.
     fn untimed(&mut self, key: Key, sum: Sum, gaps: &mut Gaps) {
         let room = MOST_UNTIMED - gaps.untimed;
         let count = sum.count.min(room);
@@ -209,7 +209,7 @@ impl<'r> Chunk<'r> {
         gaps.left_out += sum.count - count;
     }
 
-    /// An event that ended at a time.
+    /// Adds an event that ended at a time.
     fn event(&mut self, (what, thread, class, node): Key, at_ns: u64, amount: u64) {
         let mut event = Bytes::default();
         let (thread, stack) = (self.constants.thread(thread), self.constants.stack(node));
@@ -265,7 +265,7 @@ impl<'r> Chunk<'r> {
         }
     }
 
-    /// Header, events, constants and description.
+    /// Assembles header, events, constants and metadata.
     fn finish(self, is_last: bool) -> Vec<u8> {
         let Self {
             recorded,
@@ -278,7 +278,7 @@ impl<'r> Chunk<'r> {
         events.event(METADATA_EVENT, &types::metadata());
         let mut all = Vec::with_capacity(HEADER + events.0.len());
         all.extend_from_slice(b"FLR\0\x00\x02\x00\x01"); // version 2.1
-        // Ticks are nanoseconds, and begin with the recording.
+        // Ticks are nanoseconds since the start of the recording.
         for number in [
             (HEADER + events.0.len()) as u64,
             constants_at as u64,
@@ -297,7 +297,7 @@ impl<'r> Chunk<'r> {
     }
 }
 
-/// The state of a sampled thread, as JFR names it.
+/// Returns the state of a sampled thread, in JFR's terms.
 fn state(what: What) -> &'static str {
     let What::Wall(state) = what else {
         return "STATE_RUNNABLE";
@@ -319,7 +319,7 @@ mod tests {
     use observations::Subscription;
     use observations::recorded::{Allocation, Cpu};
 
-    /// The types of the events of a chunk.
+    /// Returns the type ids of a chunk's events.
     fn events(chunk: &[u8]) -> Vec<u64> {
         let mut kinds = Vec::new();
         let mut rest = &chunk[HEADER..];
@@ -370,7 +370,7 @@ mod tests {
             moments: vec![
                 moment(What::Cpu, 5),
                 moment(What::Allocation, 24),
-                moment(What::Exception, 0), // of a row for which there was no room
+                moment(What::Exception, 0), // its row found no room
             ],
             ..Recorded::default()
         };
@@ -393,7 +393,7 @@ mod tests {
             METADATA_EVENT,
         ];
         let mut found = events(&chunk);
-        found[3..6].sort_unstable(); // one thread, class and stack: in any order
+        found[3..6].sort_unstable(); // same thread, class and stack: in any order
         assert_eq!(found, kinds);
         let size = u64::from_be_bytes(chunk[8..16].try_into().expect("8 bytes"));
         assert_eq!(size, chunk.len() as u64);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::names::{method, place};
 
-/// Writes a line for each row of each JVM; the stacks have their innermost frame first.
+/// Writes a line for each row of each JVM; stacks start with their innermost frame.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -21,7 +21,7 @@ pub fn write(all: &[Recorded], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The numbers of waits for a monitor, with the thread that had it if they were to enter it.
+/// Returns the values of waits for a monitor, with its owner for waits to enter it.
 fn wait(recorded: &Recorded, one: &Wait, is_contended: bool) -> Value {
     let mut values = json!({
         "class": recorded.class(one.class), "count": one.count, "total_ns": one.total_ns, "longest_ns": one.longest_ns,
@@ -130,7 +130,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
     rows.into_iter()
 }
 
-/// The last row: of the recording itself.
+/// Returns the last row, which describes the recording itself.
 fn recording(recorded: &Recorded) -> Value {
     json!({
         "kind": "recording", "pid": recorded.jvm.pid, "jvm": recorded.jvm.version, "start_ms": recorded.start_ms,

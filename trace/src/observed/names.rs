@@ -5,10 +5,10 @@ use observations::stacks::{Frame, NATIVE};
 
 use crate::names::printable;
 
-/// What stands for a stack without a frame.
+/// The name of a stack without a frame.
 pub(crate) const NO_JAVA: &str = "(not seen in Java code)";
 
-/// `com.acme.Store.find`, escaped.
+/// Returns `com.acme.Store.find`, escaped.
 pub(crate) fn method(frame: &Frame) -> String {
     if frame.class.is_empty() {
         return "(unloaded)".to_owned();
@@ -16,7 +16,7 @@ pub(crate) fn method(frame: &Frame) -> String {
     printable(&format!("{}.{}", binary(&frame.class), frame.method))
 }
 
-/// `com.acme.Store.find(Store.java:17)`, escaped.
+/// Returns `com.acme.Store.find(Store.java:17)`, escaped.
 pub(crate) fn place(frame: &Frame) -> String {
     let file = printable(&frame.file);
     let place = match (frame.line, file.is_empty()) {

@@ -1,8 +1,8 @@
 //! Chrome's trace format: single events on a time line, for <https://ui.perfetto.dev> and `chrome://tracing`.
 //!
-//! Waits and collections are complete events (`ph` = `X`) that end when they were told or with the recording, samples,
-//! allocations and exceptions instants (`ph` = `i`); each thread has a track, collections have one of their own, and the
-//! heap in use a counter.
+//! Waits and collections are complete events (`ph` = `X`) that end when they were reported or with the recording.
+//! Samples, allocations and exceptions are instants (`ph` = `i`). Each thread has a track, collections have a
+//! separate one, and the used heap has a counter.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use crate::names::{command, printable};
 
 /// The track of collections; threads follow.
 const COLLECTIONS: u64 = 0;
-/// Innermost frames that are shown of an event.
+/// Maximum number of frames shown for an event.
 const FRAMES: usize = 16;
 
-/// Writes the events of each JVM; of several the clocks are set by their start, to the millisecond.
+/// Writes the events of each JVM. Start times align the clocks of several JVMs, to the millisecond.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -48,7 +48,7 @@ pub fn write(recordings: &[Recorded], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n]}\n")
 }
 
-/// Names of the process and its tracks.
+/// Returns the names of the process and its tracks.
 fn describe(recorded: &Recorded) -> Vec<Value> {
     let pid = recorded.jvm.pid;
     let name = |what: &str, track: u64, name: &str| json!({"name": what, "ph": "M", "pid": pid, "tid": track, "args": {"name": name}});
@@ -128,7 +128,7 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
         "dur": micros(moment.amount), "pid": pid, "tid": tid, "args": args})
 }
 
-/// Collections, and the heap in use after them.
+/// Returns collections, and the used heap after them.
 fn collections(recorded: &Recorded, offset: u64) -> Vec<Value> {
     let pid = recorded.jvm.pid;
     let mut all = Vec::new();

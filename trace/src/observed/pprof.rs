@@ -1,4 +1,5 @@
-//! The format of `pprof` (profile.proto of github.com/google/pprof), which many viewers read; the caller compresses it.
+//! The format of `pprof` (profile.proto of github.com/google/pprof), which many viewers read. The caller compresses
+//! it.
 
 use std::collections::HashMap;
 
@@ -21,13 +22,13 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// A field of a number.
+    /// Appends a field with a number.
     fn number(&mut self, field: u64, number: u64) {
         self.varint(field << 3);
         self.varint(number);
     }
 
-    /// A field of bytes: a text, a message, packed numbers.
+    /// Appends a field with bytes: a text, a message, packed numbers.
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
@@ -41,7 +42,7 @@ impl Message {
     }
 }
 
-/// What a value of a sample means: its name and its unit.
+/// Name and unit of each value of a sample.
 const KINDS: [(&str, &str); 11] = [
     ("samples", "count"),
     ("cpu", "nanoseconds"),
@@ -63,13 +64,13 @@ type Values = [u64; KINDS.len()];
 struct Sample {
     thread: u32,
     node: Option<u32>,
-    /// The state of the thread, of samples by the wall clock.
+    /// The state of the thread, for wall-clock samples.
     state: Option<ThreadState>,
     values: Values,
 }
 
 impl Sample {
-    /// With these values from a place of [`KINDS`] on, and 0 elsewhere.
+    /// Creates a sample with these values from an index of [`KINDS`] on, and 0 elsewhere.
     fn new<const N: usize>(
         (thread, node): (u32, Option<u32>),
         first: usize,
@@ -84,7 +85,7 @@ impl Sample {
     }
 }
 
-/// These values from a place of [`KINDS`] on, and 0 elsewhere.
+/// Returns these values from an index of [`KINDS`] on, and 0 elsewhere.
 fn values<const N: usize>(first: usize, given: [u64; N]) -> Values {
     let mut values = [0; KINDS.len()];
     values[first..first + N].copy_from_slice(&given);
@@ -122,12 +123,12 @@ impl Builder {
         self.place((method(frame), frame.file.clone()), frame.line)
     }
 
-    /// The location of something that is no method.
+    /// Returns the location of an item other than a method.
     fn function(&mut self, name: &str) -> u64 {
         self.place((name.to_owned(), String::new()), 0)
     }
 
-    /// The location of a function by its name and file, at a line.
+    /// Returns the location of a function by its name and file, at a line.
     fn place(&mut self, key: (String, String), line_number: i32) -> u64 {
         let new = self.functions.len() as u64 + 1;
         let function = *self.functions.entry(key.clone()).or_insert(new);
@@ -154,7 +155,7 @@ impl Builder {
         location
     }
 
-    /// A sample with the places of its values that are there, and the thread as a label.
+    /// Adds a sample with the values of the kept kinds, and the thread as a label.
     fn sample(&mut self, recorded: &Recorded, sample: &Sample, values: &[u64]) {
         let frames: Vec<u64> = (recorded.stacks.path(sample.node))
             .map(|frame| self.location(frame))
@@ -183,7 +184,7 @@ impl Builder {
     }
 }
 
-/// The profile of all JVMs together; exceptions and collections have no place in it.
+/// Returns the profile of all JVMs together; the format has no exceptions and collections.
 #[must_use]
 pub fn bytes(all: &[Recorded]) -> Vec<u8> {
     let mut builder = Builder::default();
@@ -222,7 +223,7 @@ pub fn bytes(all: &[Recorded]) -> Vec<u8> {
         let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         builder.profile.number(12, nanos);
     }
-    // The second of the first kind: CPU time, bytes, delay.
+    // The default is the second value of the first kind: CPU time, bytes, delay.
     if let Some(kind) = kept.get(1) {
         let name = builder.text(KINDS[*kind].0);
         builder.profile.number(14, name);
@@ -234,7 +235,7 @@ pub fn bytes(all: &[Recorded]) -> Vec<u8> {
     builder.profile.0
 }
 
-/// The places of the kinds that were subscribed to.
+/// Returns the indices of the subscribed kinds.
 fn kept(all: &[Recorded]) -> Vec<usize> {
     let any = |test: fn(&Recorded) -> bool| all.iter().any(test);
     let groups = [

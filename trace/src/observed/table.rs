@@ -1,5 +1,4 @@
-//! The tables of what was recorded, for people: rows with their part of all and the stack they come from, as those of
-//! HPROF.
+//! The tables of a recording as text: rows with their share and their stack, as HPROF has.
 
 mod bias;
 mod cpu;
@@ -22,19 +21,19 @@ use crate::names::printable;
 use crate::numbers::{counted, thousands};
 use crate::table::duration;
 
-/// How the tables are laid out.
+/// The layout of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Most rows of a table.
+    /// Maximum number of rows of a table.
     pub rows: usize,
-    /// Most frames of a stack below the tables; 0 leaves the stacks out.
+    /// Maximum number of frames of a stack below the tables; 0 leaves the stacks out.
     pub frames: usize,
 }
 
-/// With fewer samples, parts of rows are rather a matter of chance, which a reader is told.
+/// Below this number of samples, shares are statistically weak, and a note warns the reader.
 const FEW_SAMPLES: u64 = 50;
 
-/// The tables of one JVM.
+/// Returns the tables of one JVM.
 #[must_use]
 pub fn text(recorded: &Recorded, layout: Layout) -> String {
     let mut printed = Printed {
@@ -80,13 +79,13 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
     printed.text
 }
 
-/// What a reader of CPU samples must know.
+/// The note below CPU samples.
 const SAFEPOINTS: &str = "samples show where threads could be stopped (safepoint bias): a hot loop may appear at its end or caller;\nasync-profiler asks the kernel instead, and shows native code as well\n";
 
 struct Printed<'a> {
     recorded: &'a Recorded,
     layout: Layout,
-    /// The stacks of the rows printed, in the order of their numbers.
+    /// The stacks of the printed rows, in the order of their numbers.
     traces: Vec<u32>,
     text: String,
 }
@@ -126,7 +125,7 @@ impl Printed<'_> {
             let _ = writeln!(self.text, "… and {}", counted(more as u64, "more row"));
         }
         if let Some(samples @ 1..FEW_SAMPLES) = table.samples {
-            // Two standard deviations of a part of a half, the most that there can be: 2 · √(¼ / n).
+            // Two standard deviations of a share of one half, the maximum: 2 · √(¼ / n).
             let off = (100.0 / (samples as f64).sqrt()).round();
             let _ = writeln!(
                 self.text,
@@ -135,7 +134,7 @@ impl Printed<'_> {
         }
     }
 
-    /// Threads that wait for one another.
+    /// Writes the deadlocked threads.
     fn deadlocks(&mut self) {
         for (number, deadlock) in self.recorded.deadlocks.iter().enumerate() {
             let threads = counted(deadlock.threads.len() as u64, "thread");
@@ -158,7 +157,7 @@ impl Printed<'_> {
         }
     }
 
-    /// The number of a stack.
+    /// Returns the number of a stack.
     fn trace(&mut self, node: Option<u32>) -> String {
         let Some(node) = node else {
             return "-".to_owned();
@@ -171,7 +170,7 @@ impl Printed<'_> {
         (at + 1).to_string()
     }
 
-    /// The stacks behind the numbers.
+    /// Writes the stacks with their numbers.
     fn traces(&mut self) {
         if self.layout.frames == 0 {
             return;
@@ -197,7 +196,7 @@ fn head(table: &Table<'_>) -> Vec<String> {
     titles.chain([table.name.to_owned()]).collect()
 }
 
-/// Classes and stacks by the bytes that they allocated, or that are alive of them.
+/// Tabulates classes and stacks by allocated bytes, or by live bytes.
 fn allocations(recorded: &Recorded) -> Table<'static> {
     let is_live = recorded.subscription.live;
     let mut sites: HashMap<(u32, Option<u32>), [f64; 4]> = HashMap::new();
@@ -246,10 +245,10 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
     }
 }
 
-/// Class, stack, owner and the place of the owner of a monitor for which threads waited.
+/// Class, stack and owner of a contended monitor, and the location of the owner.
 type Monitor = (u32, Option<u32>, Option<u32>, Option<u32>);
 
-/// `a.Gate, held by "worker" at a.Gate.close:88`.
+/// Formats `a.Gate, held by "worker" at a.Gate.close:88`.
 fn monitor_name(recorded: &Recorded, (class, _, owner, at): Monitor) -> String {
     let mut name = named(recorded.class(class));
     if let Some(owner) = owner {
@@ -262,7 +261,7 @@ fn monitor_name(recorded: &Recorded, (class, _, owner, at): Monitor) -> String {
     name
 }
 
-/// Monitors by the time for which threads waited for them.
+/// Tabulates monitors by waiting time.
 fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
     let rows = match contended {
         true => &recorded.contended,
@@ -328,7 +327,7 @@ fn waits(recorded: &Recorded, contended: bool) -> Table<'static> {
     }
 }
 
-/// What was thrown, by class, where and whether it is caught.
+/// Tabulates exceptions by class and location, and as caught or uncaught.
 fn exceptions(recorded: &Recorded) -> Table<'static> {
     let mut sites: HashMap<(u32, Option<u32>, Option<u32>, bool), u64> = HashMap::new();
     for row in &recorded.exceptions {
@@ -375,7 +374,7 @@ fn exceptions(recorded: &Recorded) -> Table<'static> {
     }
 }
 
-/// The pauses of collections in numbers.
+/// Summarises the pauses of collections.
 fn collections(recorded: &Recorded) -> String {
     let all = &recorded.collections;
     let total: u64 = all.iter().map(|one| one.duration_ns).sum();
@@ -412,7 +411,7 @@ fn collections(recorded: &Recorded) -> String {
     text
 }
 
-/// What is not in the tables, and why.
+/// Describes the data that the tables lack, and the causes.
 #[must_use]
 pub fn missing(recorded: &Recorded) -> String {
     let lost = &recorded.lost;
@@ -467,7 +466,7 @@ pub fn missing(recorded: &Recorded) -> String {
     text
 }
 
-/// Whether something is missing that changes the numbers. Looks that came too late do not: CPU time is of the whole time.
+/// Checks whether missing data changes the numbers. Late samples do not: CPU time covers the whole recording.
 #[must_use]
 pub fn is_partial(recorded: &Recorded) -> bool {
     let lost = &recorded.lost;
@@ -475,7 +474,7 @@ pub fn is_partial(recorded: &Recorded) -> bool {
         || !recorded.complete
 }
 
-/// Cells in columns as wide as their widest; the last one begins at the left.
+/// Aligns cells in columns; the last column is left-aligned.
 fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {

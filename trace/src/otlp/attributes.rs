@@ -1,4 +1,4 @@
-//! Names and values as OTLP has them.
+//! Names and values in OTLP form.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
@@ -6,7 +6,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, Key
 use crate::names::{class, printable};
 use probes::events::SpanInfo;
 
-/// Who made it.
+/// Returns the instrumentation scope.
 pub fn scope() -> InstrumentationScope {
     InstrumentationScope {
         name: "classhook".to_owned(),
@@ -15,7 +15,7 @@ pub fn scope() -> InstrumentationScope {
     }
 }
 
-/// A value by its name.
+/// Creates an attribute.
 pub fn attribute(key: impl Into<String>, value: Value) -> KeyValue {
     KeyValue {
         key: key.into(),
@@ -24,12 +24,12 @@ pub fn attribute(key: impl Into<String>, value: Value) -> KeyValue {
     }
 }
 
-/// A text by its name.
+/// Creates a text attribute.
 pub fn text(key: impl Into<String>, value: impl Into<String>) -> KeyValue {
     attribute(key, Value::StringValue(value.into()))
 }
 
-/// A number by its name.
+/// Creates a number attribute.
 pub fn number(key: &str, value: u64) -> KeyValue {
     attribute(
         key,
@@ -37,12 +37,12 @@ pub fn number(key: &str, value: u64) -> KeyValue {
     )
 }
 
-/// `com.acme.Store.find`, as OpenTelemetry's `code.function.name` wants it.
+/// Returns `com.acme.Store.find`, the format of OpenTelemetry's `code.function.name`.
 pub fn function(span: &SpanInfo) -> String {
     format!("{}.{}", class(&span.class), printable(&span.method))
 }
 
-/// Nanoseconds since 1970.
+/// Converts milliseconds to nanoseconds since 1970.
 pub fn nanos(milliseconds: u64) -> u64 {
     milliseconds.saturating_mul(1_000_000)
 }

@@ -1,4 +1,4 @@
-//! Sums as metrics: those of [`crate::prometheus`], with the names that become its names where they are scraped.
+//! Sums as metrics: those of [`crate::prometheus`], with names that become its names when they are scraped.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -17,7 +17,7 @@ use crate::names::printable;
 use crate::prometheus::POWERS;
 use crate::summary::{Order, Row, Summary};
 
-/// Methods in one request, so that none is longer than receivers take (4 MiB).
+/// Maximum number of methods in one request, so that none exceeds the limit of receivers (4 MiB).
 const METHODS: usize = 2_000;
 
 /// A metric with one number for each method.
@@ -25,7 +25,7 @@ struct Family {
     name: &'static str,
     description: &'static str,
     unit: &'static str,
-    /// None where the method has none.
+    /// The value; `None` if the method has none.
     value: fn(&Row) -> Option<Value>,
 }
 
@@ -50,14 +50,14 @@ const FAMILIES: [Family; 3] = [
     },
 ];
 
-/// When sums began and ended, in nanoseconds since 1970.
+/// Start and end of the sums, in nanoseconds since 1970.
 #[derive(Clone, Copy)]
 struct Times {
     begun: u64,
     now: u64,
 }
 
-/// The requests that carry all sums of a JVM since `since_ms`, when the trace began or all was last forgotten.
+/// Returns the requests with all sums of a JVM since `since_ms`, the start of the trace or its last reset.
 #[must_use]
 pub fn metrics(
     service: &Service,
@@ -182,7 +182,7 @@ fn histogram(sums: &Aggregate, attributes: Vec<KeyValue>, times: Times) -> Histo
     }
 }
 
-/// What could not be kept, and whether something could not be written.
+/// Returns the metrics of lost and unwritten data.
 fn what_is_missing(summary: &Summary, times: Times) -> Vec<Metric> {
     let lost = losses(&summary.lost).into_iter().map(|loss| {
         let reason = vec![text("classhook.reason", loss.reason)];
@@ -254,7 +254,7 @@ mod tests {
         trace
     }
 
-    /// Name and values of each metric.
+    /// Returns name and values of each metric.
     fn values(metrics: &[Metric]) -> Vec<(String, Vec<Value>)> {
         let of =
             |points: &[NumberDataPoint]| points.iter().filter_map(|point| point.value).collect();

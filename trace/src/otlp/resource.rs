@@ -1,4 +1,4 @@
-//! What the spans and metrics of a JVM say of it.
+//! Describes a JVM in its spans and metrics.
 
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use probes::Meta;
@@ -6,17 +6,17 @@ use probes::Meta;
 use super::attributes::{number, text};
 use crate::names::printable;
 
-/// What is said of the service that a JVM is an instance of.
+/// The description of the service that a JVM is an instance of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Service {
-    /// Its name.
+    /// Name of the service.
     pub name: String,
-    /// What else is known of it.
+    /// Further attributes.
     pub attributes: Vec<(String, String)>,
 }
 
 impl Service {
-    /// The JVM as one instance of the service. The command line is left out: it may hold secrets.
+    /// Describes the JVM as one instance of the service. The command line is left out: it may contain secrets.
     pub(super) fn instance(&self, meta: &Meta) -> Resource {
         let host = printable(&meta.host);
         let id = format!("{host}-{}-{}", meta.pid, meta.start_ms);

@@ -1,30 +1,30 @@
-//! Names of spans that are made of values of the call.
+//! Span names that contain values of the call.
 
 use probes::events::{Call, SpanInfo, Value};
 
 use crate::names::printable;
 use crate::values::{recorded, shown};
 
-/// Most characters of one value: receivers index names, and shorten long ones themselves.
+/// Maximum number of characters of one value: receivers index names, and shorten long ones themselves.
 const LONGEST: usize = 128;
 
-/// The parts of which each span's name is made, in their order.
+/// The pattern of span names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpanName {
-    /// The parts; without any, a name is `Store.find`.
+    /// The parts; without parts, a name is `Store.find`.
     pub parts: Vec<NamePart>,
 }
 
-/// A part of the name of a span.
+/// A part of a span name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamePart {
-    /// Text, the same for all spans.
+    /// Constant text.
     Text(String),
-    /// The class of the method, without its package.
+    /// The simple class name of the method.
     Class,
     /// The method.
     Method,
-    /// A value of the call that is kept, by how a list of values writes it: `arg[0].path`.
+    /// A captured value, by its expression: `arg[0].path`.
     Value(String),
 }
 

@@ -1,4 +1,4 @@
-//! Calls as spans.
+//! Converts calls to spans.
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -17,19 +17,19 @@ use crate::tasks::CallId;
 use crate::trees::Placed;
 use crate::values::{captured, shown, stack};
 
-/// Sampled, and the caller is known to be in the same process (`SpanFlags`).
+/// Sampled, and the parent is known to be in the same process (`SpanFlags`).
 const FLAGS: u32 = 0x101;
 
-/// Makes spans of the calls of one JVM.
+/// Creates spans for the calls of one JVM.
 #[derive(Debug, Clone)]
 pub struct Spans {
-    /// What ids are made of, besides thread and start.
+    /// Input of ids, besides thread and start.
     seed: [u64; 3],
     names: SpanName,
 }
 
 impl Spans {
-    /// Whose ids follow from this number, which is to be drawn by lot for each JVM, and whose names are made so.
+    /// Creates span ids from this number, which must be random for each JVM, and span names from this pattern.
     #[must_use]
     pub fn new(seed: u128, names: SpanName) -> Self {
         let [high, low] = [(seed >> 64) as u64, seed as u64];
@@ -39,7 +39,7 @@ impl Spans {
         }
     }
 
-    /// The request that carries these calls of a JVM, whose methods and threads are in `trace`.
+    /// Returns the request with these calls of a JVM; `trace` contains their methods and threads.
     #[must_use]
     pub fn request(
         &self,
@@ -93,7 +93,7 @@ impl Spans {
         }
     }
 
-    /// Eight bytes that name a call; never all zero.
+    /// Computes eight bytes that identify a call; never all zero.
     fn id(&self, part: usize, call: CallId) -> [u8; 8] {
         let mixed = mixed(self.seed[part] ^ mixed(call.thread ^ mixed(call.start)));
         mixed.max(1).to_be_bytes()
@@ -108,7 +108,7 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The class of what was thrown, and the event that tells it.
+/// Returns the class of the exception, and the event that describes it.
 fn thrown(call: &Call, begun: u64) -> (Option<String>, Vec<Event>) {
     let Outcome::Threw(name) = &call.outcome else {
         return (None, Vec::new());
@@ -161,7 +161,7 @@ fn attributes(trace: &Trace, placed: &Placed, method: &SpanInfo) -> Vec<KeyValue
     attributes
 }
 
-/// A value by the nearest type; none if it is not there.
+/// Converts a value to the nearest type; `None` if it is absent.
 fn valued(key: String, value: &Value) -> Option<KeyValue> {
     let value = match value {
         Value::Missing => return None,

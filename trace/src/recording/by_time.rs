@@ -1,33 +1,33 @@
-//! Entries and ends of calls, and events, in the order of time.
+//! Sorts entries and ends of calls, and events, chronologically.
 
 use std::io;
 
 use super::sort::{Sorter, write_varint};
 
-/// Sorts events behind the calls of the same time.
+/// Sorts events after the calls of the same time.
 pub(super) const MOMENT: u64 = 1 << 63;
 
-/// A call that has not ended where the walk through its thread is.
+/// An open call at the current position in its thread.
 struct Open {
     start: u64,
     end: u64,
-    /// It had not ended when the trace did.
+    /// Set if it had not ended at the end of the trace.
     is_open: bool,
     stored: Vec<u8>,
 }
 
-/// What is sorted of the calls of a recording.
+/// Sorts the sides of a recording's calls.
 pub(super) struct Sides {
     sorter: Sorter,
     with_ends: bool,
     thread: u64,
     open: Vec<Open>,
-    /// Keeps the entries and ends of a thread in their order.
+    /// Keeps the order of entries and ends of a thread.
     sequence: u64,
 }
 
 impl Sides {
-    /// Returns an empty value; entries alone are sorted if not `with_ends`.
+    /// Creates an empty value; without `with_ends` it sorts only entries.
     pub fn new(sorter: Sorter, with_ends: bool) -> Self {
         Self {
             sorter,
@@ -38,13 +38,13 @@ impl Sides {
         }
     }
 
-    /// Adds the ends of all calls, and returns what is sorted.
+    /// Adds the ends of all calls, and returns the sorted data.
     pub fn finish(mut self) -> io::Result<Sorter> {
         self.leave(None)?;
         Ok(self.sorter)
     }
 
-    /// Adds the entry of the next call, and the ends of those before it.
+    /// Adds the entry of the next call, and the ends before it.
     pub fn enter(
         &mut self,
         thread: u64,
@@ -70,7 +70,7 @@ impl Sides {
         Ok(())
     }
 
-    /// Adds the ends of the calls that ended before this time; of all without one. What never ended has none.
+    /// Adds the ends of the calls that ended before this time, or of all calls. An open call has no end.
     fn leave(&mut self, before: Option<u64>) -> io::Result<()> {
         while let Some(ended) = self
             .open

@@ -1,4 +1,4 @@
-//! Room for what is sorted: memory as long as it is little, else a file without a name.
+//! Storage for sorting: memory for small data, else an unnamed file.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
 
-/// Bytes that stay in memory.
+/// Maximum number of bytes in memory.
 const IN_MEMORY: usize = 8 << 20;
 
-/// Bytes that were put away, by their place. Clones share them.
+/// Stored bytes, addressed by offset. Clones share them.
 #[derive(Clone)]
 pub struct Scratch(Arc<Mutex<Room>>);
 
@@ -20,14 +20,14 @@ struct Room {
 }
 
 impl Default for Scratch {
-    /// In the folder for temporary files.
+    /// Uses the folder for temporary files.
     fn default() -> Self {
         Self::new(std::env::temp_dir())
     }
 }
 
 impl Scratch {
-    /// In a folder, once it is too much for memory.
+    /// Uses this folder once the data is too large for memory.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self(Arc::new(Mutex::new(Room {
@@ -46,7 +46,7 @@ impl Scratch {
         })
     }
 
-    /// Puts bytes away; where they begin.
+    /// Stores bytes; returns their offset.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -60,10 +60,10 @@ impl Scratch {
         })
     }
 
-    /// Reads what was put away.
+    /// Reads stored bytes.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If they cannot be read.
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.with(|room| {
             room.file.seek(SeekFrom::Start(at))?;

@@ -1,4 +1,4 @@
-//! Sorting of more than memory holds: runs are sorted in memory, put away, and merged.
+//! External sorting: runs are sorted in memory, stored, and merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,18 +6,18 @@ use std::io;
 
 use super::scratch::Scratch;
 
-/// What records are sorted by; those with the same key stay in the order in which they came.
+/// The sort key of records; the sort is stable.
 pub type Key = [u64; 3];
 
-/// Bytes of records that are sorted in memory.
+/// Maximum number of record bytes sorted in memory.
 const RUN: usize = 8 << 20;
-/// Records that are.
+/// Maximum number of records sorted in memory.
 const RECORDS: usize = 1 << 19;
-/// Runs that are merged at once.
+/// Maximum number of runs merged at once.
 const MERGED: usize = 64;
-/// Records between two marks of a cursor.
+/// Number of records between two marks of a cursor.
 const MARKED: u64 = 4_096;
-/// Bytes of a run that are read at once.
+/// Number of bytes of a run read at once.
 const PIECE: usize = 1 << 16;
 
 /// Takes records to sort.
@@ -30,7 +30,7 @@ pub struct Sorter {
     count: u64,
 }
 
-/// A record of which the bytes lie elsewhere.
+/// A record whose bytes are stored separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Record {
     key: Key,
@@ -38,14 +38,14 @@ struct Record {
     length: u32,
 }
 
-/// Sorted records that were put away.
+/// Sorted and stored records.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     begin: u64,
     end: u64,
 }
 
-/// Records in their order, which can be read many times.
+/// Sorted records, which can be read several times.
 #[derive(Debug, Clone)]
 pub struct Sorted {
     scratch: Scratch,
@@ -54,7 +54,7 @@ pub struct Sorted {
 }
 
 impl Sorter {
-    /// Without records.
+    /// Creates an empty sorter.
     #[must_use]
     pub fn new(scratch: &Scratch) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Sorter {
         }
     }
 
-    /// Adds a record, whose bytes `write` appends.
+    /// Adds a record; `write` appends its bytes.
     ///
     /// # Errors
     /// If there is no room.
@@ -85,7 +85,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Forgets all records.
+    /// Discards all records.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.records.clear();
@@ -93,7 +93,7 @@ impl Sorter {
         self.count = 0;
     }
 
-    /// All records in their order.
+    /// Returns all records, sorted.
     ///
     /// # Errors
     /// If there is no room.
@@ -128,7 +128,7 @@ impl Sorter {
         if self.records.is_empty() {
             return Ok(());
         }
-        self.records.sort_unstable(); // places rise, so the order of equal keys stays
+        self.records.sort_unstable(); // offsets ascend, which keeps the order of equal keys
         let mut writer = RunWriter::default();
         for record in &self.records {
             let at = record.at as usize;
@@ -142,7 +142,7 @@ impl Sorter {
     }
 }
 
-/// Writes a run, piece by piece. Pieces of one run follow one another, since nothing else is put away meanwhile.
+/// Writes a run, piece by piece. The pieces of a run are adjacent, because nothing else is stored meanwhile.
 #[derive(Debug, Default)]
 struct RunWriter {
     begin: Option<u64>,
@@ -152,7 +152,7 @@ struct RunWriter {
 }
 
 impl RunWriter {
-    /// Adds a record: its key as differences to the one before, its length and its bytes.
+    /// Adds a record: its key as differences to the previous one, its length and its bytes.
     fn record(&mut self, key: Key, bytes: &[u8]) {
         let mut is_same = true;
         for (number, last) in key.into_iter().zip(self.last) {
@@ -191,23 +191,23 @@ impl RunWriter {
 }
 
 impl Sorted {
-    /// How many records there are.
+    /// Returns the number of records.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Hands over all records in their order.
+    /// Passes all records on in order.
     ///
     /// # Errors
-    /// If they cannot be read, and those of `take`.
+    /// If they cannot be read, and errors of `take`.
     pub fn each(&self, take: &mut dyn FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
         Merge::of(&self.scratch, &self.runs)?.each(take)
     }
 }
 
 impl Sorted {
-    /// A record by its number, from a cursor of these records.
+    /// Returns a record by its number, with a cursor of these records.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -237,7 +237,7 @@ impl Sorted {
         }
     }
 
-    /// A cursor at the last mark that is known in front of a record.
+    /// Returns a cursor at the last known mark before a record.
     fn nearest(&self, cursor: &mut Cursor, number: u64) -> io::Result<Cursor> {
         let marks = std::mem::take(&mut cursor.marks);
         let mark = (number / MARKED).min(marks.len().saturating_sub(1) as u64);
@@ -253,25 +253,25 @@ impl Sorted {
     }
 }
 
-/// A place among sorted records, from which the next ones are read.
+/// A position among sorted records.
 #[derive(Default)]
 pub struct Cursor {
     merge: Option<Merge>,
-    /// The number of the next record.
+    /// Number of the next record.
     next: u64,
-    /// Where every so many records were.
+    /// Positions at regular intervals.
     marks: Vec<Mark>,
 }
 
-/// Where each run of a merge is: what is left of it, and the key before.
+/// For each run of a merge: its rest, and the previous key.
 type Mark = Vec<(Run, Key)>;
 
-/// Runs that are read side by side.
+/// Merges runs.
 struct Merge {
     readers: Vec<RunReader>,
-    /// The next key of each run, the lowest first; of the same the run that came first.
+    /// The next key of each run, lowest first; among equal keys, the earlier run first.
     next: BinaryHeap<Reverse<(Key, usize)>>,
-    /// The run whose record was given last.
+    /// The run of the last record.
     current: Option<usize>,
 }
 
@@ -281,7 +281,7 @@ impl Merge {
         Self::at(scratch, &begins.collect::<Mark>())
     }
 
-    /// Goes on at a mark.
+    /// Continues at a mark.
     fn at(scratch: &Scratch, mark: &Mark) -> io::Result<Self> {
         let mut merge = Self {
             readers: Vec::new(),
@@ -298,7 +298,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Where the runs are in front of the next record.
+    /// Returns the position of each run before the next record.
     fn mark(&self) -> Mark {
         let is_given = |number: usize| self.current == Some(number);
         let readers = self.readers.iter().enumerate();
@@ -307,7 +307,7 @@ impl Merge {
             .collect()
     }
 
-    /// Goes to the next record; false behind the last.
+    /// Moves to the next record; `false` after the last.
     fn step(&mut self) -> io::Result<bool> {
         if let Some(number) = self.current.take()
             && self.readers[number].step()?
@@ -318,7 +318,7 @@ impl Merge {
         Ok(self.current.is_some())
     }
 
-    /// The record of the last step.
+    /// Returns the current record.
     fn record(&self) -> Option<(Key, &[u8])> {
         let reader = &self.readers[self.current?];
         Some((reader.key, reader.bytes()))
@@ -337,22 +337,22 @@ impl Merge {
 /// Reads a run record by record.
 struct RunReader {
     scratch: Scratch,
-    /// What is not read yet.
+    /// The unread part.
     rest: Run,
     piece: Vec<u8>,
-    /// Where the next record begins in the piece.
+    /// Offset of the next record in the piece.
     at: usize,
     key: Key,
-    /// The key of the record before.
+    /// The key of the previous record.
     before: Key,
-    /// Where the record that was read last begins, counted from its end.
+    /// Distance of the last record's start from its end.
     length: usize,
-    /// Where the bytes of the record begin that was read last.
+    /// Offset of the last record's bytes.
     begin: usize,
 }
 
 impl RunReader {
-    /// Behind a record with the key `last`.
+    /// Starts after a record with the key `last`.
     fn new(scratch: &Scratch, run: Run, last: Key) -> Self {
         Self {
             scratch: scratch.clone(),
@@ -366,8 +366,8 @@ impl RunReader {
         }
     }
 
-    /// What is left of the run: behind the record that was read last if it `is_given`, else from that on; and the key in
-    /// front.
+    /// Returns the rest of the run, and the key before it. The rest starts after the last record if it `is_given`,
+    /// else at that record.
     fn mark(&self, is_given: bool) -> (Run, Key) {
         let place = |at: usize| Run {
             begin: self.rest.begin - (self.piece.len() - at) as u64,
@@ -379,12 +379,12 @@ impl RunReader {
         }
     }
 
-    /// The bytes of the record that was read last.
+    /// Returns the bytes of the last record.
     fn bytes(&self) -> &[u8] {
         &self.piece[self.begin..self.at]
     }
 
-    /// Reads the next record; false behind the last.
+    /// Reads the next record; `false` after the last.
     fn step(&mut self) -> io::Result<bool> {
         loop {
             if let Some((key, begin, end)) = self.parsed() {
@@ -403,7 +403,7 @@ impl RunReader {
             self.piece.drain(..self.at);
             (self.at, self.begin) = (0, 0);
             let kept = self.piece.len();
-            // A record that is longer than a piece takes as many as it needs.
+            // A record that is longer than a piece is read as a whole.
             let more = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
             self.piece.resize(kept + more, 0);
             self.scratch
@@ -412,7 +412,7 @@ impl RunReader {
         }
     }
 
-    /// The record at the place, if it is whole: its key, and where its bytes begin and end.
+    /// Parses the record at the offset, if it is complete: its key, and start and end of its bytes.
     fn parsed(&self) -> Option<(Key, usize, usize)> {
         let mut at = self.at;
         let (mut key, mut is_same) = (Key::default(), true);
@@ -431,7 +431,7 @@ impl RunReader {
     }
 }
 
-/// Adds a number in LEB128.
+/// Appends a LEB128 number.
 pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value & 0x7F) as u8 | 0x80);
@@ -440,7 +440,7 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// The number at a place, which goes on behind it; none if it is cut off.
+/// Reads the number at an offset and advances the offset; `None` if it is cut off.
 pub(crate) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -468,7 +468,7 @@ mod tests {
         all
     }
 
-    /// Numbers that follow from one another without an order.
+    /// Returns pseudo-random numbers.
     fn lot(number: u64) -> u64 {
         number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
     }

@@ -8,21 +8,21 @@ use serde_json::{Map, json};
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::sheet::Sheet;
 
-/// A table that a plugin computed of what was recorded.
+/// A table that a plugin computed from recorded data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComputedTable {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// The table's own name.
+    /// Name of the table.
     pub name: String,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows in the plugin's order, a text for each column.
+    /// Its rows in the plugin's order, one text for each column.
     pub rows: Vec<Vec<String>>,
 }
 
 impl ComputedTable {
-    /// At most `most` rows, for people.
+    /// Returns the displayed form, with at most `most` rows.
     pub(super) fn sheet(&self, most: usize) -> Sheet {
         let nothing = self.rows.is_empty().then(|| "no rows".to_owned());
         let rows = self.rows.iter().take(most);
@@ -48,7 +48,7 @@ impl ComputedTable {
         Ok(())
     }
 
-    /// Writes each row as a JSON object in a line; times are nanoseconds.
+    /// Writes each row as a JSON object on a line; times are nanoseconds.
     pub(super) fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         for cells in &self.rows {
             let cells = cells.iter().zip(&self.columns);

@@ -1,4 +1,4 @@
-//! Tables of events: a row for each, with its values.
+//! Tables of events: a row for each event, with its values.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,33 +19,33 @@ use crate::sheet::{Cell, Sheet, Title};
 use crate::table::duration;
 use crate::values::{plain, to_json};
 
-/// The name of the table of events that have none.
+/// The table name of events without a table.
 const UNNAMED: &str = "events";
 
-/// The events of one table of a plugin, of all JVMs together.
+/// The events of one table of a plugin, united over all JVMs.
 #[derive(Debug, Clone)]
 pub struct EventTable {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// The table's own name.
+    /// Name of the table.
     pub name: String,
     /// The columns of the key.
     pub columns: Vec<Column>,
-    /// What the values are called.
+    /// The names of the values.
     pub values: Vec<String>,
     /// The events, by JVM and time.
     pub rows: EventRows,
-    /// How often the places of the events were reached.
+    /// Number of times that the places of the events were reached.
     pub reached: u64,
     /// The lowest limit of a place, if one has a limit.
     pub per_second: Option<u32>,
-    /// Whether events of these JVMs are missing for other reasons than the limit.
+    /// `true` if events of these JVMs are missing for other reasons than the limit.
     pub others_missing: bool,
 }
 
 type Key = (String, String, Vec<(String, String)>, Vec<String>);
 
-/// The tables of all events, whose rows are put away.
+/// Collects the tables of all events, and stores their rows.
 ///
 /// # Errors
 /// If the events cannot be read or sorted.
@@ -69,7 +69,7 @@ pub(super) fn of(recordings: &[Recording]) -> io::Result<Vec<EventTable>> {
     Ok(tables.into_values().collect())
 }
 
-/// The events of the table with this key, by JVM and time.
+/// Returns the events of the table with this key, by JVM and time.
 fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
     let Some(first) = recordings.first() else {
         return Ok(EventRows::from(Vec::new()));
@@ -105,7 +105,7 @@ fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
     Ok(EventRows::of(jvms, sorter.finish()?))
 }
 
-/// The key of the events of a place.
+/// Returns the key of the events of a place.
 fn cells(place: &SpanInfo) -> Arc<[String]> {
     match &place.row {
         Some(row) => row.cells.clone().into(),
@@ -151,7 +151,7 @@ fn empty((plugin, name, columns, values): &Key) -> EventTable {
 }
 
 impl EventTable {
-    /// At most `most` rows and what is left out, for people.
+    /// Returns the displayed form, with at most `most` rows and the numbers of omitted events.
     ///
     /// # Errors
     /// If the rows cannot be read.
@@ -178,7 +178,7 @@ impl EventTable {
         })
     }
 
-    /// A row for people.
+    /// Formats a row as text.
     fn cells(&self, row: &EventRow) -> Vec<Cell> {
         let keys = key_cells(&row.cells, &self.columns);
         let values = (0..self.values.len()).map(|place| match row.value(place) {
@@ -195,7 +195,7 @@ impl EventTable {
         keys.chain(values).chain(last).collect()
     }
 
-    /// What is said of events that are in no row.
+    /// Describes the events without a row.
     fn left_out(&self) -> Option<String> {
         let kept = self.rows.len() as u64;
         let missing = self.reached.checked_sub(kept).filter(|it| *it > 0)?;
@@ -242,7 +242,7 @@ impl EventTable {
         })
     }
 
-    /// Writes each row as a JSON object in a line, and one of what is left out; times are nanoseconds.
+    /// Writes each row as a JSON object on a line, and one with the number of omitted events; times are nanoseconds.
     pub(super) fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         self.rows.each(usize::MAX, &mut |row| {
             let cells = row.cells.iter().zip(&self.columns);

@@ -1,4 +1,4 @@
-//! The tables of plugins as one page for a browser, which needs no other file.
+//! The tables of plugins as a self-contained HTML page.
 
 use std::io::{self, Write};
 
@@ -6,13 +6,13 @@ use crate::numbers::counted;
 use crate::results::Table;
 use crate::sheet::{Cell, Sheet};
 
-/// Rows of a table on the page; a browser has trouble with many more.
+/// Maximum number of rows of a table on the page; browsers have trouble with many more.
 const MOST_ROWS: usize = 10_000;
 
 const STYLE: &str = include_str!("results.css");
 const SCRIPT: &str = include_str!("results.js");
 
-/// Writes a page with these tables, each with up to 10,000 rows; `missing` is what they do not hold, in lines.
+/// Writes a page with these tables, each with up to 10,000 rows. `missing` describes missing data, in lines.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -57,7 +57,7 @@ fn section(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// A row; a number that is shown in another form stands in `data-number`.
+/// Writes a row; `data-number` holds a number that is displayed in another form.
 fn row(sheet: &Sheet, cells: &[Cell], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<tr>")?;
     for (cell, title) in cells.iter().zip(&sheet.titles) {
@@ -71,7 +71,7 @@ fn row(sheet: &Sheet, cells: &[Cell], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A text within the page.
+/// Escapes a text for the page.
 fn text(plain: &str) -> String {
     let escaped = plain.replace('&', "&amp;").replace('<', "&lt;");
     escaped.replace('>', "&gt;")

@@ -1,4 +1,4 @@
-//! The rows of tables of events: on disk, by JVM and time, and read one by one.
+//! The rows of event tables: on disk, by JVM and time, and read one by one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,30 +11,30 @@ use crate::recording::restored_moment;
 use crate::recording::sort::{Cursor, Key, Sorted};
 use crate::values::recorded;
 
-/// An event. What events of one place or thread have in common is shared, and texts are made when they are asked for.
+/// An event. Common data of events of one place or thread is shared, and texts are created on demand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {
     /// The key: one text for each column.
     pub cells: Arc<[String]>,
-    /// The process.
+    /// Process id.
     pub pid: u32,
     /// Nanoseconds since the JVM's trace began.
     pub nanos: u64,
     /// The thread.
     pub thread: Arc<str>,
-    /// Its values, by their places in the values of the table.
+    /// Its values, identified by their index among the values of the table.
     pub captures: Arc<[Capture]>,
 }
 
 impl EventRow {
-    /// A value by its place among those of the table.
+    /// Returns a value by its index among those of the table.
     #[must_use]
     pub fn value(&self, place: usize) -> Option<&Captured> {
         let is_it = |capture: &&Capture| matches!(capture.which, Which::Shown(slot) if usize::from(slot) == place);
         self.captures.iter().find(is_it).map(|found| &found.value)
     }
 
-    /// A value as a plugin is given it that computes tables.
+    /// Returns a value as input of a plugin that computes tables.
     #[must_use]
     pub fn recorded(&self, place: usize) -> Option<String> {
         self.value(place).map(recorded)
@@ -46,9 +46,9 @@ impl EventRow {
 pub struct EventRows(Arc<Rows>);
 
 enum Rows {
-    /// A few that are in memory.
+    /// A few rows in memory.
     Few(Vec<EventRow>),
-    /// Those that were put away, by the number of their JVM, their time and their thread.
+    /// Stored rows, by the number of their JVM, their time and their thread.
     Sorted {
         jvms: Vec<JvmOfRows>,
         sorted: Sorted,
@@ -56,7 +56,7 @@ enum Rows {
     },
 }
 
-/// What the rows of a JVM share.
+/// The common data of a JVM's rows.
 pub(super) struct JvmOfRows {
     pub pid: u32,
     pub file: Arc<EventFile>,
@@ -72,7 +72,7 @@ impl From<Vec<EventRow>> for EventRows {
 }
 
 impl EventRows {
-    /// Of records by the number of their JVM, time and thread.
+    /// Wraps records sorted by the number of their JVM, time and thread.
     pub(super) fn of(jvms: Vec<JvmOfRows>, sorted: Sorted) -> Self {
         let cursor = Mutex::new(Cursor::default());
         Self(Arc::new(Rows::Sorted {
@@ -82,7 +82,7 @@ impl EventRows {
         }))
     }
 
-    /// How many there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match &*self.0 {
@@ -91,13 +91,13 @@ impl EventRows {
         }
     }
 
-    /// Whether there are none.
+    /// Checks whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A row by its number; the quicker the nearer it is behind the one before.
+    /// Returns a row by its number; fastest shortly after the previous one.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -118,10 +118,10 @@ impl EventRows {
         }
     }
 
-    /// Hands over at most `most` rows.
+    /// Passes at most `most` rows on.
     ///
     /// # Errors
-    /// If they cannot be read, and those of `take`.
+    /// If they cannot be read, and errors of `take`.
     pub fn each(
         &self,
         most: usize,
@@ -143,7 +143,7 @@ impl EventRows {
     }
 }
 
-/// A row of what was put away.
+/// Restores a stored row.
 fn row(jvms: &[JvmOfRows], [jvm, nanos, thread]: Key, stored: &[u8]) -> io::Result<EventRow> {
     let unknown = || io::Error::other("a row of a JVM that is not known");
     let jvm = jvms.get(jvm as usize).ok_or_else(unknown)?;

@@ -1,4 +1,4 @@
-//! The tree of a slow call as lines.
+//! Formats the tree of a slow call as lines.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ use crate::table::duration;
 use crate::values::{captured, parameter, shown};
 use crate::watched::{thread_of, time_of_day};
 
-/// The width of a column of times.
+/// Width of a column with times.
 const WIDTH: usize = 10;
-/// Characters of a value, at most: a line is about one call.
+/// Maximum number of characters of a value: a line describes one call.
 const VALUE: usize = 120;
 
-/// A slow call: time of its end (UTC), thread, duration and method; then a line for each call and wait in it, with its time
-/// and the time that is in no line below. A line says how many others there are, and how long they took together.
+/// Formats a slow call: time of its end (UTC), thread, duration and method. Then follows a line for each call and
+/// wait in it, with total and self time. A last line counts the others and their time.
 #[must_use]
 pub fn lines(trace: &Trace, names: &Names, slow: &SlowCall) -> String {
     let ended_ms = trace.meta.start_ms + slow.root.end() / 1_000_000;
@@ -59,14 +59,14 @@ struct Shown<'t> {
 }
 
 impl Shown<'_> {
-    /// Writes the line of a node, and those below. `lead` is in front of it, `indent` in front of those below.
+    /// Writes the line of a node, and its descendants. `lead` precedes it, `indent` precedes the descendants.
     fn put(&self, node: &Node, lead: &str, indent: &str, text: &mut String) {
         let own = match node.event() {
             Event::Call(_) => duration(node.own()),
             _ => String::new(),
         };
         let total = match node.event() {
-            // Nobody knows exactly when a platform thread was parked.
+            // The start of a platform thread's park is only known approximately.
             Event::Wait(wait) if wait.kind == WaitKind::Park && !wait.is_virtual => {
                 format!("~{}", duration(node.nanos()))
             }
@@ -108,7 +108,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The thread that ran a task, and how long the task waited for it.
+    /// Describes the thread that ran a task, and the time that the task waited for it.
     fn submission(&self, node: &Node) -> String {
         node.submitted
             .as_ref()
@@ -159,7 +159,7 @@ impl Shown<'_> {
     }
 }
 
-/// The begin of a long value.
+/// Returns the start of a long value.
 fn cut(value: &str) -> String {
     match value.char_indices().nth(VALUE) {
         Some((at, _)) => format!("{}…", value.get(..at).unwrap_or_default()),
@@ -182,7 +182,7 @@ fn wait_text(wait: &Wait) -> String {
     }
 }
 
-/// The line about calls and waits without lines; none if there are none.
+/// Describes the calls and waits without lines; `None` if there are none.
 fn folded_text(folded: &Folded) -> Option<String> {
     if folded.is_empty() {
         return None;

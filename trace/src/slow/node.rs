@@ -1,19 +1,19 @@
-//! A call or a wait, with the calls and waits in it.
+//! A call or a wait, with the calls and waits within it.
 
 use probes::events::{Call, Capture, Outcome, Value, Wait, WaitKind};
 
-/// Levels of a tree below one node, at most; twice as many until it is cut.
+/// Maximum depth below a node; cutting starts at twice this depth.
 const LEVELS: usize = 256;
-/// Nodes of a tree, at most.
+/// Maximum number of nodes of a tree.
 const NODES: usize = 1 << 12;
-/// Bytes of values that take the room of a node.
+/// Number of bytes of values that count as one node.
 const ROOM: usize = 256;
 
-/// A call shorter than one part of so many of the whole has no line.
+/// A call shorter than one part in this number of the whole has no line.
 const PARTS: u64 = 100;
-/// Lines of a tree, at most.
+/// Maximum number of lines of a tree.
 const LINES: usize = 200;
-/// Levels of a tree, at most.
+/// Maximum number of displayed levels of a tree.
 const SHOWN_LEVELS: usize = 32;
 
 /// A call or a wait.
@@ -22,17 +22,17 @@ pub(super) struct Node {
     event: Event,
     /// Calls and waits within it, by start.
     pub within: Vec<Node>,
-    /// Outermost calls of tasks that it submitted, which other threads ran.
+    /// Outermost calls of tasks that it submitted and other threads ran.
     pub tasks: Vec<Node>,
-    /// The submission of such a call.
+    /// The submission, if this is the outermost call of a task.
     pub submitted: Option<Box<Submission>>,
-    /// Those that have no nodes.
+    /// Calls and waits without nodes.
     pub folded: Folded,
-    /// The room that it takes by itself: 1, and more for long values.
+    /// Its own size: 1, and more for long values.
     room: usize,
-    /// The room of the nodes below, about.
+    /// Approximate size of its descendants.
     size: usize,
-    /// The levels below, about.
+    /// Approximate number of levels below.
     levels: usize,
 }
 
@@ -41,24 +41,24 @@ pub(super) struct Node {
 pub(super) struct Submission {
     /// Java's id of the thread.
     pub thread: u64,
-    /// True if the thread is virtual.
+    /// `true` for a virtual thread.
     pub is_virtual: bool,
-    /// The time of the submission: nanoseconds since the start.
+    /// Time of the submission: nanoseconds since the start.
     pub nanos: u64,
 }
 
-/// An event that has a line.
+/// An event with a line.
 #[derive(Debug)]
 pub(super) enum Event {
     /// A call.
     Call(Box<Call>),
     /// A wait.
     Wait(Box<Wait>),
-    /// Short calls and waits between these times, which are in `folded` of the node.
+    /// Short calls and waits between these times, which `folded` of the node counts.
     Folded {
-        /// The begin of the first.
+        /// Start of the first.
         start: u64,
-        /// The end of the last.
+        /// End of the last.
         end: u64,
     },
 }
@@ -66,17 +66,17 @@ pub(super) enum Event {
 /// Calls and waits without nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Folded {
-    /// Calls, also within others.
+    /// Number of calls, including nested ones.
     pub calls: u64,
-    /// The time of calls that lie in no other of them.
+    /// Total time of the outermost ones among the calls.
     pub nanos: u64,
-    /// Waits.
+    /// Number of waits.
     pub waits: u64,
-    /// The time of waits that lie in no call without a node.
+    /// Total time of waits outside these calls.
     pub waited: u64,
-    /// Outermost calls of tasks, in no other number.
+    /// Number of outermost calls of tasks; no other field counts them.
     pub tasks: u64,
-    /// The levels of calls that were cut off; 0 if only short ones were.
+    /// Number of levels that were cut off; 0 if only short calls were removed.
     pub levels: usize,
 }
 
@@ -90,7 +90,7 @@ impl Folded {
         self.levels = self.levels.max(other.levels);
     }
 
-    /// Adds the outermost call of a task. Its time is no part of any other.
+    /// Adds the outermost call of a task. Its time is part of no other time.
     fn add_task(&mut self, task: &Self) {
         self.tasks += 1 + task.tasks;
     }
@@ -102,7 +102,7 @@ impl Folded {
 }
 
 impl Node {
-    /// A call without callees.
+    /// Creates the node of a call without callees.
     pub fn of_call(call: Call) -> Self {
         let room = 1 + captured_size(&call) / ROOM;
         Self {
@@ -111,7 +111,7 @@ impl Node {
         }
     }
 
-    /// A wait.
+    /// Creates the node of a wait.
     pub fn of_wait(wait: Wait) -> Self {
         Self::of(Event::Wait(Box::new(wait)))
     }
@@ -129,12 +129,12 @@ impl Node {
         }
     }
 
-    /// The event.
+    /// Returns the event.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// The call.
+    /// Returns the call.
     pub fn call(&self) -> Option<&Call> {
         match &self.event {
             Event::Call(call) => Some(call),
@@ -142,18 +142,18 @@ impl Node {
         }
     }
 
-    /// The span of a call.
+    /// Returns the span of a call.
     pub fn span(&self) -> Option<u32> {
         self.call().map(|call| call.span)
     }
 
-    /// Checks whether it is a call that has not ended.
+    /// Checks for a call that has not ended.
     pub fn is_open(&self) -> bool {
         self.call()
             .is_some_and(|call| call.outcome == Outcome::Open)
     }
 
-    /// The time by which it is sorted. A wait is sorted by its middle, since the times of some are not exact.
+    /// Returns the sort time. A wait is sorted by its middle, because the times of some are inexact.
     pub fn start(&self) -> u64 {
         match &self.event {
             Event::Call(call) => call.start,
@@ -162,7 +162,7 @@ impl Node {
         }
     }
 
-    /// The time of the end, or of the last sight.
+    /// Returns the time of the end, or of the last observation.
     pub fn end(&self) -> u64 {
         match &self.event {
             Event::Call(call) => call.end,
@@ -171,7 +171,7 @@ impl Node {
         }
     }
 
-    /// The duration.
+    /// Returns the duration.
     pub fn nanos(&self) -> u64 {
         match &self.event {
             Event::Call(call) => call.end.saturating_sub(call.start),
@@ -180,7 +180,7 @@ impl Node {
         }
     }
 
-    /// The time that is in no other node: without calls within it and waits of its thread.
+    /// Returns the self time: without the calls within it and the waits of its thread.
     pub fn own(&self) -> u64 {
         let of_thread = |node: &&Node| !node.is_collection();
         let within = self.within.iter().filter(of_thread).map(Node::nanos);
@@ -188,12 +188,12 @@ impl Node {
         self.nanos().saturating_sub(within)
     }
 
-    /// The room of the tree, about: nodes, where values are short.
+    /// Returns the approximate size of the tree: the number of nodes, if values are short.
     pub fn size(&self) -> usize {
         self.size + self.room
     }
 
-    /// Checks whether a node lies within this call.
+    /// Checks whether this call encloses a node.
     fn encloses(&self, other: &Self) -> bool {
         let Some(call) = self.call() else {
             return false;
@@ -207,11 +207,11 @@ impl Node {
         self.start() == other.start() && self.call().is_some() && other.call().is_some()
     }
 
-    /// Adds a node behind the others.
+    /// Adds a node after the others.
     fn push(&mut self, node: Node, least: u64) {
         match &node.event {
             Event::Folded { .. } => self.folded.add(&node.folded),
-            // Its end was not kept, or comes later.
+            // Its end was not kept, or arrives later.
             Event::Call(_) if node.is_open() && !self.is_open() => {
                 self.folded.add(&node.folded);
                 node.within
@@ -237,7 +237,7 @@ impl Node {
         self.nanos() < least && !self.is_open()
     }
 
-    /// The node as one that has no line.
+    /// Converts the node to one without a line.
     fn as_folded(&self) -> Folded {
         let mut all = self.folded;
         for node in &self.within {
@@ -248,13 +248,13 @@ impl Node {
         }
         match &self.event {
             Event::Call(_) => {
-                // One that is open comes again when it has ended.
+                // An open call occurs again when it has ended.
                 all.calls += u64::from(!self.is_open());
                 (all.nanos, all.waited) = (self.nanos(), 0);
             }
             Event::Wait(_) => {
                 all.waits += 1;
-                // A collection lies in other times.
+                // The time of a collection is part of other times.
                 all.waited = if self.is_collection() {
                     0
                 } else {
@@ -281,12 +281,12 @@ impl Node {
         }
     }
 
-    /// Folds the nodes that are shorter than this.
+    /// Folds the nodes that are shorter than `least`.
     pub fn fold(&mut self, least: u64) {
         self.fold_if(&|node| node.is_short(least));
     }
 
-    /// Folds the nodes that are shorter than this, but no collections.
+    /// Folds the nodes that are shorter than `least`, except collections.
     pub fn fold_of_thread(&mut self, least: u64) {
         self.fold_if(&|node| node.is_short(least) && !node.is_collection());
     }
@@ -317,7 +317,7 @@ impl Node {
         self.recount();
     }
 
-    /// Counts the room and the levels of the nodes below.
+    /// Recomputes size and levels of the descendants.
     fn recount(&mut self) {
         let below = || self.within.iter().chain(&self.tasks);
         let size = below().map(Self::size).sum();
@@ -325,7 +325,7 @@ impl Node {
         (self.size, self.levels) = (size, levels.unwrap_or(0));
     }
 
-    /// Folds the nodes that lie more than so many levels below this one.
+    /// Folds the nodes more than `levels` levels below this one.
     pub fn cut(&mut self, levels: usize) {
         if levels == 0 {
             let depth = self.levels;
@@ -345,7 +345,7 @@ impl Node {
         self.recount();
     }
 
-    /// A call that was seen open has ended, or is seen again; the nodes that begin behind its end.
+    /// Updates an open call that has ended or was seen again. Returns the nodes that begin after its end.
     fn update(&mut self, later: Self, least: u64) -> Vec<Self> {
         if later.is_open() && !self.is_open() {
             return Vec::new();
@@ -366,7 +366,7 @@ impl Node {
     }
 }
 
-/// Inserts a node into the innermost call around it, or among those outside. It takes the nodes that lie within it.
+/// Inserts a node into the innermost enclosing call, or at the top level. It adopts the nodes within it.
 pub(super) fn insert(mut level: &mut Vec<Node>, mut node: Node, least: u64) {
     for depth in 0.. {
         let at = level.partition_point(|other| other.start() <= node.start());
@@ -400,7 +400,7 @@ pub(super) fn insert(mut level: &mut Vec<Node>, mut node: Node, least: u64) {
     }
 }
 
-/// The call around a time.
+/// Returns the index of the call that encloses a time.
 fn around(level: &[Node], nanos: u64) -> Option<usize> {
     let at = level.partition_point(|node| node.start() <= nanos);
     let before = at.checked_sub(1)?;
@@ -408,7 +408,7 @@ fn around(level: &[Node], nanos: u64) -> Option<usize> {
     is_around(&level[before]).then_some(before)
 }
 
-/// The begin and the span of the innermost call around a time.
+/// Returns start and span of the innermost call that encloses a time.
 pub(super) fn innermost(mut level: &[Node], nanos: u64) -> Option<(u64, u32)> {
     let mut found = None;
     while let Some(at) = around(level, nanos) {
@@ -419,7 +419,8 @@ pub(super) fn innermost(mut level: &[Node], nanos: u64) -> Option<(u64, u32)> {
     found
 }
 
-/// Adds the outermost call of a task to the innermost call around its submission. Returns it if there is none.
+/// Adds the outermost call of a task to the innermost call that encloses its submission. Returns the task if there is
+/// none.
 pub(super) fn attach(level: &mut [Node], task: Node, nanos: u64, least: u64) -> Option<Node> {
     let Some(at) = around(level, nanos) else {
         return Some(task);
@@ -430,7 +431,7 @@ pub(super) fn attach(level: &mut [Node], task: Node, nanos: u64, least: u64) -> 
 }
 
 impl Node {
-    /// Returns the room that it takes.
+    /// Adds a task, and returns the size that it takes.
     fn attach(&mut self, task: Self, nanos: u64, least: u64) -> usize {
         let room = if let Some(at) = around(&self.within, nanos) {
             self.within[at].attach(task, nanos, least)
@@ -448,8 +449,7 @@ impl Node {
     }
 }
 
-/// Reduces the older half of nodes outside of calls to numbers, as far as they have ended. The long calls among them are
-/// returned.
+/// Reduces the older half of the completed top-level nodes to numbers, and returns the slow calls among them.
 pub(super) fn fold_oldest(level: &mut Vec<Node>, least: u64, slow: u64) -> Vec<Node> {
     let half = level.len() / 2;
     let (mut kept, mut long): (Vec<Node>, Vec<Node>) = (Vec::new(), Vec::new());
@@ -484,7 +484,7 @@ pub(super) fn fold_oldest(level: &mut Vec<Node>, least: u64, slow: u64) -> Vec<N
     long
 }
 
-/// The tree of a call that has these collections within, with as many nodes as it has lines.
+/// Returns the tree of a call with these collections, with as many nodes as it has lines.
 pub(super) fn reduced(root: Node, collections: impl Iterator<Item = Wait>) -> Node {
     let mut nodes = vec![root];
     for collection in collections {
@@ -499,12 +499,12 @@ pub(super) fn reduced(root: Node, collections: impl Iterator<Item = Wait>) -> No
         least = least.saturating_mul(2).max(1);
         root.fold(least);
     }
-    // The middle of a collection may lie outside of the call.
+    // The middle of a collection may lie outside the call.
     root.within.splice(0..0, nodes);
     root
 }
 
-/// Bytes of the values of a call.
+/// Returns the size of a call's values in bytes.
 fn captured_size(call: &Call) -> usize {
     let text = |capture: &Capture| match &capture.value {
         Value::Text { text, .. } => text.len(),

@@ -37,7 +37,7 @@ fn wait(kind: WaitKind, start: u64, end: u64, holders: &str) -> Wait {
     }
 }
 
-/// Methods `m0` to `m9` of one class, and one thread.
+/// Creates a trace with methods `m0` to `m9` of one class, and one thread.
 fn trace() -> Trace {
     let span = |id| SpanInfo {
         id,
@@ -119,7 +119,7 @@ fn tree_is_the_same_whatever_the_order_of_calls_and_waits() {
     }
 }
 
-/// The times of a parked thread are not exact: the middle of its wait says in which call it was.
+/// The times of a parked thread are inexact: the middle of its wait determines its call.
 #[test]
 fn wait_that_seems_to_begin_before_its_call_is_in_it() {
     let mut slow = SlowCalls::new(100 * MS);
@@ -172,7 +172,7 @@ fn calls_within_open_ones_are_no_trees_and_fast_ones_are_none() {
     assert!(slow.threads.is_empty());
 }
 
-/// A caller that began before a long call has been seen open when the call ends; waits may be reported a little later.
+/// A caller that began before a long call was seen open when the call ends; waits may be reported a little later.
 #[test]
 fn long_call_is_whole_soon_after_its_end() {
     let mut slow = SlowCalls::new(200 * MS);
@@ -216,7 +216,7 @@ fn two_threads_have_two_trees() {
     );
 }
 
-/// 100,000 nested calls that end from the inside out, and that were seen open from the outside in.
+/// 100,000 nested calls end from the inside out, and were seen open from the outside in.
 #[test]
 fn deep_recursion_is_cut_and_counted() {
     let depth = 100_000;
@@ -279,7 +279,7 @@ fn memory_does_not_grow_with_calls_and_each_is_counted() {
     assert!(tree.contains(&more), "{tree}");
 }
 
-/// Many slow calls in a short time, each with as many calls as have a line. None of them is known as outermost yet.
+/// Many slow calls in a short time, each with as many calls as have a line. None is known as outermost yet.
 #[test]
 fn memory_does_not_grow_with_slow_calls_and_each_is_found() {
     let mut slow = SlowCalls::new(100);
@@ -333,7 +333,7 @@ fn long_values_take_more_room() {
     }
 }
 
-/// A call that goes on for hours, with as many long calls in it.
+/// A call lasts for hours and contains as many long calls.
 #[test]
 fn open_call_keeps_a_bounded_number_of_long_calls() {
     let mut slow = SlowCalls::new(MS);
@@ -387,7 +387,7 @@ fn on(thread: u64, span: u32, start: u64, end: u64) -> Call {
     }
 }
 
-/// A step of the task of this number.
+/// Creates a step of the task with this number.
 fn step(thread: u64, ms: u64, step: Step, task: u32) -> TaskStep {
     TaskStep {
         thread,
@@ -412,8 +412,8 @@ const TASKS: &str = "\
                         └ … 1 task
 ";
 
-/// A task runs beside and behind the call that submitted it, another is submitted by the first and runs when all others
-/// have ended, and a third is short.
+/// A task runs during and after its submitting call. It submits another one, which runs when all others have ended. A
+/// third one is short.
 #[test]
 fn calls_of_tasks_are_below_the_call_that_submitted_them() {
     let calls = [
@@ -447,7 +447,7 @@ fn calls_of_tasks_are_below_the_call_that_submitted_them() {
     }
 }
 
-/// The call that submitted it was shown, or is not slow.
+/// The submitting call was shown already, or is not slow.
 #[test]
 fn slow_task_without_a_tree_above_it_says_who_submitted_it() {
     let mut slow = SlowCalls::new(200 * MS);
@@ -466,7 +466,7 @@ fn slow_task_without_a_tree_above_it_says_who_submitted_it() {
     assert_eq!(texts(&mut slow), [expected]);
 }
 
-/// A call that is open while tasks that it submits come and go.
+/// A call stays open while tasks that it submitted come and go.
 #[test]
 fn tree_of_an_open_call_stays_small_however_many_tasks_it_submits() {
     let mut slow = SlowCalls::new(100 * MS);

@@ -1,4 +1,4 @@
-//! The calls of a thread, as frames of a tree of stacks.
+//! Adds the calls of a thread to a tree of stacks.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::recording::{Happening, Recording};
 use crate::tasks::{Caller, Callers};
 
-/// The calls that are open where a walk through the calls of one thread is.
+/// The open calls at the current position in a thread's calls.
 #[derive(Debug, Default)]
 pub struct Walk {
     open: Vec<Open>,
@@ -21,12 +21,12 @@ struct Open {
     start: u64,
     end: u64,
     node: u32,
-    /// Nanoseconds in calls below it.
+    /// Nanoseconds in its callees.
     below: u64,
 }
 
 impl Walk {
-    /// Adds the next call of the thread, by their start, with the number of its method's name.
+    /// Adds the next call of the thread, by start, with the number of its method's name.
     pub fn call(&mut self, stacks: &mut Stacks, side: Side, call: &Call, name: u32) {
         while self.open.last().is_some_and(|last| last.end < call.start) {
             self.leave(stacks, side);
@@ -41,7 +41,7 @@ impl Walk {
         });
     }
 
-    /// Ends what is open, behind the last call of a thread.
+    /// Ends the open calls after the last call of a thread.
     pub fn finish(&mut self, stacks: &mut Stacks, side: Side) {
         while !self.open.is_empty() {
             self.leave(stacks, side);
@@ -93,7 +93,7 @@ impl Stacks {
         Ok(())
     }
 
-    /// Adds the calls of tasks below those that submitted them.
+    /// Adds the calls of tasks below their submitting calls.
     fn add_followed(
         &mut self,
         recording: &Recording,
@@ -115,7 +115,7 @@ impl Stacks {
         Ok(())
     }
 
-    /// Adds a call, and takes its time from the own time of the call of its thread that made it.
+    /// Adds a call, and subtracts its time from the self time of its caller on the same thread.
     fn add_frame(
         &mut self,
         side: Side,
@@ -142,6 +142,6 @@ impl Stacks {
 #[derive(Debug, Clone)]
 struct Frame {
     node: u32,
-    /// Calls around it, and itself.
+    /// Number of enclosing calls, plus one.
     depth: usize,
 }

@@ -1,10 +1,10 @@
-//! Runs of tasks on one thread, where calls are looked at after they have ended.
+//! Task runs of one thread, for calls that are examined after their end.
 
 use super::{Run, Submitted};
 
-/// Something that lasts.
+/// An item with a start and an end.
 pub(crate) trait Lasts {
-    /// Begin and end.
+    /// Returns start and end.
     fn lasts(&self) -> (u64, u64);
 }
 
@@ -17,9 +17,9 @@ impl Lasts for (u64, u64) {
 /// A run of a task that a call submitted.
 #[derive(Debug)]
 pub(crate) struct TaskRun<C> {
-    /// The begin: nanoseconds since the start.
+    /// Start: nanoseconds since the start of the trace.
     pub begun: u64,
-    /// The end; [`u64::MAX`] while there is none.
+    /// End; [`u64::MAX`] while the run is active.
     pub ended: u64,
     /// Its submission.
     pub submitted: Submitted<C>,
@@ -31,7 +31,7 @@ impl<C> Lasts for TaskRun<C> {
     }
 }
 
-/// The runs of a thread by begin.
+/// The runs of a thread by start.
 #[derive(Debug)]
 pub(crate) struct Runs<C>(Vec<TaskRun<C>>);
 
@@ -59,23 +59,23 @@ impl<C: Clone> Runs<C> {
         ended.for_each(|known| known.ended = known.ended.min(nanos));
     }
 
-    /// Forgets the runs that ended before a time.
+    /// Removes the runs that ended before a time.
     pub fn forget_before(&mut self, nanos: u64) {
         self.0.retain(|run| run.ended >= nanos);
     }
 
-    /// Checks whether there are none.
+    /// Checks whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A walk through them.
+    /// Starts a traversal.
     pub fn walk(&self) -> Around<'_, TaskRun<C>> {
         Around::new(&self.0)
     }
 }
 
-/// A walk through times of one thread in their order: what is around them.
+/// A chronological traversal of one thread that returns the enclosing items of each time.
 #[derive(Debug)]
 pub(crate) struct Around<'t, T> {
     all: &'t [T],
@@ -84,7 +84,7 @@ pub(crate) struct Around<'t, T> {
 }
 
 impl<'t, T: Lasts> Around<'t, T> {
-    /// A walk through what is sorted by begin.
+    /// Traverses items sorted by start.
     pub fn new(all: &'t [T]) -> Self {
         Self {
             all,
@@ -93,7 +93,7 @@ impl<'t, T: Lasts> Around<'t, T> {
         }
     }
 
-    /// What is around a time, the outermost first.
+    /// Returns the items that enclose a time, outermost first.
     pub fn at(&mut self, nanos: u64) -> &[&'t T] {
         let leave = |around: &mut Vec<&'t T>, now: u64| {
             while around.pop_if(|one| one.lasts().1 < now).is_some() {}

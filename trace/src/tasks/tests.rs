@@ -1,8 +1,8 @@
-//! Tasks of one letter, and calls that submit them.
+//! Tests with tasks named by a letter, and calls that submit them.
 
 use super::*;
 
-/// The run that a step begins.
+/// Returns the run that a step begins.
 fn begun<'t>(tasks: &'t mut Tasks<u64>, step: &TaskStep) -> Option<&'t Run<u64>> {
     match tasks.take(step, |_| None) {
         Some(Change::Begun(run)) => Some(run),
@@ -10,7 +10,7 @@ fn begun<'t>(tasks: &'t mut Tasks<u64>, step: &TaskStep) -> Option<&'t Run<u64>>
     }
 }
 
-/// A step of the task with this letter as its hash.
+/// Creates a step of the task with this letter as its hash.
 fn step(thread: u64, nanos: u64, step: Step, task: char) -> TaskStep {
     TaskStep {
         thread,
@@ -35,7 +35,7 @@ fn call(thread: u64, start: u64, end: u64) -> Call {
     }
 }
 
-/// Enters a call that is called by its start, and returns its caller.
+/// Enters a call that is identified by its start, and returns its caller.
 fn enter(callers: &mut Callers<u64>, call: &Call) -> Option<Caller<u64>> {
     let mut found = None;
     callers.enter(call, |caller| {
@@ -63,7 +63,7 @@ fn call_of_a_task_belongs_to_the_call_that_submitted_it() {
     assert_eq!(enter(&mut callers, &call(2, 60, 61)), None);
 }
 
-/// A task that a task without a call of its own submits belongs to the first call, and a task that is run within a call
+/// A task that another task without calls submits belongs to the first call. A task that runs within a call belongs
 /// to the call that submitted it.
 #[test]
 fn tasks_are_followed_over_tasks_and_within_calls() {
@@ -85,7 +85,7 @@ fn tasks_are_followed_over_tasks_and_within_calls() {
     assert_eq!(found, Some(Caller::Thread(50)));
 }
 
-/// A task that is submitted twice, or two that look the same.
+/// A task is submitted twice, or two tasks are equal.
 #[test]
 fn runs_take_submissions_in_order() {
     let mut tasks: Tasks<u64> = Tasks::default();
@@ -114,8 +114,8 @@ fn runs_take_submissions_in_order() {
     assert_eq!(run(&mut tasks, 7, 12), None);
 }
 
-/// A stage that is registered by one call and submitted when the stage before it ends; a periodic task; a task whose
-/// run is two methods of the JDK.
+/// A stage is registered by one call and submitted at the end of the previous stage; a task is periodic; a run
+/// consists of two JDK methods.
 #[test]
 fn first_submission_wins_and_that_of_a_schedule_stays() {
     let at = |by: u64| {
@@ -173,7 +173,7 @@ fn steps_wait_until_all_before_them_is_known() {
     assert_eq!((steps.take_dropped(), steps.take_dropped()), (3, 0));
 }
 
-/// Attached late: tasks wait already, or run.
+/// The agent was attached late: tasks are already waiting or running.
 #[test]
 fn runs_of_tasks_that_nobody_saw_submitted_have_no_caller() {
     let mut callers = Callers::default();
@@ -211,7 +211,7 @@ fn of_too_many_tasks_the_oldest_are_counted_and_not_followed() {
         run.and_then(|run| run.submitted).is_some()
     };
     assert!(!run(4) && run(5) && run(most + 4));
-    // Tasks that run at once take no room.
+    // Tasks that run at once take no memory.
     let mut tasks: Tasks<u64> = Tasks::default();
     for number in 0..10 * most {
         let submitted = Submitted {

@@ -1,10 +1,10 @@
-//! Traces made by hand, as recordings of event files.
+//! Manually created traces, as recordings of event files.
 
 use probes::events::{Aggregate, EventWriter, Trace};
 use tempfile::TempDir;
 use trace::recording::{Recording, Scratch};
 
-/// Recordings of event files with these traces, and the folder that holds them.
+/// Returns recordings of event files with these traces, and the folder that contains them.
 pub fn recorded(traces: &[Trace]) -> (TempDir, Vec<Recording>) {
     let folder = tempfile::tempdir().unwrap();
     let recordings = traces.iter().map(|trace| one(trace, &folder));

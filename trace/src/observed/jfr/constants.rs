@@ -8,10 +8,10 @@ use observations::stacks::{Frame, NATIVE};
 use super::encoding::Bytes;
 use super::types::{self, CLASS, FRAME_TYPE, METHOD, STACK, SYMBOL, THREAD, THREAD_STATE};
 
-/// Constants of one type by their keys, each with its number and its bytes. Number 0 is none.
+/// The constants of one type by key, each with number and bytes. Number 0 stands for none.
 #[derive(Debug)]
 struct Pool {
-    /// The number before that of the first constant.
+    /// The last number before the first constant.
     before: u64,
     numbers: HashMap<String, u64>,
     constants: Vec<Vec<u8>>,
@@ -50,7 +50,7 @@ pub(super) struct Constants<'r> {
 }
 
 impl<'r> Constants<'r> {
-    /// Numbers them behind those of the chunks before: the JDK's reader takes constants of one number for one constant.
+    /// Continues the numbers of the previous chunks: the JDK's reader identifies constants by number across chunks.
     pub fn new(recorded: &'r Recorded, before: u64) -> Self {
         Self {
             recorded,
@@ -72,7 +72,7 @@ impl<'r> Constants<'r> {
         })
     }
 
-    /// A class by its internal name; that of an array is its descriptor.
+    /// Returns a class by its internal name, or the descriptor of an array.
     fn class_named(&mut self, name: &str) -> u64 {
         let symbol = self.symbol(name);
         self.classes.number(name, || {
@@ -82,7 +82,7 @@ impl<'r> Constants<'r> {
         })
     }
 
-    /// A class of the recording.
+    /// Returns a class of the recording.
     pub fn class(&mut self, place: u32) -> u64 {
         let name = internal_name(self.recorded.class(place));
         self.class_named(&name)
@@ -105,7 +105,7 @@ impl<'r> Constants<'r> {
         })
     }
 
-    /// A thread of the recording. Readers distinguish threads by these numbers, so each has one of its own.
+    /// Returns a thread of the recording. Readers distinguish threads by these numbers, so each has a unique one.
     pub fn thread(&mut self, place: u32) -> u64 {
         let name = self.recorded.thread(place);
         let number = self.threads.before + u64::from(place) + 1;
@@ -116,7 +116,7 @@ impl<'r> Constants<'r> {
         })
     }
 
-    /// The state of a thread, in the words of JFR.
+    /// Returns the state of a thread, in JFR's terms.
     pub fn state(&mut self, name: &str) -> u64 {
         self.states.number(name, || {
             let mut bytes = Bytes::default();
@@ -125,7 +125,7 @@ impl<'r> Constants<'r> {
         })
     }
 
-    /// A stack of the recording; 0 without one.
+    /// Returns a stack of the recording; 0 without one.
     pub fn stack(&mut self, node: Option<u32>) -> u64 {
         let Some(node) = node else { return 0 };
         let key = node.to_string();
@@ -145,7 +145,7 @@ impl<'r> Constants<'r> {
         self.stacks.number(&key, || bytes)
     }
 
-    /// The type of frames of native methods. Of others it is not known whether they are compiled.
+    /// Returns the frame type of native methods. For other methods it is unknown whether they are compiled.
     fn native(&mut self) -> u64 {
         self.frame_types.number("Native", || {
             let mut bytes = Bytes::default();
@@ -166,19 +166,19 @@ impl<'r> Constants<'r> {
         ]
     }
 
-    /// The largest number of a constant so far.
+    /// Returns the largest number of a constant so far.
     pub fn last(&self) -> u64 {
         let pools = self.pools().into_iter();
         let last = pools.map(|(_, pool)| pool.before + pool.constants.len() as u64);
         last.max().unwrap_or(0)
     }
 
-    /// The content of the checkpoint event, behind its type.
+    /// Returns the content of the checkpoint event, after its type.
     pub fn checkpoint(&self) -> Vec<u8> {
         let pools = self.pools();
         let pools = pools.iter().filter(|(_, pool)| !pool.constants.is_empty());
         let mut content = Bytes::default();
-        // Its start and duration, no checkpoint before it, and its kind.
+        // Start and duration, no previous checkpoint, and the kind.
         content.number(0).number(0).number(0).boolean(false);
         content.number(pools.clone().count() as u64);
         for (name, pool) in pools {
@@ -193,7 +193,7 @@ impl<'r> Constants<'r> {
     }
 }
 
-/// The internal name of a class by its name with dots; the descriptor of an array (JVMS 4.3.2).
+/// Returns the internal name of a class from its binary name, or the descriptor of an array (JVMS 4.3.2).
 fn internal_name(name: &str) -> String {
     let element = name.trim_end_matches("[]");
     let dimensions = (name.len() - element.len()) / 2;

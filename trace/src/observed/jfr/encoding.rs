@@ -1,14 +1,14 @@
-//! Numbers, texts and events as JFR writes them: integers in groups of seven bits, the lowest first.
+//! Encodes numbers, texts and events as JFR does: integers in groups of seven bits, the lowest first.
 
 /// Bytes under construction.
 #[derive(Debug, Default)]
 pub(super) struct Bytes(pub Vec<u8>);
 
-/// A text in UTF-8; other forms of texts are Latin-1, and constants.
+/// The form of a UTF-8 text; other forms are Latin-1 and constants.
 const UTF_8: u8 = 3;
 
 impl Bytes {
-    /// An integer. After eight groups the ninth byte has eight bits.
+    /// Appends an integer. After eight groups the ninth byte has eight bits.
     pub fn number(&mut self, mut number: u64) -> &mut Self {
         for _ in 0..8 {
             if number < 0x80 {
@@ -21,7 +21,7 @@ impl Bytes {
         self
     }
 
-    /// An `int`, which may be negative.
+    /// Appends an `int`, which may be negative.
     pub fn int(&mut self, number: i32) -> &mut Self {
         self.number(u64::from(number.cast_unsigned()))
     }
@@ -38,7 +38,7 @@ impl Bytes {
         self
     }
 
-    /// Adds an event of a type. Its size comes first, and counts itself.
+    /// Appends an event of a type. Its size comes first, and includes itself.
     pub fn event(&mut self, kind: u64, content: &[u8]) {
         let mut event = Self::default();
         event.number(kind);

@@ -1,30 +1,30 @@
-//! The types of a JFR file: of its events, of the constants that these refer to, and the metadata event that describes
-//! them to a reader. Names and fields are those of the JDK, without fields of which nothing is known.
+//! The types of a JFR file: its events, their constants, and the metadata event that describes them to a reader.
+//! Names and fields are those of the JDK, without fields of unknown value.
 
 use std::collections::HashMap;
 
 use super::encoding::Bytes;
 
-/// A field: its name, its type, and how it is written.
+/// A field: its name, its type, and its form.
 struct Field(&'static str, &'static str, Form);
 
-/// How a field is written, and shown.
+/// The encoding and the unit of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// As the number of a constant.
+    /// The number of a constant.
     Constant,
-    /// As several values, behind their number.
+    /// A number of values, followed by the values.
     Array,
-    /// As a moment, in ticks.
+    /// A timestamp in ticks.
     Moment,
-    /// As a time, in ticks.
+    /// A duration in ticks.
     Time,
-    /// As bytes of memory.
+    /// A size in bytes.
     Bytes,
 }
 
-/// A type: its name, the type above it, and its fields.
+/// A type: its name, its supertype, and its fields.
 struct Type(&'static str, &'static str, &'static [Field]);
 
 use Form::{Array, Constant, Moment, Plain, Time};
@@ -34,7 +34,7 @@ const ANNOTATION: &str = "java.lang.annotation.Annotation";
 const STRING: &str = "java.lang.String";
 const LABEL: &str = "jdk.jfr.Label";
 const CATEGORY: &str = "jdk.jfr.Category";
-/// Of types with a single field, which readers show as its value.
+/// Types with a single field, which readers show as its value.
 const SIMPLE: [&str; 3] = [SYMBOL, FRAME_TYPE, THREAD_STATE];
 
 pub(super) const THREAD: &str = "java.lang.Thread";
@@ -47,7 +47,7 @@ pub(super) const THREAD_STATE: &str = "jdk.types.ThreadState";
 const FRAME: &str = "jdk.types.StackFrame";
 
 pub(super) const EXECUTION: &str = "jdk.ExecutionSample";
-/// Samples by the wall clock, beside those of CPU time.
+/// Wall-clock samples, beside those of CPU time.
 pub(super) const WALL: &str = "classhook.WallClockSample";
 pub(super) const ALLOCATION: &str = "jdk.ObjectAllocationSample";
 pub(super) const ENTER: &str = "jdk.JavaMonitorEnter";
@@ -63,7 +63,7 @@ const EVENT_THREAD: Field = Field("eventThread", THREAD, Constant);
 const STACK_TRACE: Field = Field("stackTrace", STACK, Constant);
 const VALUE: &[Field] = &[Field("value", STRING, Plain)];
 
-/// The fields of a sample of a thread.
+/// The fields of a thread sample.
 const SAMPLE: &[Field] = &[
     START,
     Field("sampledThread", THREAD, Constant),
@@ -174,7 +174,7 @@ const TYPES: &[Type] = &[
     ),
 ];
 
-/// The fields of an event that lasts and concerns a class.
+/// The fields of an event with a duration and a class.
 const fn waits(class: &'static str) -> [Field; 5] {
     [
         START,
@@ -185,7 +185,7 @@ const fn waits(class: &'static str) -> [Field; 5] {
     ]
 }
 
-/// Names of events for people, and their places in the tree of events.
+/// Display names of events, and their categories.
 const LABELS: &[(&str, &str, &[&str])] = &[
     (EXECUTION, "Method Profiling Sample", PROFILING),
     (WALL, "Wall-Clock Sample", PROFILING),
@@ -205,10 +205,10 @@ const LABELS: &[(&str, &str, &[&str])] = &[
 const PROGRAM: &[&str] = &["Java Application"];
 const PROFILING: &[&str] = &["Java Virtual Machine", "Profiling"];
 
-/// Numbers below are those of JFR's own events.
+/// The first own type id; lower ones are reserved for JFR's own events.
 const FIRST: u64 = 100;
 
-/// The number of a type.
+/// Returns the id of a type.
 pub(super) fn number(name: &str) -> u64 {
     let place = TYPES.iter().position(|Type(known, ..)| *known == name);
     FIRST + place.unwrap_or(TYPES.len()) as u64
@@ -322,7 +322,7 @@ fn field(Field(name, kind, form): &Field) -> Element {
     Element::new("field", attributes).with(unit)
 }
 
-/// The content of the metadata event, behind its type.
+/// Returns the content of the metadata event, after its type.
 pub(super) fn metadata() -> Vec<u8> {
     let types = Element::new::<&str>("metadata", Vec::new()).with(TYPES.iter().map(described));
     let region = vec![
@@ -334,7 +334,7 @@ pub(super) fn metadata() -> Vec<u8> {
     let (mut texts, mut tree) = (Texts::default(), Bytes::default());
     root.write(&mut tree, &mut texts);
     let mut content = Bytes::default();
-    // Its start and duration, and the number of this description.
+    // Start and duration, and the number of this description.
     content.number(0).number(0).number(1);
     content.number(texts.all.len() as u64);
     for text in &texts.all {

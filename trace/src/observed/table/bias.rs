@@ -1,12 +1,12 @@
-//! The known bias of the JVM's sampler of allocations.
+//! The known bias of the JVM's allocation sampler.
 
 use observations::Recorded;
 
-/// The first release whose sampler is right.
+/// The first release with a correct sampler.
 const UNBIASED: u32 = 25;
 
-/// The line that a reader of sampled allocations needs of a JVM whose sampler is biased: it counts some bytes twice where
-/// objects that are allocated outside a thread's buffer (TLAB) come between small ones.
+/// Returns a note about a JVM with a biased allocation sampler. The sampler counts some bytes twice if allocations
+/// outside the thread's buffer (TLAB) occur between small ones.
 #[must_use]
 pub fn sampler_bias(recorded: &Recorded) -> Option<String> {
     let is_sampled = recorded.subscription.allocations? > 0;

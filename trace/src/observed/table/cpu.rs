@@ -1,4 +1,4 @@
-//! The table of CPU time: methods of Java's threads, and the threads of the process that run no Java code.
+//! The table of CPU time: methods of Java threads, and the threads without Java code.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::numbers::{counted, thousands};
 use crate::observed::names::{NO_JAVA, method};
 use crate::table::duration;
 
-/// Methods by the CPU time in which they were the innermost, and the threads that run no Java code. Parts are those of the
-/// CPU time of the process.
+/// Tabulates methods by the CPU time as innermost frame, and the threads without Java code. Shares are relative to
+/// the CPU time of the process.
 pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
     let samples: u64 = recorded.cpu.iter().map(|row| row.samples).sum();
     let rows = of_java(recorded).into_iter().chain(of_system(recorded));
@@ -70,7 +70,7 @@ fn of_system(recorded: &Recorded) -> Vec<Row> {
     works.map(row).collect()
 }
 
-/// The CPU time of threads that run no Java code.
+/// Returns the CPU time of the threads without Java code.
 fn by_work(recorded: &Recorded) -> HashMap<Work, u64> {
     let mut works: HashMap<Work, u64> = HashMap::new();
     for row in &recorded.system {
@@ -79,7 +79,7 @@ fn by_work(recorded: &Recorded) -> HashMap<Work, u64> {
     works
 }
 
-/// The CPU time of the process, at least that of all rows.
+/// Returns the CPU time of the process, at least that of all rows.
 fn process(recorded: &Recorded) -> u64 {
     let java = recorded.cpu.iter().map(|row| row.cpu_ns);
     let system = recorded.system.iter().map(|row| row.cpu_ns);
@@ -87,7 +87,7 @@ fn process(recorded: &Recorded) -> u64 {
     recorded.process_cpu_ns.map_or(rows, |all| all.max(rows))
 }
 
-/// The parts of Java code, native methods and the JVM's own threads, in a line.
+/// Formats the shares of Java code, native methods and the JVM's own threads as a line.
 pub(super) fn shares(recorded: &Recorded) -> String {
     let all = process(recorded);
     if all == 0 || recorded.process_cpu_ns.is_none() {
@@ -119,7 +119,7 @@ pub(super) fn shares(recorded: &Recorded) -> String {
     format!("of the process: {}\n", parts.join(", "))
 }
 
-/// The part of the CPU time that is shared by estimate.
+/// Describes the share of the CPU time that is distributed by estimate.
 pub(super) fn shared(recorded: &Recorded) -> String {
     let sum = |of: fn(&Cpu) -> u64| -> u64 { recorded.cpu.iter().map(of).sum() };
     match (sum(|row| row.shared_ns), sum(|row| row.cpu_ns)) {

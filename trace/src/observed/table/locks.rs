@@ -1,4 +1,4 @@
-//! The table of parked threads: who had the lock for which they waited, and for how long.
+//! The table of parked threads: owners of the locks, and waiting times.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,10 +10,10 @@ use crate::names::printable;
 use crate::numbers::{counted, thousands};
 use crate::table::duration;
 
-/// Class, stack and holder of a row.
+/// Class, stack and owner of a row.
 type Site = (u32, Option<u32>, Option<u32>);
 
-/// Locks of `java.util.concurrent`, and all else for which threads were parked, by the time for which they were.
+/// Tabulates locks of `java.util.concurrent`, and other reasons for parking, by waiting time.
 pub(super) fn table(recorded: &Recorded) -> Table<'static> {
     let mut sites: HashMap<Site, [u64; 4]> = HashMap::new();
     for row in &recorded.locks {

@@ -1,4 +1,4 @@
-//! The table of global references of JNI that were created and not deleted.
+//! The table of JNI global references that were created and not deleted.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,13 +9,13 @@ use super::rows::{Row, Table, named};
 use crate::names::printable;
 use crate::numbers::{counted, thousands};
 
-/// Class, stack, whether the references are weak, and the thread where there is no stack.
+/// Class, stack, `true` for weak references, and the thread if there is no stack.
 type Site = (u32, Option<u32>, bool, Option<u32>);
 
-/// Makes the table of places that created references, with most open references first.
+/// Tabulates the places that created references, by descending number of open references.
 pub(super) fn table(recorded: &Recorded) -> Table<'static> {
     let mut sites: HashMap<Site, [u64; 2]> = HashMap::new();
-    // Strong and weak ones: open, and created.
+    // Open and created references; strong ones first, then weak ones.
     let mut sums = [[0, 0]; 2];
     for row in &recorded.references {
         let thread = row.node.is_none().then_some(row.thread);
@@ -63,7 +63,7 @@ pub(super) fn table(recorded: &Recorded) -> Table<'static> {
     }
 }
 
-/// References from before the recording, in a line.
+/// Formats references from before the recording as a line.
 pub(super) fn others(recorded: &Recorded) -> String {
     let others = &recorded.other_references;
     let mut text = String::new();

@@ -1,36 +1,36 @@
-//! Rows and tables before they are printed.
+//! Rows and tables before printing.
 
 use crate::names::printable;
 
-/// A row before it has a rank.
+/// A row without a rank.
 pub(super) struct Row {
-    /// What it is sorted by, and what its part is taken of.
+    /// The first sort key, from which shares are computed.
     pub weight: f64,
-    /// What rows of one weight are sorted by.
+    /// The second sort key.
     pub then: f64,
-    /// The cells behind rank and parts, without the last.
+    /// The cells between rank and shares, and the last cell.
     pub cells: Vec<String>,
-    /// The stack that it comes from.
+    /// The stack of the row.
     pub node: Option<u32>,
-    /// What it is of: a method, a class.
+    /// Name of the method or class.
     pub name: String,
 }
 
-/// A table: what it is called, and the titles of a row's cells.
+/// A table with its heading and the titles of its cells.
 pub(super) struct Table<'a> {
     pub heading: String,
     pub titles: &'a [&'a str],
     pub name: &'a str,
     pub rows: Vec<Row>,
-    /// What an empty one says.
+    /// The text of an empty table.
     pub nothing: &'a str,
-    /// Of how many samples the parts are estimated; none if everything was counted.
+    /// Number of samples behind the shares; `None` if everything was counted.
     pub samples: Option<u64>,
-    /// The whole of which rows are parts, if it is more than their sum.
+    /// The whole for shares, if it is more than the sum of the rows.
     pub whole: Option<f64>,
 }
 
-/// The stack with the most of something.
+/// The stack with the largest number.
 #[derive(Default)]
 pub(super) struct Hottest {
     pub node: Option<u32>,
@@ -52,7 +52,7 @@ pub(super) fn percent(part: f64, whole: f64) -> String {
     }
 }
 
-/// Returns a class as it is printed.
+/// Returns the printed form of a class.
 pub(super) fn named(class: &str) -> String {
     match class {
         "" => "(unknown)".to_owned(),

@@ -1,4 +1,4 @@
-//! The table of threads by the wall clock: methods with the state of their threads.
+//! The wall-clock table: methods with the state of their threads.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::numbers::{counted, thousands};
 use crate::observed::names::{NO_JAVA, method};
 use crate::table::duration;
 
-/// Makes the table of methods in which threads were, running or waiting, by the time of these threads.
+/// Tabulates the methods of running or waiting threads, by the time of these threads.
 pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
     let mut methods: HashMap<(String, ThreadState), (u64, u64, Hottest)> = HashMap::new();
     for row in &recorded.wall {
@@ -56,7 +56,7 @@ pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
     }
 }
 
-/// The parts of states, in a line.
+/// Formats the shares of states as a line.
 pub(super) fn states(recorded: &Recorded) -> String {
     let mut sums: HashMap<ThreadState, u64> = HashMap::new();
     for row in &recorded.wall {
@@ -75,7 +75,7 @@ pub(super) fn states(recorded: &Recorded) -> String {
     format!("of the threads' time: {}\n", parts.join(", "))
 }
 
-/// Makes lines on threads that the samples do not show.
+/// Returns notes about threads that the samples do not show.
 pub(super) fn notes(recorded: &Recorded) -> String {
     let looks = &recorded.wall_looks;
     let mut text = String::new();
