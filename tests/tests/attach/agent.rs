@@ -1,4 +1,4 @@
-//! The agent loaded into a JVM that is running.
+//! The agent loaded into a running JVM.
 
 use crate::support::agent;
 use crate::support::agent::{classes, hits, names, snapshot, snapshots};
@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::Child;
 
-/// A JVM that calls `Life$Steps.three` all the time.
+/// Starts a JVM that calls `Life$Steps.three` all the time.
 fn start(jdk: &Jdk) -> Child {
     start_with(jdk, "late")
 }
@@ -32,7 +32,7 @@ fn start_with(jdk: &Jdk, what: &str) -> Child {
     child
 }
 
-/// The next line of the program, and nothing after it.
+/// Reads the next line of the program, and no byte after it.
 fn line(child: &mut Child) -> String {
     let out = child.stdout.as_mut().expect("a pipe");
     let mut bytes = Vec::new();
@@ -49,7 +49,7 @@ fn load(child: &Child, options: &str) -> Result<(), attach::AttachError> {
         .load(&workspace::agent_library(), options)
 }
 
-/// Ends the JVM in good order and returns what it wrote to standard error.
+/// Ends the JVM in good order and returns its standard error.
 fn end(mut child: Child) -> String {
     let pid = i32::try_from(child.id())
         .ok()
@@ -103,8 +103,7 @@ fn classes_loaded_before_the_attach_are_covered_from_then_on() {
     }
 }
 
-/// A class without a file is measured as the JVM rebuilds it, and told of in the snapshot, which
-/// holds those bytes.
+/// A class without a file is measured as the JVM reconstitutes it. The snapshot says so, and has those bytes.
 #[test]
 fn class_made_at_run_time_before_the_attach_is_covered_without_a_file() {
     for jdk in jdks::main_two() {
@@ -135,7 +134,7 @@ fn class_made_at_run_time_before_the_attach_is_covered_without_a_file() {
     }
 }
 
-/// Identity does not depend on how a class was reached.
+/// The identity of a class does not depend on the way in which the agent received it.
 #[test]
 fn attached_and_started_agents_see_equal_classes() {
     for jdk in jdks::main_two() {
@@ -184,7 +183,7 @@ fn second_attach_and_attach_after_a_start_are_refused_politely() {
             matches!(again, Err(attach::AttachError::AgentFailed(-5))),
             "{again:?}"
         );
-        // Of a process that reads what the agent says to it, the program hears nothing.
+        // If a process reads the agent's output, the program's output has none of it.
         let said = second.path().join("said");
         std::fs::write(&said, "").expect("written");
         let options = format!("messages={}", said.display());

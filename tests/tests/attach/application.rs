@@ -1,4 +1,4 @@
-//! What is changed in a running JVM if nobody says which classes: the application, and only what there is room for.
+//! Changes of a running JVM without a selection of classes: the application alone, within the available metaspace.
 
 use crate::support::command::{LATE, assert_no_agent, classhook, json};
 use e2e_tests::java::Java;
@@ -8,10 +8,10 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{scratch, workspace};
 use std::path::Path;
 
-/// The line that says so.
+/// The line that reports the default selection.
 const NARROWED: &str = "only classes of the application are changed";
 
-/// The classes of one package of the program, packed.
+/// Packs the classes of one package of the program.
 fn packed(compiler: &Jdk, folder: &Path, package: &str, file: &str) {
     let classes = folder.join("all/classes");
     std::fs::create_dir_all(folder.join(file).parent().expect("a folder")).expect("a folder");
@@ -24,7 +24,7 @@ fn packed(compiler: &Jdk, folder: &Path, package: &str, file: &str) {
     );
 }
 
-/// The archives of the program in a folder: `shop.jar`, `lib/lib.jar` and `plug-ins/in.jar`.
+/// Builds the program's archives in a folder: `shop.jar`, `lib/lib.jar` and `plug-ins/in.jar`.
 fn build(folder: &Path) {
     let compiler = &jdks::main_two()[0];
     let sources = ["shop/Main", "lib/Library", "plug/In"];
@@ -52,7 +52,7 @@ fn started(jdk: &Jdk, folder: &Path) -> Servant {
     Servant::of(&java)
 }
 
-/// The names of the classes that hold edits.
+/// Returns the names of the classes that hold edits.
 fn changed(pid: &str) -> Vec<String> {
     let classes = json(&["classes", pid, "--changed"]);
     let classes = classes["classes"].as_array().expect("a list");
@@ -120,7 +120,7 @@ fn class_that_was_selected_and_cannot_be_changed_is_named() {
     }
 }
 
-/// The limit is a few megabytes above what the JVM takes, and four thousand classes need more.
+/// The limit is a few megabytes above the JVM's use, and four thousand classes need more.
 #[test]
 fn change_for_which_the_metaspace_may_not_suffice_is_refused() {
     for jdk in jdks::main_two() {
@@ -157,7 +157,8 @@ fn change_for_which_the_metaspace_may_not_suffice_is_refused() {
     }
 }
 
-/// A class that is there is not named as the one that may be meant: it is said why it is not traced, and what helps.
+/// The message does not suggest a loaded class as a similar name. It says why that class is not traced, and gives a
+/// remedy.
 #[test]
 fn trace_of_a_loaded_class_that_plugins_do_not_see_says_why() {
     for jdk in jdks::all() {

@@ -1,4 +1,4 @@
-//! `classhook classes` with what it tells of a class besides its name.
+//! `classhook classes` with details of a class.
 
 use crate::support::command::{LATE, attach, classhook, json};
 use e2e_tests::jdks;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const STEPS: &str = "Servant$Steps";
 
-/// The one class of this name, with these details.
+/// Returns the only class of this name, with these details.
 #[track_caller]
 fn class(pid: &str, name: &str, details: &[&str]) -> Value {
     let answer = json(&[&["classes", pid, name], details].concat());
@@ -16,7 +16,7 @@ fn class(pid: &str, name: &str, details: &[&str]) -> Value {
     answer["classes"][0].clone()
 }
 
-/// By method name, the frames that run former code.
+/// Returns the number of frames in former code, by method name.
 fn former_frames(class: &Value) -> Vec<(String, u64)> {
     let methods = class["methods"].as_array().expect("a list").iter();
     let count = |method: &Value| {
@@ -78,7 +78,7 @@ fn source_loaders_methods_and_plan_of_a_class_are_told() {
         ] {
             assert!(run.stdout.contains(part), "{part:?}\n{}", run.report());
         }
-        // To look at a class is no work on it.
+        // A listing of classes is no work of the agent on a class.
         assert_eq!(json(&["status", &pid])["classes"]["changed"], counts);
         assert_eq!(servant.ask("steps b"), "sum 2");
         assert_eq!(servant.end().code, Some(0));
@@ -99,7 +99,7 @@ fn frames_that_run_former_code_are_counted() {
             let found = found.iter().filter(|(name, _)| name.starts_with(wanted));
             found.map(|(_, count)| count).sum::<u64>()
         };
-        // The loops of both have run since before the agent came.
+        // The loops of both have run since before the agent was loaded.
         assert_eq!(
             (of("main"), of("lambda$spin"), of("steps")),
             (1, 1, 0),

@@ -8,7 +8,7 @@ use e2e_tests::scratch;
 use e2e_tests::servant::Servant;
 use std::path::Path;
 
-/// The column `agent` of the JVM's line in `classhook ps`.
+/// Returns the column `agent` of the JVM's line in `classhook ps`.
 fn agent_column(pid: i32) -> String {
     let listed = classhook(&["ps"]);
     listed.assert_success();
@@ -69,7 +69,7 @@ fn selection_of_nothing_is_told_at_once() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// The library stays in the process; the agent does not.
+/// The library stays in the process, but the agent does not.
 #[test]
 fn agent_that_has_left_is_not_listed_as_one_that_is_there() {
     let folder = scratch();
@@ -132,7 +132,7 @@ fn processes_that_cannot_be_attached_to_explain_themselves() {
 #[test]
 fn jvm_of_another_user_is_for_that_user_and_for_root() {
     if !is_root() {
-        // Whoever is not root cannot become another user; process 1 is root's.
+        // A user other than root cannot become another user; process 1 belongs to root.
         classhook(&["attach", "1"])
             .assert_exit(2)
             .assert_stderr("H0503");
@@ -165,7 +165,7 @@ fn jvm_of_another_user_is_for_that_user_and_for_root() {
     }
 }
 
-/// The JVM below `unshare --fork`.
+/// Returns the JVM below `unshare --fork`.
 fn child_of(pid: i32) -> i32 {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let children = children.expect("the process is there");

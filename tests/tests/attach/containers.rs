@@ -1,4 +1,4 @@
-//! JVMs in containers: another root file system, other users, and what is missing there.
+//! JVMs in containers: another root file system, other users, and missing files.
 
 use crate::support::command::{LATE, classhook, hits, json};
 use crate::support::users::{AS_USER, is_root, open_to_all};
@@ -9,15 +9,16 @@ use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::agent_library;
 use std::path::{Path, PathBuf};
 
-/// Makes `$ROOT` a root file system with what the program needs, as a container has it, and nothing of ours.
+/// Turns `$ROOT` into a root file system with the program's files, as a container has it, and without ours.
 const CONTAINER: &str = "mount -t tmpfs none \"$ROOT\"; cd \"$ROOT\"; mkdir -p proc dev tmp var
     for place in /usr /lib /lib64 /bin /etc \"$JDK\" \"$CLASSES\"; do
         [ -e \".$place\" ] || { mkdir -p \".$place\"; mount --rbind \"$place\" \".$place\"; }
     done
     mount --rbind /proc proc; mount --rbind /dev dev";
 
-/// A servant behind a shell in a mount namespace of its own, which runs `script` first. `$LIBRARY` is the folder of the
-/// agent's library, `$JDK` and `$CLASSES` those of the JVM and its program, `$ROOT` an empty one; `"$@"` starts it.
+/// Starts a servant behind a shell in a mount namespace of its own, which runs `script` first. `$LIBRARY` is the folder
+/// of
+/// the agent's library, `$JDK` and `$CLASSES` those of the JVM and its program, `$ROOT` an empty one; `"$@"` starts it.
 fn contained(before: &[&str], jdk: &Jdk, root: &Path, script: &str) -> Servant {
     let unshare = ["/usr/bin/unshare", "--user", "--map-root-user", "--mount"];
     let words = [before, &unshare, &["/bin/sh", "-ec", script, "sh"]].concat();
@@ -37,12 +38,12 @@ fn contained(before: &[&str], jdk: &Jdk, root: &Path, script: &str) -> Servant {
     Servant::of(&java)
 }
 
-/// Attaches without saying where to record.
+/// Attaches without an output folder.
 fn attach(servant: &Servant) -> e2e_tests::java::Run {
     classhook(&["attach", &servant.pid().to_string(), "--select", "Servant*"])
 }
 
-/// What commands have left in the folders where they put files.
+/// Returns the files that commands left in their folders.
 fn left_behind(pid: i32) -> Vec<PathBuf> {
     let places = ["tmp", "var/tmp", "dev/shm"].map(|place| format!("/proc/{pid}/root/{place}"));
     let entries = places
@@ -57,7 +58,7 @@ fn left_behind(pid: i32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The agent comes, records, leaves and comes again; no file of the command stays.
+/// Asserts that the agent attaches, records, detaches and attaches again, and that no file of the command stays.
 #[track_caller]
 fn assert_reached(servant: &mut Servant) {
     let folder = scratch();
@@ -125,7 +126,7 @@ fn without_a_place_for_the_library_each_is_named_with_what_is_wrong() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// Only what was tried is called good: nothing can be made in a folder that is mounted read-only, or is full.
+/// Only a tested folder is called good: a read-only or full folder is not.
 #[test]
 fn doctor_tells_a_tmp_without_room_and_one_that_is_read_only() {
     for (mount, cause, has_socket) in [

@@ -1,4 +1,4 @@
-//! Commands for a running JVM: what each does, who may give them, and what clients cannot do to it.
+//! Commands for a running JVM: their effects, their permissions, and the protection against clients.
 
 use crate::support::command::{
     LATE, assert_no_agent, attach, channel, classhook, hits, json, socket,
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const STEPS: &str = "Servant$Steps";
 
-/// Started with the agent.
+/// Starts a servant with the agent.
 fn started(jdk: &jdks::Jdk, output: &Path, more: &str) -> Servant {
     let agent = format!(
         "-agentpath:{}=output={},select=Servant*{more}",
@@ -29,7 +29,7 @@ fn started(jdk: &jdks::Jdk, output: &Path, more: &str) -> Servant {
     Servant::start(jdk, &["-Xcheck:jni", &agent])
 }
 
-/// A copy of what was recorded up to now.
+/// Writes a copy of the recording so far.
 fn dump(servant: &Servant, folder: &Path, name: &str) -> PathBuf {
     let (pid, copy) = (servant.pid().to_string(), folder.join(name));
     classhook(&["dump", &pid, "--to", &copy.to_string_lossy()]).assert_success();
@@ -84,7 +84,7 @@ fn dump_holds_what_was_hit_and_reset_forgets_it() {
         let copy = dump(&servant, folder.path(), "c");
         assert_eq!(hits(&copy, STEPS), (1, 5), "on {jdk}");
         assert!(probes::Snapshot::read(&copy).expect("readable").complete);
-        // What is forgotten and finds no room is kept elsewhere.
+        // Data that a failed dump would lose is kept.
         let full = classhook(&["dump", &pid, "--reset", "--to", "/dev/full"]);
         full.assert_exit(3).assert_stderr("H0620");
         let kept = full
@@ -105,7 +105,7 @@ fn dump_holds_what_was_hit_and_reset_forgets_it() {
     }
 }
 
-/// Whatever is hit after a reset was answered is recorded, and nothing that ended before it.
+/// Every hit after the answer to a reset is recorded, and none that ended before the reset.
 #[test]
 fn reset_is_exact_while_other_threads_hit() {
     for jdk in jdks::main_two() {
@@ -201,10 +201,10 @@ fn other_selectors_take_the_place_of_the_former() {
         assert_ne!(of(&mut servant, STEPS), before[1]);
         servant.ask("steps ab");
         assert_eq!(hits(&dump(&servant, folder.path(), "steps"), STEPS), (2, 5));
-        // A class that is loaded only now is of the new generation, too.
+        // A class that is loaded now belongs to the new generation, too.
         select("Servant$Bodies");
         assert_eq!(of(&mut servant, STEPS), before[1], "{jdk}");
-        // A second attach is the same as a reload; what it cannot do it says.
+        // A second attach is the same as a reload; the command reports impossible changes.
         classhook(&["attach", &pid, "--select", "Servant"])
             .assert_success()
             .assert_stderr("already");
@@ -271,7 +271,7 @@ fn classes_are_listed_with_loader_and_who_changed_them() {
     }
 }
 
-/// A client that speaks by itself.
+/// A client without the library's code.
 struct Raw(UnixStream);
 
 impl Raw {
@@ -326,7 +326,7 @@ fn clients_can_neither_block_nor_break_the_agent() {
             (0..100).any(|_| endless.0.write_all(&chunk).is_err()),
             "an endless line is read"
         );
-        Raw::to(&servant).say(status); // gone before the answer
+        Raw::to(&servant).say(status); // closes before the answer
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
@@ -441,7 +441,7 @@ fn without_an_agent_each_command_says_how_to_get_one() {
     assert_eq!(silent.end().code, Some(0));
 }
 
-/// A servant with a `/tmp` of its own, which the script makes; started with these options of the JVM.
+/// Starts a servant with a `/tmp` of its own, prepared by the script, and with these options of the JVM.
 fn with_own_tmp(jdk: &jdks::Jdk, script: &str, options: &[&str]) -> Servant {
     let script = format!("{script} && exec \"$@\"");
     let java = Java::program(PathBuf::from("/usr/bin/unshare"))
@@ -464,7 +464,7 @@ fn agent_option(folder: &Path) -> String {
     )
 }
 
-/// What is at `/tmp` does not matter to the program, nor to what is recorded.
+/// A broken `/tmp` changes neither the program nor the recording.
 #[test]
 fn jvm_whose_tmp_is_full_goes_on_without_a_socket() {
     for (jdk, more) in jdks::main_two()
@@ -476,7 +476,7 @@ fn jvm_whose_tmp_is_full_goes_on_without_a_socket() {
         let option = agent_option(folder.path());
         let option = match more {
             "" => option,
-            // Classes of the JDK are loaded before the agent can begin.
+            // Classes of the JDK are loaded before the agent can start.
             more => format!("{option};java.lang.Thread{more}"),
         };
         let mut servant = with_own_tmp(&jdk, script, &[&option]);
@@ -595,7 +595,7 @@ fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
     }
 }
 
-/// While thousands of classes are instrumented the agent answers, and can be stopped between two batches.
+/// While thousands of classes are instrumented, the agent answers, and stops between two batches on request.
 #[test]
 fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
     for jdk in jdks::main_two() {
@@ -662,7 +662,7 @@ fn idle_agent_sleeps() {
             .and_then(|text| text.trim().parse::<u64>().ok())
             .expect("a number")
     };
-    // Its start takes long on a busy machine. A thread that wakes now and then never sleeps for so long.
+    // Its start takes long on a busy machine. A thread that wakes now and then would never sleep that long.
     let mut before = ticks();
     await_that("two seconds in which the thread does not wake", || {
         std::thread::sleep(Duration::from_secs(2));
@@ -671,7 +671,7 @@ fn idle_agent_sleeps() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// Every trace that `off` must not leave.
+/// Every trace of itself that `off` must remove.
 #[test]
 fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
     for jdk in jdks::all() {
@@ -709,7 +709,7 @@ fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
             assert_eq!(open_files(number, "hook"), Vec::<String>::new());
             // The JVM's own attach listener has one.
             assert_eq!(open_files(number, "socket:").len(), 1);
-            servant.ask("steps c"); // not recorded any more
+            servant.ask("steps c"); // no longer recorded
             let snapshots = e2e_tests::javac::files_with_extension(&output, "hook");
             assert_eq!(hits(&snapshots[0], STEPS), (2, 5), "round {round} on {jdk}");
             assert!(
@@ -758,7 +758,7 @@ fn agent_that_was_started_with_the_jvm_can_be_sent_away_and_attached() {
     }
 }
 
-/// A patch is no plugin's: other plugins do not take it away, and `off` does.
+/// A patch belongs to no plugin: other plugins do not remove it, and `off` does.
 #[test]
 fn patch_outlives_a_reload_and_goes_with_the_agent() {
     for jdk in jdks::main_two() {
@@ -785,7 +785,7 @@ fn patch_outlives_a_reload_and_goes_with_the_agent() {
     }
 }
 
-/// Two classes of one name, in two loaders of one class, are two.
+/// Two classes with one name, in two loaders of one class, are distinct.
 #[test]
 fn class_is_not_taken_for_its_namesake_in_another_loader() {
     for jdk in jdks::main_two() {
@@ -817,7 +817,7 @@ fn class_is_not_taken_for_its_namesake_in_another_loader() {
     }
 }
 
-/// The class file of `Steps` with another `a`.
+/// Compiles the class file of `Steps` with another `a`.
 fn changed_steps(folder: &Path) -> String {
     let source = servant::source().replace("a() { return 1; }", "a() { return 100; }");
     let file = folder.join("Servant.java");
@@ -828,13 +828,13 @@ fn changed_steps(folder: &Path) -> String {
     class.to_string_lossy().into_owned()
 }
 
-/// The JVM's own list of its threads, agents' threads among them.
+/// Returns the JVM's own list of its threads, agents' threads among them.
 fn thread_names(pid: i32) -> String {
     let jvm = attach::Attachment::open(pid).expect("attached");
     jvm.jcmd("Thread.print").expect("a list")
 }
 
-/// The files and sockets with this in their name that a process holds.
+/// Returns the open files and sockets of a process that have this text in their names.
 fn open_files(pid: i32, part: &str) -> Vec<String> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("files");
     let targets = entries

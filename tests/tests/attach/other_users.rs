@@ -1,4 +1,5 @@
-//! Root at the JVM of a service user, a user at a JVM with more rights, and JVMs that lack what attaching takes.
+//! Commands of root on the JVM of a service user, of a user on a JVM with more rights, and on JVMs that cannot be
+//! attached to.
 
 use crate::support::command::{LATE, assert_no_agent};
 use crate::support::users::{AS_USER, USER, behind, close_to_others, is_root, open_to_all};
@@ -12,12 +13,12 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// The sources of the service.
+/// Returns the folder of the service's sources.
 fn source() -> PathBuf {
     workspace::test_file("java/attach/Service.java")
 }
 
-/// A JVM of the service behind other words that start it.
+/// Starts a JVM of the service through other words.
 fn service(words: &[&str], jdk: &Jdk, folder: &Path) -> Servant {
     let classes = javac::compile(&jdks::newest(), &[&source()], folder, &["--release", "8"]);
     let java = behind(words, jdk.tool("java"));
@@ -28,7 +29,7 @@ fn service(words: &[&str], jdk: &Jdk, folder: &Path) -> Servant {
     Servant::of(&java.class_path(&[classes]).main("Service"))
 }
 
-/// `classhook` behind other words that start it, in a folder.
+/// Runs `classhook` through other words, in a folder.
 fn run(before: &[&str], folder: &Path, words: &[&str]) -> Run {
     behind(before, workspace::classhook())
         .variable("CLASSHOOK_AGENT", workspace::agent_library())
@@ -38,7 +39,7 @@ fn run(before: &[&str], folder: &Path, words: &[&str]) -> Run {
         .run()
 }
 
-/// Words that start the JVM of another user, where that can be.
+/// Returns the words that start the JVM of another user, if this process can.
 fn other_user() -> &'static [&'static str] {
     match is_root() {
         true => &AS_USER,
@@ -52,7 +53,7 @@ fn releases() -> Vec<Jdk> {
     releases
 }
 
-/// Files and folders that these commands have left, which are to go with them.
+/// Returns files and folders of these commands, which should have been removed.
 fn left_by(commands: &[u32]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/tmp").expect("a folder");
     let paths = entries.flatten().map(|entry| entry.path());
@@ -65,11 +66,11 @@ fn left_by(commands: &[u32]) -> Vec<PathBuf> {
     paths.filter(theirs).collect()
 }
 
-/// A killed JVM leaves its socket, and a process of another user may get the same number.
+/// A killed JVM leaves its socket, and a process of another user may get the same process id.
 #[test]
 fn socket_that_a_process_of_root_has_left_is_removed() {
     if !is_root() {
-        return; // Whoever is not root cannot leave a socket of root.
+        return; // only root can leave a socket of root
     }
     for jdk in releases() {
         let (program, home) = (scratch(), scratch());
@@ -82,7 +83,7 @@ fn socket_that_a_process_of_root_has_left_is_removed() {
     }
 }
 
-/// The folder in which the command runs can be entered by root alone, as root's home.
+/// The command's folder is accessible to root alone, as root's home.
 #[test]
 fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
     for jdk in releases() {
@@ -141,7 +142,7 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
             );
         }
         let paths = told(&["profile", "PID", "--heap", "path=Service$Order"]);
-        // A thread at work may hold the same list in a local variable.
+        // A working thread may hold the same list in a local variable.
         let holders = ["static Service.KEPT", "of Service.work("];
         assert!(
             holders.iter().any(|holder| paths.stdout.contains(holder)),
@@ -180,12 +181,12 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         assert_eq!(service.end().code, Some(0), "{jdk}");
         assert_eq!(left_by(&commands.borrow()), Vec::<PathBuf>::new(), "{jdk}");
     }
-    let _ = std::fs::remove_dir_all(format!("/tmp/classhook-{USER}")); // there is none without root
+    let _ = std::fs::remove_dir_all(format!("/tmp/classhook-{USER}")); // without root it does not exist
 }
 
-/// The agent that stays, and all that is asked of it.
+/// Tests the agent that stays, and all requests to it.
 fn stays(told: &dyn Fn(&[&str]) -> Run, program: &Path) {
-    let output = program.join("rec/inner"); // in a folder of root's, which others may enter
+    let output = program.join("rec/inner"); // a folder of root's, which others may enter
     let text = output.to_string_lossy();
     let attach = ["attach", "PID", "--select", "Service*", "-o", &text];
     told(&attach);
@@ -224,7 +225,7 @@ fn folder_that_the_user_of_the_jvm_cannot_write_to_is_told_with_its_user() {
     let service = service(&AS_USER, &jdks::newest(), program.path());
     let pid = service.pid().to_string();
     let folder = program.path().join("recorded");
-    std::fs::create_dir(&folder).expect("a folder"); // of root
+    std::fs::create_dir(&folder).expect("a folder"); // owned by root
     let text = folder.to_string_lossy();
     for command in ["attach", "coverage"] {
         run(&[], home.path(), &[command, &pid, "-o", &text])
@@ -248,7 +249,7 @@ fn folder_that_the_user_of_the_jvm_cannot_write_to_is_told_with_its_user() {
     assert_eq!(service.end().code, Some(0));
 }
 
-/// `/proc` hides the files of such a JVM from its own user; a unit of systemd with AmbientCapabilities starts one.
+/// `/proc` hides the files of such a JVM from its own user. A systemd unit with AmbientCapabilities starts one.
 #[test]
 fn user_reaches_an_own_jvm_with_a_capability() {
     let raised = [
@@ -291,7 +292,7 @@ fn user_reaches_an_own_jvm_with_a_capability() {
         let watch = ["watch", &pid, "Service$Order.total", "--limit", "2"];
         assert!(told(&watch).stdout.contains("total"), "{jdk}");
         let paths = told(&["profile", &pid, "--heap", "path=Service$Order"]);
-        // A thread at work may hold the same list in a local variable.
+        // A working thread may hold the same list in a local variable.
         let holders = ["static Service.KEPT", "of Service.work("];
         assert!(
             holders.iter().any(|holder| paths.stdout.contains(holder)),
@@ -312,7 +313,7 @@ fn user_reaches_an_own_jvm_with_a_capability() {
     }
 }
 
-/// A JVM without a free file descriptor and a stopped one are told apart, and nothing waits for either.
+/// A JVM without a free file descriptor is distinguished from a stopped one, and no command waits for either.
 #[test]
 fn jvm_without_a_free_descriptor_is_told_from_a_stopped_one() {
     let limited = ["/bin/sh", "-c", "ulimit -n 120; exec \"$@\"", "sh"];

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Fails the test unless nothing but the program's own word came out since it was up.
+/// Asserts that the program printed only its own lines since it was ready.
 fn assert_undisturbed(left: &Left) {
     assert_eq!((left.stdout.as_str(), left.code), ("down\n", Some(0)));
 }
@@ -69,10 +69,10 @@ fn disabled_attach_mechanism_is_seen_before_the_jvm_is_disturbed() {
     }
 }
 
-/// A socket on which nobody listens, as a killed JVM leaves it.
+/// Creates a socket without a listener, as a killed JVM leaves it.
 fn leave_socket(pid: i32) -> PathBuf {
     let path = PathBuf::from(format!("/tmp/.java_pid{pid}"));
-    // There is one already where process ids have come round.
+    // It may exist already, if process ids were reused.
     let _ = std::fs::remove_file(&path);
     drop(UnixListener::bind(&path).expect("bound"));
     path
@@ -103,7 +103,7 @@ fn process_that_is_no_jvm_is_left_alone() {
         .spawn()
         .expect("cat");
     let pid = i32::try_from(child.id()).expect("a pid");
-    // the child may still be our own image for a moment: it has no libjvm.so either way
+    // the child may still be a copy of this process for a moment: neither has libjvm.so
     assert!(matches!(Attachment::open(pid), Err(AttachError::NotJvm(_))));
     drop(child.stdin.take());
     assert!(child.wait().expect("an end").success());

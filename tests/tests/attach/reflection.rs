@@ -1,4 +1,4 @@
-//! What a program learns of its own classes by reflection while they are changed, and afterwards.
+//! Results of a program's reflection on its own classes while they are changed, and afterwards.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::Java;
@@ -7,7 +7,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::Path;
 
-/// A service that is compiled with the names of its parameters.
+/// Starts a service that is compiled with the names of its parameters.
 fn service(jdk: &Jdk, folder: &Path) -> Servant {
     let source = workspace::test_file("java/attach/Service.java");
     let options = ["--release", "8", "-parameters"];
@@ -19,7 +19,7 @@ fn service(jdk: &Jdk, folder: &Path) -> Servant {
     Servant::of(&java.class_path(&[classes]).main("Service"))
 }
 
-/// Up to release 20, the JVM drops these names from a class that is retransformed.
+/// Up to release 20, the JVM drops these names from a retransformed class.
 #[test]
 fn names_of_parameters_stay_while_a_loaded_class_is_changed_and_afterwards() {
     let mut releases = jdks::main_two();

@@ -1,4 +1,4 @@
-//! What one command does to a JVM while another is at work in it.
+//! Effects of one command on a JVM while another is at work in it.
 
 use crate::support::command::{LATE, assert_no_agent, attach, await_changed, classhook, json};
 use e2e_tests::java::Java;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// How many times the JVM has put each class in the place of itself, as its log says.
+/// Returns how often the JVM redefined each class by itself, from its log.
 fn redefined(log: &Path) -> BTreeMap<String, usize> {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let names = text.lines().filter_map(|line| {
@@ -21,7 +21,7 @@ fn redefined(log: &Path) -> BTreeMap<String, usize> {
     })
 }
 
-/// Classes that another plugin has changed stay as they are, and the agent leaves a class alone that it need not change.
+/// Classes that another plugin has changed stay as they are, and the agent retransforms a class only for edits.
 #[test]
 fn no_class_is_retransformed_but_to_get_edits_and_to_lose_them() {
     for jdk in jdks::main_two() {
@@ -52,7 +52,7 @@ fn no_class_is_retransformed_but_to_get_edits_and_to_lose_them() {
         traced("Servant$Steps.*", "two");
         times(&[("Servant", 2), ("Servant$Steps", 2)]);
         assert_no_agent(&pid);
-        // Beside coverage of another class, and of the same.
+        // Beside coverage of another class, and of the same class.
         let output = folder.path().join("covered");
         let output = output.to_string_lossy();
         let words = ["attach", &pid, "--output", &output, "--select", "Servant"];
@@ -69,7 +69,7 @@ fn no_class_is_retransformed_but_to_get_edits_and_to_lose_them() {
     }
 }
 
-/// A plugin that somebody has disabled stays so when another one comes for a while.
+/// A plugin that a command has disabled stays so when another plugin comes for a while.
 #[test]
 fn disabled_plugin_stays_disabled_while_another_visits() {
     let folder = scratch();
@@ -98,7 +98,7 @@ fn disabled_plugin_stays_disabled_while_another_visits() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// The command shows what it has, and says who ended it.
+/// The command shows its recording, and names the command that ended it.
 #[test]
 fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
     let jdk = jdks::newest();
@@ -143,7 +143,7 @@ fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// Of commands that come at the same time one loads the agent, and the others find it.
+/// One of several simultaneous commands loads the agent, and the others find it.
 #[test]
 fn commands_that_come_at_once_share_one_agent() {
     for jdk in jdks::main_two() {

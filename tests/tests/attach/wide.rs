@@ -13,21 +13,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Child;
 
-/// Classes that are selected.
+/// Number of selected classes.
 const CLASSES: u64 = 4_001;
-/// What many threads call meanwhile.
+/// The method that many threads call meanwhile.
 const BUSY: &str = "Servant$Steps.d";
-/// Some of them, all over the range.
+/// Some of the classes, from all over the range.
 const SOME: [&str; 5] = ["Wide0000", "Wide0001", "Wide1500", "Wide3000", "Wide4000"];
 
-/// A JVM with these classes.
+/// Starts a JVM with these classes.
 fn wide(jdk: &Jdk) -> Servant {
     let mut servant = Servant::watching(jdk, &LATE);
     assert_eq!(servant.ask("widen 4000"), "4000 copies");
     servant
 }
 
-/// The bytecode of each method of some of the classes, as the JVM runs it.
+/// Returns the bytecode of each method of some of the classes, as the JVM runs it.
 fn bodies(servant: &mut Servant) -> BTreeMap<&'static str, Vec<String>> {
     let body = |class| {
         let answer = servant.ask(&format!("bodies {class}"));
@@ -36,7 +36,7 @@ fn bodies(servant: &mut Servant) -> BTreeMap<&'static str, Vec<String>> {
     SOME.map(body).into()
 }
 
-/// The first method that differs, if any.
+/// Returns the first method that differs, if any.
 fn difference(servant: &mut Servant, before: &BTreeMap<&str, Vec<String>>) -> Option<String> {
     let after = bodies(servant);
     before.iter().find_map(|(class, methods)| {
@@ -54,7 +54,7 @@ fn visiting(servant: &Servant, words: &[&str], output: &Path) -> Java {
         .arguments(&words[1..])
 }
 
-/// Asks the agent until its answer shows that classes are being instrumented; how many are done.
+/// Polls the agent until its answer shows that classes are being instrumented. Returns the number of finished ones.
 fn seen_under_way(servant: &Servant, visit: &mut Child, classes: u64) -> u64 {
     let pid = servant.pid();
     let uid = rustix::process::geteuid().as_raw();
@@ -86,7 +86,7 @@ fn seen_under_way(servant: &Servant, visit: &mut Child, classes: u64) -> u64 {
     }
 }
 
-/// What a command printed that is told to end while it instruments, as a terminal does.
+/// Returns the output of a command that is interrupted during the change, as a terminal does.
 fn interrupted(servant: &Servant, java: &Java, classes: u64) -> Run {
     let mut visit = java.spawn();
     seen_under_way(servant, &mut visit, classes);
@@ -102,7 +102,7 @@ fn interrupted(servant: &Servant, java: &Java, classes: u64) -> Run {
     }
 }
 
-/// The number in front of this text.
+/// Returns the number in front of this text.
 fn number_before(text: &str, what: &str) -> u64 {
     let before = text.split(what).next().unwrap_or_default();
     let number = before.split_whitespace().next_back().unwrap_or_default();
@@ -112,7 +112,7 @@ fn number_before(text: &str, what: &str) -> u64 {
         .unwrap_or_else(|_| panic!("{what} in {text}"))
 }
 
-/// Calls that were made while classes were instrumented are all there.
+/// Asserts that the calls made during the change are complete.
 #[track_caller]
 fn assert_whole(folder: &Path) {
     let trace = trace_of(folder);

@@ -1,4 +1,4 @@
-//! AspectJ's load-time weaver, which changes classes before our agent sees them.
+//! AspectJ's load-time weaver, which changes classes before our agent receives them.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -40,7 +40,7 @@ const WEAVER: &str = "<aspectj><aspects><aspect name=\"shop.Audit\"/></aspects>
 <weaver><include within=\"shop..*\"/></weaver></aspectj>
 ";
 
-/// The program with its aspect, woven when it is loaded.
+/// Compiles the program with its aspect, which is woven at load time.
 fn woven(jdk: &Jdk, folder: &Path) -> PathBuf {
     for (name, text) in [("Shop.java", SHOP), ("Audit.java", AUDIT)] {
         std::fs::write(folder.join(name), text).expect("written");
@@ -93,7 +93,7 @@ fn classes_that_aspectj_weaves_are_measured_as_they_are_before() {
                 false => "covered=0 missed=8",
             };
             assert_eq!(lines, Some(expected), "{options:?}: {}", run.report());
-            // What the weaver made is another version than the compiler's file.
+            // The woven class is another version than the compiler's file.
             let warned = run.stderr.contains("warning[H0622]");
             assert_eq!(warned, !is_before, "{}", run.report());
         }

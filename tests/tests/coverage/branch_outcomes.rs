@@ -1,11 +1,11 @@
-//! The HTML report says which outcome of a decision never was, as LCOV and JaCoCo's counters cannot.
+//! The HTML report names the outcomes of a decision that never occurred, which LCOV and JaCoCo's counters cannot.
 
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::workspace::{classhook, test_file};
 use e2e_tests::{javac, scratch};
 
-/// Runs a program under `coverage`, and compares what its page says of each line with the comment at the end of the line.
+/// Runs a program under `coverage`, and compares its page with the comments at the ends of lines.
 fn check(jdk: &Jdk, program: &str) {
     let folder = scratch();
     let folder = folder.path();
@@ -52,7 +52,7 @@ fn check(jdk: &Jdk, program: &str) {
     assert!(named > 0, "{program} has comments");
 }
 
-/// The outcomes that a page names at a line.
+/// Returns the outcomes that a page names at a line.
 fn said(page: &str, number: usize) -> Option<String> {
     let line = page.split(&format!("<div id=L{number}")).nth(1)?;
     let line = line.split("</div>").next()?;

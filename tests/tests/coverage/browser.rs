@@ -1,4 +1,5 @@
-//! The HTML report of more than 30,000 classes in a browser: `cargo xtask corpus` does this, since few machines have one.
+//! The HTML report of more than 30,000 classes in a browser. Only `cargo xtask corpus` runs it, since few machines have
+//! one.
 
 use e2e_tests::browser::{self, Browser};
 use e2e_tests::corpus::jdk_classes;
@@ -8,7 +9,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The browser, if everything is to be tested and it is in PATH.
+/// Returns the browser, if the run takes everything and it is in PATH.
 fn program() -> Option<PathBuf> {
     let found = rotation::everything().then(browser::program)?;
     if found.is_none() {
@@ -17,7 +18,7 @@ fn program() -> Option<PathBuf> {
     found
 }
 
-/// Says how long a script takes that ends with the page laid out anew.
+/// Prints the time of a script that ends with a new layout of the page.
 fn time(browser: &mut Browser, script: &str) {
     let timed = format!(
         "(() => {{ const from = performance.now(); {script}; void document.body.offsetHeight; \
@@ -69,7 +70,7 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     }
     browser.wait("searchable");
 
-    // By keyboard alone: find a class and open it; from there a method's lines.
+    // By keyboard alone: find a class and open it; then move to a method's lines.
     browser.press("/", "/");
     browser.type_text("hashmap");
     let first = browser.value("document.querySelector('#found a span').textContent");
@@ -105,7 +106,7 @@ fn report_of_thirty_thousand_classes_is_read_in_a_browser() {
     assert_eq!(browser.errors, Vec::<serde_json::Value>::new());
 }
 
-/// A report of the end-to-end program, with its sources.
+/// Writes a report of the end-to-end program, with its sources.
 fn report(folder: &Path) {
     let jdk = jdks::main_two().pop().expect("a JDK");
     let source = workspace::test_file("java/branches/Outcomes.java");
@@ -134,7 +135,7 @@ fn report_is_read_under_a_policy_without_inline_styles_and_scripts() {
     let mut browser = Browser::start(&program);
     let browser = &mut browser;
 
-    // Without scripts: bars are as wide as what is covered, and nothing is offered that would not work.
+    // Without scripts: bars are as wide as their coverage, and no control is shown that would not work.
     browser.call(
         "Emulation.setScriptExecutionDisabled",
         json!({"value": true}),
@@ -151,7 +152,7 @@ fn report_is_read_under_a_policy_without_inline_styles_and_scripts() {
         json!({"value": false}),
     );
 
-    // Keys go from gap to gap from the line in view, and leave one step in the history.
+    // Keys move from gap to gap, beginning at the visible line, and add one step to the history.
     let source = page("pkg/branches/src-Outcomes.java.html");
     browser.open(&format!("{source}#c-Outcomes"));
     let length = browser.value("history.length");

@@ -1,4 +1,4 @@
-//! Class files that JaCoCo or `classhook instrument` changed before the program ran, in reports.
+//! Reports on class files that JaCoCo or `classhook instrument` changed before the program ran.
 
 use e2e_tests::instrumented::instrument;
 use e2e_tests::java::{Java, Run};
@@ -17,7 +17,8 @@ const PROGRAM: &str = "public class Sum {
 }
 ";
 
-/// The program as the compiler made it, as JaCoCo instrumented it, and as `classhook instrument` did, with its runtime.
+/// The program in three forms: from the compiler, instrumented by JaCoCo, and by `classhook instrument` with its
+/// runtime.
 struct Forms {
     jdk: Jdk,
     folder: tempfile::TempDir,
@@ -58,7 +59,7 @@ impl Forms {
         })
     }
 
-    /// The report of a recording, of these places.
+    /// Reports on a recording, with class files of these places.
     fn report(&self, output: &str, places: &[&Path]) -> Run {
         self.command(&format!("report {output}"), places).run()
     }

@@ -1,4 +1,4 @@
-//! Counters of what stands in the source: small programs whose comments say what `--counters source` shows of their lines.
+//! Counters of source constructs: small programs whose comments state the lines of a report with `--counters source`.
 
 use e2e_tests::cases::Lines;
 use e2e_tests::java::Java;
@@ -8,7 +8,7 @@ use e2e_tests::{artifacts, javac, programs, scratch};
 use jacoco_files::XmlReport;
 use std::path::{Path, PathBuf};
 
-/// A program that ran: the classes that are reported, and others.
+/// A program that ran: the reported classes, and others.
 struct Program<'a> {
     jdk: &'a Jdk,
     source: PathBuf,
@@ -79,7 +79,8 @@ fn record_patterns_match_or_do_not_and_cases_are_those_of_the_source() {
     }
 }
 
-/// javac of JDK 21 has other code for them: `javac -g -d tests/counted/java21 tests/counted/java/RecordPatterns.java`.
+/// javac of JDK 21 emits other code for them: `javac -g -d tests/counted/java21
+/// tests/counted/java/RecordPatterns.java`.
 #[test]
 fn record_patterns_of_jdk_21_are_counted_likewise() {
     let folder = scratch();
@@ -95,7 +96,7 @@ fn inline_functions_that_tests_call_and_last_lines_of_suspend_functions_are_cove
         javac::files_with_extension(&place, "kt")
     };
     programs::kotlinc(&jdk, &sources("main"), &[], &[], &classes);
-    // The tests are compiled with the sources of the program, whose classes they find before in the class path.
+    // The tests are compiled together with the program's sources. In the class path the program's classes come first.
     let all = [sources("main"), sources("test")].concat();
     programs::kotlinc(&jdk, &all, &[], &[], &tests);
     let program = Program {
@@ -109,7 +110,7 @@ fn inline_functions_that_tests_call_and_last_lines_of_suspend_functions_are_cove
     program.check(folder.path(), 28);
 }
 
-/// What compilers of languages other than Java are run with.
+/// The JDK that runs compilers of languages other than Java.
 fn jdk_of_compilers() -> Jdk {
     jdks::main_two()
         .into_iter()

@@ -1,4 +1,4 @@
-//! The plugin of Gradle in a real build of several modules, with forked and parallel test JVMs.
+//! Gradle's plugin in a real build of several modules, with forked and parallel test JVMs.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -10,7 +10,8 @@ use e2e_tests::{gradle, jacoco, javac, scratch};
 use jacoco_files::{Execution, XmlReport};
 use std::path::Path;
 
-/// `gradle` with these words, without network and daemon, in a copy of `java/gradle` with the sources of `java/maven`.
+/// Runs `gradle` with these words, offline and without daemon, in a copy of `java/gradle` with the sources of
+/// `java/maven`.
 fn run(folder: &Path, jdk: &Jdk, words: &[&str]) -> Run {
     let home = gradle::home().expect("Gradle is installed");
     let property = |name: &str, value: &Path| format!("-P{name}={}", value.display());
@@ -38,7 +39,7 @@ fn snapshots(folder: &Path) -> usize {
     javac::files_with_extension(folder, "hook").len()
 }
 
-/// Two builds take a minute of CPU time, so only `cargo xtask corpus` does them.
+/// Two builds take a minute of CPU time, so only `cargo xtask corpus` runs them.
 #[test]
 fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
     if !everything() {
@@ -96,7 +97,7 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
             assert!(exec.0.keys().any(|class| class.name == "com/acme/Sum"));
             XmlReport::read(&file("xml"))
         });
-    // The integration test alone goes over the limit, and adds nothing negative.
+    // The integration test alone exceeds the limit, and adds nothing negative.
     let branches = |report: &XmlReport, line: u32| {
         let place = format!("/package com/acme/sourcefile Sum.java/line {line}");
         ["mb", "cb"].map(|key| report.number(&place, key))
@@ -128,7 +129,7 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
     assert_said(&short, ":core:test UP-TO-DATE");
 }
 
-/// What JaCoCo reports of the same hits.
+/// Returns JaCoCo's report of the same hits.
 fn by_jacoco(folder: &Path, build: &Path) -> XmlReport {
     let exec = folder.join("test.exec");
     let classes = build.join("classes/java/main");

@@ -1,4 +1,4 @@
-//! Runs of which a plain 0 % would say nothing: with JaCoCo's agent in front, without the agent, without the classes.
+//! Runs for which a plain 0 % would be wrong: with JaCoCo's agent in front, without the agent, without the classes.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -22,7 +22,7 @@ fn compiled(jdk: &Jdk, folder: &Path) -> PathBuf {
     javac::compile(jdk, &[&source], folder, &["-g"])
 }
 
-/// `classhook coverage` of the classes, with these words.
+/// Runs `classhook coverage` on the classes, with these words.
 fn coverage(folder: &Path, words: &[&str]) -> Run {
     let words = [&["coverage", "--output", "out"], words].concat();
     Java::program(classhook())
@@ -31,7 +31,7 @@ fn coverage(folder: &Path, words: &[&str]) -> Run {
         .run()
 }
 
-/// The missed and covered instructions of a method.
+/// Returns the missed and covered instructions of a method.
 fn instructions(xml: &Path, method: &str) -> String {
     let xml = std::fs::read_to_string(xml).expect("a report");
     let method = xml.split(&format!("<method name=\"{method}\"")).nth(1);
@@ -62,7 +62,7 @@ fn classes_that_jacocos_agent_changed_before_are_measured_all_the_same() {
         let taken = "missed=\"1\" covered=\"5\"".to_owned();
         let missed = "missed=\"6\" covered=\"0\"".to_owned();
         assert_eq!(ran("one"), [taken.clone(), missed.clone()], "{jdk}");
-        // JaCoCo's file holds both runs now.
+        // JaCoCo's file contains both runs now.
         assert_eq!(ran("two"), [missed, taken], "{jdk}");
     }
 }

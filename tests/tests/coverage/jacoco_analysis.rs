@@ -1,7 +1,8 @@
 //! Our analysis against JaCoCo's: every counter of every method, class, line, source file and package must be the same.
 //!
-//! The analysis is a pure function of class files and probes, so the probes need not come from a run: they are all
-//! missed, all hit, or random. One probe too many or too few in a class, or in another order, shows as a difference.
+//! The analysis is a pure function of class files and probes, so the probes need not come from a run. They are all
+//! missed,
+//! all hit, or random. A missing, additional or misplaced probe shows as a difference.
 
 use class_description::{Arena, describe};
 use coverage::analysis::{analyze, probe_count};
@@ -18,7 +19,7 @@ use jacoco_files::{ClassKey, Execution};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The classes of a folder that reports are made of, whose files stay in memory.
+/// Describes the classes of a folder for reports; their files stay in memory.
 pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription<'static>> {
     let files = javac::files_with_extension(folder, "class");
     let arena = &*Box::leak(Box::new(Arena::new()));
@@ -31,14 +32,14 @@ pub(super) fn describe_all(folder: &Path) -> Vec<ClassDescription<'static>> {
         .collect()
 }
 
-/// Which probes were hit.
+/// The probes that are hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hits {
     None,
     All,
-    /// By chance, the same each time for a seed.
+    /// Pseudo-random, determined by a seed.
     Random(u64),
-    /// Of each class another of these, so that one report compares them all.
+    /// Another choice for each class, so that one report compares them all.
     Mixed(u64),
 }
 
@@ -100,7 +101,7 @@ fn bundle(classes: &[ClassDescription<'_>], execution: &Execution) -> BundleCove
     builder.build("test")
 }
 
-/// The values of a bundle, by where JaCoCo's XML report has them.
+/// Returns the values of a bundle, by their paths in JaCoCo's XML report.
 fn values(bundle: &BundleCoverage) -> XmlReport {
     let mut values = XmlReport::default();
     counters(&mut values, "", &bundle.counters);
@@ -154,7 +155,7 @@ fn lines(values: &mut XmlReport, place: &str, lines: &Lines) {
     }
 }
 
-/// Compares the reports of the classes in a folder.
+/// Compares the reports on the classes in a folder.
 fn check(folder: &Path, all_hits: &[Hits]) {
     let classes = describe_all(folder);
     assert!(
@@ -188,7 +189,7 @@ const ALL_HITS: [Hits; 6] = [
     Hits::Random(4),
 ];
 
-/// What classes by the thousand are compared with: everything at once, and another mixture each day.
+/// Returns the probes for thousands of classes: everything at once, and another mixture in each run.
 fn hits_of_many() -> Vec<Hits> {
     match rotation::everything() {
         true => ALL_HITS.to_vec(),
@@ -196,7 +197,7 @@ fn hits_of_many() -> Vec<Hits> {
     }
 }
 
-/// The sources that this release can compile: `Since release 21.` in the first line.
+/// Returns the sources for this release, by `Since release 21.` in the first line.
 fn sources(feature: u32) -> Vec<PathBuf> {
     let since = |source: &PathBuf| {
         let text = std::fs::read_to_string(source).expect("a source can be read");
@@ -231,7 +232,7 @@ fn compile_with_ecj(folder: &Path) -> PathBuf {
     classes
 }
 
-/// Plugins of the Kotlin compiler; Compose's gives other classes nothing but a field `$stable`.
+/// Plugins of the Kotlin compiler. Compose's adds only a field `$stable` to other classes.
 const KOTLIN_PLUGINS: &[KotlinPlugin] = &[
     ("kotlin-serialization-plugin", &["kotlinx-serialization"]),
     (
@@ -240,7 +241,7 @@ const KOTLIN_PLUGINS: &[KotlinPlugin] = &[
     ),
 ];
 
-/// The classes of all Kotlin files of the tests.
+/// Compiles all Kotlin files of the tests.
 pub(super) fn compile_kotlin(folder: &Path) -> PathBuf {
     let classes = folder.join("kotlin");
     let sources = javac::files_with_extension(&workspace::test_file("kotlin"), "kt");
@@ -248,7 +249,7 @@ pub(super) fn compile_kotlin(folder: &Path) -> PathBuf {
     classes
 }
 
-/// The classes of a library that the tests run.
+/// Unpacks the classes of a library that the tests run.
 pub(super) fn unpack(artifact: &str, folder: &Path) {
     let file = std::fs::File::open(artifacts::path(artifact)).expect("the artifact can be read");
     let mut archive = zip::ZipArchive::new(file).expect("the artifact is an archive");
@@ -295,7 +296,7 @@ fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
     }
 }
 
-/// The classes of Protocol Buffers in it are of version 50, and have subroutines within loops and handlers.
+/// Its classes of Protocol Buffers have version 50, and subroutines within loops and handlers.
 #[test]
 fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
     let folder = scratch();
@@ -311,7 +312,7 @@ fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
     assert!(inlined.count() > 30);
 }
 
-/// What runs, in a JVM with either agent and instrumented before: the output, and each probe.
+/// The executed code, in a JVM with either agent and instrumented offline: the output, and each probe.
 #[test]
 fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
     let classes = workspace::test_file("java/subroutines/classes");
@@ -366,7 +367,7 @@ fn counters_of_kotlin_classes_are_those_of_jacoco() {
     check(&compile_kotlin(folder.path()), &ALL_HITS);
 }
 
-/// Inlined code across classes and files, coroutines, and what compilers from 1.3 on make.
+/// Inlined code across classes and files, coroutines, and output of compilers from 1.3 on.
 #[test]
 fn counters_of_kotlin_libraries_are_those_of_jacoco() {
     for library in large(KOTLIN_LIBRARIES) {
@@ -396,14 +397,14 @@ fn counters_of_modules_of_the_jdk_are_those_of_jacoco() {
     }
 }
 
-/// A third of these large sets of classes, another one each day.
+/// Returns a third of these large sets of classes, in rotation.
 fn large<T>(sets: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     let sets = sets.into_iter().enumerate();
     let mine = sets.filter(|(place, _)| rotation::is_turn_of("classes by the thousand", *place, 3));
     mine.map(|(_, set)| set)
 }
 
-/// The classes of a module of the JDK.
+/// Extracts the classes of a module of the JDK.
 fn extract(jdk: &Jdk, module: &str, folder: &Path) {
     let mut jimage = std::process::Command::new(jdk.tool("jimage"));
     jimage.arg("extract").arg("--dir").arg(folder);
@@ -421,8 +422,9 @@ fn extract(jdk: &Jdk, module: &str, folder: &Path) {
     );
 }
 
-/// A filter that nothing here needs would be compared with nothing.
-/// Kotlin's compilers 1.3 to 2.4 begin no line at the `return` of an overload without a value, as JaCoCo's filter wants it;
+/// Filters that no compiler of the tests needs, so that they would be compared with nothing.
+/// Kotlin's compilers 1.3 to 2.4 begin no line at the `return` of an overload without a value, as JaCoCo's filter
+/// requires.
 /// `coverage/src/filter/tests.rs` has such a method.
 const MADE_BY_NO_COMPILER_HERE: [&str; 1] = ["kotlin-overload"];
 

@@ -1,4 +1,4 @@
-//! JaCoCo's protocol over TCP: its command line asks our agent, and our command asks its agent.
+//! JaCoCo's protocol over TCP: its command line connects to our agent, and our command to its agent.
 
 use crate::support::command::{classhook, hits, json};
 use control::jacoco::{Command, ask};
@@ -12,7 +12,8 @@ use std::io::{Read, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 
-/// Which of the methods `a` to `d` of `Servant$Steps` a file says were called: hit probes of the class.
+/// Returns the number of hit probes of `Servant$Steps` in a file, which shows which of the methods `a` to `d` were
+/// called.
 fn steps(file: &Path) -> usize {
     let execution = Execution::read(file);
     let steps = execution.0.iter();
@@ -23,7 +24,7 @@ fn steps(file: &Path) -> usize {
         .count()
 }
 
-/// What JaCoCo's command line dumps of the JVM at this address.
+/// Dumps the JVM at this address with JaCoCo's command line, and returns the number of hit probes.
 fn dumped_by_jacoco(address: SocketAddr, file: &Path, more: &[&str]) -> usize {
     let command_line = artifacts::path("jacoco-cli");
     let command_line = command_line.to_str().expect("a path of text");
@@ -43,7 +44,7 @@ fn dumped_by_jacoco(address: SocketAddr, file: &Path, more: &[&str]) -> usize {
     steps(file)
 }
 
-/// Where the agent in a JVM speaks JaCoCo's protocol.
+/// Returns the address at which the agent in a JVM offers JaCoCo's protocol.
 fn address_of(servant: &Servant) -> SocketAddr {
     let status = json(&["status", &servant.pid().to_string()]);
     let address = status["jacoco_tcp"].as_str().expect("an address");
@@ -76,7 +77,7 @@ fn jacocos_command_line_dumps_and_resets_our_agent_beside_hostile_clients() {
     let one = dumped_by_jacoco(address, &file("4.exec"), &[]);
     assert!(0 < one && one < two, "{one} {two}");
 
-    // As a second JVM of a build, which the same options are handed to.
+    // Like a second JVM of a build, which gets the same options.
     let taken = format!("output={},jacoco-tcp={address}", folder.path().display());
     let second = Java::new(&jdk).agent(Some(&taken)).option("-version").run();
     let told = second.stderr.matches("warning[H0416]").count();
@@ -136,8 +137,9 @@ fn our_command_dumps_and_resets_jacocos_agent() {
     }
 }
 
-/// A program each pass of which takes a thousand branches of the class `Steps`, each once. What `Once` executes behind
-/// the line that it prints is in this pass or in the next.
+/// Compiles a program that takes a thousand branches of the class `Steps` in each pass, each once. Code of `Once`
+/// behind its
+/// printed line belongs to this pass or to the next.
 fn program() -> String {
     let mut cases = String::new();
     for case in 0..1_000 {
@@ -191,7 +193,7 @@ fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
         }
     };
     let (mut passes, mut dumps) = (Vec::new(), 0);
-    // On a machine that is busy, fewer dumps fall into a pass.
+    // On a busy machine, a pass has fewer dumps.
     while passes.len() < 8 || dumps < 50 && passes.len() < 200 {
         let mut all = Vec::new();
         let done = std::thread::scope(|scope| {

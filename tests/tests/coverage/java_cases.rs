@@ -1,4 +1,4 @@
-//! The files of `java/cases`: output unchanged, and every line as its comment says, in JaCoCo's report and in ours.
+//! The files of `java/cases`: output unchanged, and every line as its comment states, in JaCoCo's report and in ours.
 
 use e2e_tests::cases::{self, Case, Lines};
 use e2e_tests::java::Java;
@@ -15,7 +15,7 @@ fn check(name: &str, compare: fn(&Case, &Jdk)) {
     case.jdks().for_each(|jdk| compare(case, jdk));
 }
 
-/// The comments are right: JaCoCo says the same.
+/// Checks the comments against JaCoCo.
 fn by_jacoco(case: &Case, jdk: &Jdk) {
     let folder = scratch();
     let classes = case.compile(jdk, folder.path());
@@ -87,8 +87,8 @@ cases! {
     switches = "Switches",
 }
 
-/// What is missed behind JaCoCo's probes and was executed is covered up to the exception; the file for JaCoCo's tools is
-/// as ever.
+/// Code behind JaCoCo's probes that ran before an exception is covered up to it. The file for JaCoCo's tools is
+/// unchanged.
 #[test]
 fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
     let cases = cases::all();
@@ -137,7 +137,7 @@ fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
     case.assert_lines(&XmlReport::read(&plain), "the file for JaCoCo's tools");
 }
 
-/// The source says in comments how often its lines are executed, by several threads, and with exceptions.
+/// Comments of the source state how often each line is executed, by several threads, and with exceptions.
 #[test]
 fn lines_are_counted_when_asked() {
     let jdk = &jdks::main_in_turn("line counts")[0];
@@ -204,7 +204,7 @@ fn lines_are_counted_when_asked() {
     assert_eq!(read("again.info"), lcov);
 }
 
-/// Of the same name and bytes in two loaders, whose probes would be shared.
+/// The class has the same name and bytes in two loaders, which would share its probes.
 #[test]
 fn class_of_two_places_is_measured_in_one_of_them() {
     let jdk = &jdks::newest();

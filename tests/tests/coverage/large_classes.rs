@@ -1,4 +1,4 @@
-//! Large methods and classes, measured as JaCoCo measures them where it can.
+//! Large methods and classes, measured as by JaCoCo as far as JaCoCo can.
 
 use e2e_tests::instrumented::class_path;
 use e2e_tests::java::{Java, Run};
@@ -23,7 +23,7 @@ fn classhook_run<A: AsRef<std::ffi::OsStr>>(folder: &Path, words: &[A]) -> Run {
     command.arguments(words).run()
 }
 
-/// Runs the class plainly and with our agent, expects the same output, and gives the report.
+/// Runs the class without and with our agent, expects the same output, and returns the report.
 fn measured(jdk: &Jdk, folder: &Path, classes: &Path, name: &str) -> (String, XmlReport) {
     let plain = Java::new(jdk).class_path(&[classes]).main(name).run();
     plain.assert_success();
@@ -40,7 +40,7 @@ fn measured(jdk: &Jdk, folder: &Path, classes: &Path, name: &str) -> (String, Xm
     (plain.stdout, report(folder, &output, classes))
 }
 
-/// Our report of a recording.
+/// Returns our report of a recording.
 fn report(folder: &Path, output: &Path, classes: &Path) -> XmlReport {
     let xml = folder.join("ours.xml");
     let words = ["report".as_ref(), output.as_os_str(), "--classes".as_ref()];
@@ -50,7 +50,7 @@ fn report(folder: &Path, output: &Path, classes: &Path) -> XmlReport {
     XmlReport::read(&xml)
 }
 
-/// JaCoCo's report of the class; none if its probes do not fit.
+/// Returns JaCoCo's report of the class; `None` if its probes do not fit.
 fn by_jacoco(jdk: &Jdk, folder: &Path, classes: &Path, name: &str) -> Option<XmlReport> {
     let file = folder.join(format!("jacoco-{}.exec", jdk.feature));
     let run = Java::new(jdk)
@@ -70,7 +70,7 @@ fn assert_same(ours: &XmlReport, theirs: &XmlReport) {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// A method with many conditions of ten bytes, all in the range of a handler of everything.
+/// Generates a method with many conditions of ten bytes, all in the range of a catch-all handler.
 fn caught(conditions: usize) -> String {
     let mut text = String::from(
         "public class Caught {
@@ -109,7 +109,7 @@ fn dense_method_with_a_handler_of_everything_is_measured_as_by_jacoco() {
     }
 }
 
-/// A class with 20,000 conditions in methods of a thousand each.
+/// Generates a class with 20,000 conditions in methods of a thousand each.
 fn many() -> String {
     let mut text = String::from("public class Many {\n");
     for method in 0..20 {
@@ -139,7 +139,7 @@ fn class_with_more_than_32768_probes_is_measured() {
         let classes = compiled(&jdk, folder, ("Many", &many()), "17");
         let (printed, ours) = measured(&jdk, folder, &classes, "Many");
         assert_eq!(printed, "3500\n");
-        // The same from JaCoCo's own tool, of the data that we write for it.
+        // JaCoCo's own tool reports the same from the data that we write for it.
         let exec = folder.join("all.exec");
         let output = folder.join(format!("ours-{}", jdk.feature));
         let words = ["report".as_ref(), output.as_os_str(), "--exec".as_ref()];
@@ -153,7 +153,7 @@ fn class_with_more_than_32768_probes_is_measured() {
     }
 }
 
-/// Runs the class instrumented before, expects the same output, and gives the report.
+/// Runs the offline instrumented class, expects the same output, and returns the report.
 fn itself(jdk: &Jdk, folder: &Path, classes: &Path, name: &str, printed: &str) -> XmlReport {
     let instrumented = class_path(&[classes.to_owned()], &folder.join("static"));
     let output = folder.join(format!("itself-{}", jdk.feature));
@@ -171,7 +171,7 @@ fn itself(jdk: &Jdk, folder: &Path, classes: &Path, name: &str, printed: &str) -
 #[test]
 fn classes_instrumented_before_have_the_shorter_probes_too() {
     let full = jdks::release(17).expect("the JDK that the tests need");
-    // Version 52 reaches the array by a method of its own, version 61 by a dynamic constant.
+    // Version 52 reads the array through a method of its own, version 61 through a dynamic constant.
     for release in ["8", "17"] {
         let folder = scratch();
         let folder = folder.path();
@@ -188,11 +188,11 @@ fn classes_instrumented_before_have_the_shorter_probes_too() {
     }
 }
 
-/// Statements at random, always the same for a seed.
+/// Pseudo-random statements, determined by a seed.
 struct Statements(u64);
 
 impl Statements {
-    /// A number below `most`.
+    /// Returns a number below `most`.
     fn next(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
         self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
@@ -218,7 +218,7 @@ impl Statements {
         }
     }
 
-    /// A method of about this many statements, which are around in part.
+    /// Generates a method of about this many statements, some of them nested.
     fn method(&mut self, number: usize, statements: usize) -> String {
         let mut text = format!(
             "    static long m{number}(boolean on, int a, long l) {{

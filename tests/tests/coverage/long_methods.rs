@@ -7,7 +7,7 @@ use e2e_tests::{javac, scratch};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A class with a branch over `calls` lines that call; it is executed twice, once around them.
+/// Compiles a class with a branch over `calls` lines with calls. It runs twice, once around them.
 fn compiled(jdk: &Jdk, folder: &Path, calls: usize) -> PathBuf {
     let mut text = String::from(
         "public class Long {
@@ -43,7 +43,7 @@ fn compiled(jdk: &Jdk, folder: &Path, calls: usize) -> PathBuf {
     )
 }
 
-/// A class with a method of more than 60 KB and 3,500 conditions, which has no room for probes.
+/// Compiles a class with a method of more than 60 KB and 3,500 conditions, without space for probes.
 fn dense(jdk: &Jdk, folder: &Path) -> PathBuf {
     let body = "        a = b ? 1 : 2;\n".repeat(3_500);
     let text = format!(
@@ -84,7 +84,7 @@ fn run_command(folder: &Path, words: &str) -> Run {
     command.run()
 }
 
-/// The counters of a method in JaCoCo's XML.
+/// Returns the counters of a method in JaCoCo's XML.
 fn counters(xml: &Path, method: &str) -> Option<String> {
     let xml = std::fs::read_to_string(xml).expect("a report");
     let begin = xml.split(&format!("<method name=\"{method}\"")).nth(1)?;
@@ -116,7 +116,7 @@ fn branch_over_two_thousand_calls_is_measured() {
     }
 }
 
-/// A branch with many kinds of types where it falls through, an object without its constructor call among them.
+/// Compiles a branch with many kinds of types at its fall-through, among them an object without its constructor call.
 fn rich(jdk: &Jdk, folder: &Path) -> PathBuf {
     let calls: String = (0..5_000).fold(String::new(), |mut text, number| {
         writeln!(text, "                put({number});").expect("a string");

@@ -1,4 +1,4 @@
-//! The Maven plugin in real builds, beside JaCoCo's: the same project, in which only the plugin's coordinates differ.
+//! Maven's plugin in real builds, beside JaCoCo's: the same project, in which only the plugin's coordinates differ.
 
 use crate::support::command::json;
 use e2e_tests::java::{Java, Run};
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A copy of `java/maven`: three modules, of which one reports on the others; test JVMs are forked, two at a time.
+/// A copy of `java/maven`: three modules, one of which reports on the others. Two forked test JVMs run at a time.
 pub(super) struct Project {
     scratch: tempfile::TempDir,
     jdk: Jdk,
 }
 
 impl Project {
-    /// With JaCoCo's plugin, or ours in its place.
+    /// Creates the project with JaCoCo's plugin, or with ours in its place.
     pub(super) fn new(is_ours: bool) -> Self {
         let project = Self {
             scratch: scratch(),
@@ -34,7 +34,7 @@ impl Project {
         self.scratch.path()
     }
 
-    /// `mvn` with these words, without network.
+    /// Runs `mvn` with these words, offline.
     pub(super) fn mvn(&self, words: &[&str]) -> Run {
         self.mvn_with_cache(&self.folder().join("cache"), words)
     }
@@ -56,7 +56,7 @@ impl Project {
             .run()
     }
 
-    /// A goal of ours alone, of the execution of this name.
+    /// Runs one goal of ours, of the execution with this name.
     fn goal(&self, goal: &str, words: &[&str]) -> Run {
         self.mvn(&[&[ours(goal).as_str()], words].concat())
     }
@@ -66,7 +66,7 @@ impl Project {
     }
 }
 
-/// A goal of our plugin, as Maven names it.
+/// Returns a goal of our plugin, in Maven's notation.
 fn ours(goal: &str) -> String {
     format!("{GROUP}:{PLUGIN}:{VERSION}:{goal}")
 }
@@ -75,7 +75,7 @@ fn setting(name: &str, path: &Path) -> String {
     format!("-D{name}={}", path.display())
 }
 
-/// Copies a folder; in a `pom.xml`, other coordinates for JaCoCo's plugin if asked for, and nothing else.
+/// Copies a folder. In a `pom.xml`, replaces the coordinates of JaCoCo's plugin on request, and nothing else.
 fn copy(from: &Path, into: &Path, is_ours: bool) {
     std::fs::create_dir_all(into).expect("the test's folder is writable");
     for entry in std::fs::read_dir(from).expect("a readable folder") {
@@ -96,13 +96,13 @@ fn copy(from: &Path, into: &Path, is_ours: bool) {
     }
 }
 
-/// What a goal says, on either output of Maven.
+/// Asserts that a goal printed this text, on either output of Maven.
 #[track_caller]
 fn assert_said(run: &Run, part: &str) {
     assert!(run.stdout.contains(part), "{part:?}\n{}", run.report());
 }
 
-/// The folders directly in a folder.
+/// Returns the folders directly in a folder.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a readable folder");
     entries
@@ -110,7 +110,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Another version, which was last used so many days ago.
+/// Creates an unpacked other version, last used this many days ago.
 fn unpacked_before(native: &Path, days: u64) -> PathBuf {
     let folder = native.join(format!("of-{days}-days"));
     std::fs::create_dir_all(&folder).expect("writable");
@@ -126,7 +126,7 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     maven_plugin::build(&jdks::newest());
     let (theirs, ours) = (Project::new(false), Project::new(true));
     theirs.mvn(&["verify"]).assert_success();
-    // What JaCoCo has left there is in the place of our folder, and counts as before.
+    // A file that JaCoCo left in our folder's place counts as before.
     let kept = ours.folder().join("web/target/jacoco.exec");
     std::fs::create_dir_all(kept.parent().expect("a folder")).expect("writable");
     std::fs::copy(theirs.folder().join("web/target/jacoco.exec"), &kept).expect("a file");
@@ -180,7 +180,7 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     mistakes(&ours);
 }
 
-/// What was recorded of another version of a class, whose unchanged methods the tests execute, too.
+/// Creates the recording of another version of a class, whose unchanged methods the tests execute, too.
 fn an_earlier_build(project: &Project) {
     let core = project.folder().join("core");
     let earlier = scratch();
@@ -208,7 +208,7 @@ fn an_earlier_build(project: &Project) {
         .assert_success();
 }
 
-/// What is below a folder, with the files' content.
+/// Returns the files below a folder, with their content.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = javac::files_with_extension(folder, "class").into_iter();
     files
@@ -216,8 +216,9 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// One run of several goals, without a cache that can be written: classes with probes and back, every format, what a JVM
-/// that listens has executed, and help.
+/// Runs several goals at once, without a writable cache: offline instrumentation and its reversal, every format, a dump
+/// of a
+/// listening JVM, and help.
 fn offline(project: &Project, expected: &XmlReport) {
     let core = project.folder().join("core/target");
     let before = content(&core.join("classes"));
@@ -289,11 +290,11 @@ fn offline(project: &Project, expected: &XmlReport) {
     assert!(keys.keys().any(|key| key.name == "Servant"));
 }
 
-/// Goals on what the build has left: rules that do not hold, merging.
+/// Runs goals on the build's files: violated rules, and merging.
 fn checks(project: &Project) {
     let short =
         "Rule violated for bundle web: lines covered ratio is 0.60, but expected minimum is 0.99";
-    // Two builds at once, neither of which finds the agent unpacked.
+    // Two builds at the same time, neither of which finds the agent unpacked.
     let cache = project.folder().join("cache-of-two");
     let [merge, check] = ["merge@merged", "check@gate"].map(ours);
     let (failed, merged) = std::thread::scope(|scope| {
@@ -339,7 +340,7 @@ fn checks(project: &Project) {
     assert!(file.is_file());
 }
 
-/// Wrong configurations, each named with what was expected.
+/// Tests wrong configurations; each is named with the expected value.
 fn mistakes(project: &Project) {
     let wrong = project.goal("check@wrong", &["-pl", "web"]);
     wrong.assert_exit(1);
@@ -392,7 +393,7 @@ fn plugin_beside_that_of_jacoco_has_switches_and_files_of_its_own() {
         run.assert_success();
         run
     };
-    // JaCoCo's switch is JaCoCo's alone.
+    // JaCoCo's switch has no effect on ours.
     build(&["-Djacoco.skip"]);
     assert!(ours("classhook.exec").is_dir() && !ours("jacoco.exec").exists());
     let report = ours("site/classhook/jacoco.xml");
@@ -411,7 +412,7 @@ fn plugin_beside_that_of_jacoco_has_switches_and_files_of_its_own() {
     assert!(!ours("classhook.exec").exists() && ours("jacoco.exec").is_file());
 }
 
-/// What stands between two texts, each time.
+/// Returns all texts between two texts.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Vec<&'t str> {
     let parts = text.split(start).skip(1);
     parts.filter_map(|part| part.split(end).next()).collect()
@@ -421,7 +422,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Vec<&'t str> {
 struct Goal<'t> {
     phase: Vec<&'t str>,
     parameters: Vec<&'t str>,
-    /// Default and expression of a parameter that has one of them.
+    /// Default and expression of each parameter that has one of them.
     settings: BTreeMap<&'t str, (&'t str, &'t str)>,
 }
 
@@ -447,7 +448,7 @@ fn goals(descriptor: &str) -> BTreeMap<&str, Goal<'_>> {
     mojos.into_iter().map(goal).collect()
 }
 
-/// The descriptor of JaCoCo's plugin.
+/// Returns the descriptor of JaCoCo's plugin.
 fn their_descriptor() -> String {
     let jar = "org/jacoco/jacoco-maven-plugin/0.8.15/jacoco-maven-plugin-0.8.15.jar";
     let jar = std::fs::File::open(local_repository().join(jar)).expect("fetched by setup");

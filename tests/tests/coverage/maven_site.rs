@@ -1,10 +1,10 @@
-//! The plugin of Maven as a report of `mvn site`. `cargo xtask corpus` fetches what the site needs.
+//! Maven's plugin as a report of `mvn site`. `cargo xtask corpus` fetches the files of the site.
 
 use super::maven::Project;
 use e2e_tests::maven_plugin::{self, GROUP, PLUGIN, VERSION};
 use e2e_tests::{jdks, maven};
 
-/// The file without which there is no site.
+/// The file that the site needs first.
 const SITE: &str = "org/apache/maven/plugins/maven-site-plugin/3.12.1/maven-site-plugin-3.12.1.jar";
 
 #[test]
@@ -41,6 +41,6 @@ fn site_has_the_reports_of_what_the_tests_executed_and_no_others() {
         page.contains("com.acme") && page.contains("<footer>Classhook"),
         "{page}"
     );
-    // The parent has no classes, and so no report.
+    // The parent has no classes, and therefore no report.
     assert!(!project.folder().join("target/site/jacoco").exists());
 }

@@ -1,4 +1,4 @@
-//! Reports over several modules, and rules over each, against JaCoCo's own API, as its build plugins use it.
+//! Reports over several modules, and rules over each, against JaCoCo's own API, used as its build plugins do.
 
 use super::jacoco_analysis::{Hits, describe_all, execution, unpack};
 use e2e_tests::java::Java;
@@ -8,7 +8,7 @@ use jacoco_files::XmlReport;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Two libraries of which one has no line numbers in places, old code, and the other nested and generic classes.
+/// Two libraries: one has code without line numbers and old code, the other nested and generic classes.
 const MODULES: [&str; 2] = ["gson", "luaj"];
 
 const ELEMENTS: [&str; 5] = ["BUNDLE", "PACKAGE", "CLASS", "SOURCEFILE", "METHOD"];
@@ -20,7 +20,7 @@ const COUNTERS: [&str; 6] = [
     "METHOD",
     "CLASS",
 ];
-/// What of a counter, at least and at most.
+/// Value of a counter, minimum and maximum.
 const VALUES: [(&str, &str, &str); 5] = [
     ("TOTALCOUNT", "3", "-"),
     ("MISSEDCOUNT", "-", "1"),
@@ -29,7 +29,7 @@ const VALUES: [(&str, &str, &str); 5] = [
     ("COVEREDRATIO", "0.73", "0.999"),
 ];
 
-/// Each element, counter and value: the element, and the attributes of JaCoCo's `<limit>`.
+/// Returns each element, counter and value: the element, and the attributes of JaCoCo's `<limit>`.
 fn rules() -> Vec<[&'static str; 5]> {
     let mut rules = Vec::new();
     for element in ELEMENTS {
@@ -42,7 +42,7 @@ fn rules() -> Vec<[&'static str; 5]> {
     rules
 }
 
-/// The rules as JaCoCo's build plugins are given them.
+/// Returns the rules in the form of JaCoCo's build plugins.
 fn rules_in_xml() -> String {
     let mut text = "<rules>\n".to_owned();
     for [element, counter, value, minimum, maximum] in rules() {
@@ -58,7 +58,7 @@ fn rules_in_xml() -> String {
     text + "</rules>\n"
 }
 
-/// Runs JaCoCo's API in a folder with the modules and what was recorded; what violates the rules, a line each.
+/// Runs JaCoCo's API in a folder with the modules and their recording. Returns the violations, one a line.
 fn jacoco(folder: &Path) -> String {
     let needed = [
         "jacoco-report",
@@ -102,7 +102,7 @@ fn ours(folder: &Path, command: &str, words: &[(&str, PathBuf)]) -> Java {
         .arguments(&modules.chain(words).collect::<Vec<_>>())
 }
 
-/// The rows of a CSV report or the lines of an output, in one order.
+/// Returns the rows of a CSV report or the lines of an output, sorted.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();

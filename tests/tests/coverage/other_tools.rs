@@ -1,4 +1,4 @@
-//! Reports in other tools' formats, read by these tools. `cargo xtask corpus` fetches them.
+//! Reports in other tools' formats, read by these tools, which `cargo xtask corpus` fetches.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::workspace::{classhook, target};

@@ -1,4 +1,4 @@
-//! One class in several class loaders: what each of them executed is reported apart on request.
+//! One class in several loaders: on request, the code executed in each is reported separately.
 
 use e2e_tests::java::Java;
 use e2e_tests::jdks::Jdk;
@@ -7,7 +7,7 @@ use jacoco_files::XmlReport;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The methods of the class, each executed in the loader of the same number alone.
+/// The methods of the class; each runs in the loader of the same number alone.
 const METHODS: [&str; 3] = ["ofTheProgram", "ofTheFirst", "ofTheSecond"];
 const LOADERS: [&str; 3] = [
     "app",
@@ -15,7 +15,7 @@ const LOADERS: [&str; 3] = [
     "java.net.URLClassLoader#2",
 ];
 
-/// The classes of the program, compiled into a folder.
+/// Compiles the program into a folder.
 fn compile(jdk: &Jdk, folder: &Path) -> PathBuf {
     let source = workspace::test_file("java/per_loader/p");
     let sources = ["Loaders.java", "Shared.java"].map(|name| source.join(name));
@@ -23,7 +23,7 @@ fn compile(jdk: &Jdk, folder: &Path) -> PathBuf {
     javac::compile(jdk, &sources, folder, &["-g"])
 }
 
-/// Runs the command in a folder, which has to succeed.
+/// Runs the command in a folder, which must succeed.
 fn classhook(folder: &Path, arguments: &str, command: &[OsString]) {
     let words: Vec<&str> = arguments.split(' ').collect();
     let program = Java::program(workspace::classhook()).folder(folder);
@@ -31,7 +31,7 @@ fn classhook(folder: &Path, arguments: &str, command: &[OsString]) {
     run.assert_success();
 }
 
-/// Which of the methods were executed according to JaCoCo's XML, below this group or the report itself.
+/// Returns the executed methods in JaCoCo's XML, below this group or the report itself.
 fn executed(file: &Path, group: &str) -> Vec<&'static str> {
     let report = XmlReport::read(file);
     let covered = |method: &&str| {
@@ -70,7 +70,7 @@ fn class_in_several_loaders_is_reported_apart_when_asked() {
         }
         let second = folder.join("html/mod-java.net.URLClassLoader_2/index.html");
         assert!(second.is_file(), "{}", second.display());
-        // Without the option the same recording is that of all loaders, as JaCoCo has it.
+        // Without the option, the same recording is that of all loaders, as in JaCoCo.
         classhook(
             folder,
             "report out --xml united.xml --exec united.exec",

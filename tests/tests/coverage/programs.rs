@@ -1,12 +1,14 @@
-//! Real programs, run plainly, under the agent, under JaCoCo's agent and from classes instrumented before: they do the
-//! same in all four, and what the three tools recorded agrees class by class and probe by probe.
+//! Real programs, run without a tool, under the agent, under JaCoCo's agent and offline instrumented. Their output is
+//! the same
+//! in all four, and the three recordings agree class by class and probe by probe.
 //!
-//! Each kind runs once; more runs only while results differ, since a probe that one tool does not repeat from run to
-//! run says nothing: it is left out and counted.
-//! Of the JDKs of a run the newest has all kinds and the reports; on the others the agents are compared, since reports
-//! and classes instrumented before are functions of class files, which are the same there.
-//! Programs that take long are in every seventh run, on one release, and instrumented before every other time.
-//! Both agents see what JaCoCo sees by default: every class with a source location but those of the boot loader.
+//! Each kind runs once. More runs follow only while results differ: a probe that one tool does not repeat from run to
+//! run is
+//! no evidence, so it is left out and counted.
+//! The newest JDK of a run has all kinds and the reports. On the others only the agents are compared, since reports and
+//! offline instrumentation depend on class files alone, which are the same.
+//! Every seventh run includes the long programs, on one release, and every other time instrumented offline.
+//! Both agents instrument JaCoCo's default selection: every class with a source location, except for the boot loader's.
 
 mod comparison;
 mod runs;
@@ -17,7 +19,7 @@ use e2e_tests::programs::{self, Program};
 use e2e_tests::{rotation, scratch};
 use runs::{Kind, Measured};
 
-/// Runs of each kind at most.
+/// Most runs of each kind.
 const ROUNDS: usize = 5;
 
 /// Measures a program on each of its JDKs.

@@ -1,4 +1,4 @@
-//! `classhook coverage PID`: a running JVM is measured for a while, and is as it was afterwards.
+//! `classhook coverage PID`: a running JVM is measured for a while, and is unchanged afterwards.
 
 use crate::support::command;
 use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook, json};
@@ -15,14 +15,14 @@ use std::process::{Child, ChildStderr};
 
 const STEPS: &str = "bodies Servant$Steps";
 
-/// `classhook coverage PID` that goes on until it is told to end.
+/// `classhook coverage PID`, until it is interrupted.
 struct Measuring {
     child: Child,
     told: BufReader<ChildStderr>,
 }
 
 impl Measuring {
-    /// Begins; returns when the JVM is being measured.
+    /// Starts it, and returns when the JVM is being measured.
     fn begin(servant: &Servant, folder: &Path, more: &[&str]) -> Self {
         let (pid, output) = (servant.pid().to_string(), folder.to_string_lossy());
         let words = [
@@ -32,13 +32,13 @@ impl Measuring {
         Self { child, told }
     }
 
-    /// Ends it as a terminal does; what it printed.
+    /// Interrupts it as a terminal does, and returns its output.
     fn end(self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::INT).expect("it is there");
         self.out(0)
     }
 
-    /// Waits for its own end, with this exit code; what it printed.
+    /// Waits for its own end, with this exit code, and returns its output.
     fn out(mut self, code: i32) -> String {
         let mut errors = String::new();
         self.told.read_to_string(&mut errors).expect("text");
@@ -83,7 +83,7 @@ fn running_jvm_is_measured_until_ctrl_c_and_is_as_it_was_afterwards() {
     }
 }
 
-/// What was measured in a running JVM and what was measured from its start is one and the same.
+/// A running JVM and one that is measured from its start give the same report.
 #[test]
 fn report_equals_that_of_a_jvm_measured_from_its_start() {
     for jdk in jdks::main_two() {
@@ -171,13 +171,13 @@ fn jvm_that_ends_or_is_killed_meanwhile_is_reported_as_far_as_it_came() {
         } else {
             assert_eq!(servant.end().code, Some(0));
         }
-        // What the JVM recorded after the last write is missing if it was killed.
+        // Hits after the last write are missing if the JVM was killed.
         let out = measuring.out(if killed { 3 } else { 0 });
         assert!(out.contains("Servant$Steps"), "{out}");
     }
 }
 
-/// An agent that does something else goes on with it.
+/// An agent with another task continues it.
 #[test]
 fn agent_that_is_there_measures_besides_its_own_work() {
     for jdk in jdks::main_two() {

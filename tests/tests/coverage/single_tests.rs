@@ -1,4 +1,4 @@
-//! Which test executes what: told by JUnit's platform or by a command, and asked for by line and by change.
+//! Coverage of single tests, marked by JUnit's platform or by a command, and queried by line and by change.
 
 use crate::support::agent::snapshot;
 use crate::support::command::{classhook, json};
@@ -9,7 +9,7 @@ use e2e_tests::{artifacts, javac, jdks, maven_plugin, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A framework that runs tests: the folders with the program and its tests, its libraries, and how it is started.
+/// A framework that runs tests: the folders with the program and its tests, its libraries, and its command.
 struct Framework {
     sources: &'static [&'static str],
     libraries: &'static [&'static str],
@@ -37,7 +37,7 @@ const TESTNG: Framework = Framework {
     ],
 };
 
-/// A program and its tests, run once with the listener; the snapshot is in the folder `out`.
+/// Runs a program's tests once with the listener. The snapshot is in the folder `out`.
 fn tested(folder: &Path, framework: &Framework, tests: Option<&str>) {
     let jdk = jdks::newest();
     let listener = folder.join("classhook-tests.jar");
@@ -71,7 +71,7 @@ fn tested(folder: &Path, framework: &Framework, tests: Option<&str>) {
     assert_eq!(warnings, 0, "{}", run.report());
 }
 
-/// Runs the tests of JUnit with the listener; gives the folder with the sources of the program.
+/// Runs JUnit's tests with the listener. Returns the folder with the program's sources.
 pub(super) fn junit(folder: &Path) -> PathBuf {
     tested(folder, &JUNIT, None);
     test_file("java/junit/main")
@@ -85,7 +85,7 @@ fn git(repository: &Path, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {output:?}");
 }
 
-/// The command in the repository, whose parent has the snapshot.
+/// Runs the command in the repository, whose parent has the snapshot.
 fn asked(repository: &Path, words: &[&str]) -> Run {
     Java::program(workspace::classhook())
         .arguments(words)
@@ -109,7 +109,7 @@ fn tests_for(repository: &Path, place: &str, expected: &[&str]) -> Run {
 
 const SUM: &str = "main/com/acme/Sum.java";
 
-/// Exchanges a text in a file, and asks which tests are affected.
+/// Replaces a text in a file, and queries the affected tests.
 fn affected(repository: &Path, (file, from, to): (&str, &str, &str), code: i32) -> Run {
     git(repository, &["checkout", "--quiet", "."]);
     let path = repository.join(file);
@@ -213,7 +213,7 @@ fn each_test_of_junit_is_told_by_line_and_by_change() {
     }
 }
 
-/// The records of LCOV about the lines of `Sum.java` in the section of a test.
+/// Returns LCOV's records about the lines of `Sum.java` in the section of a test.
 fn lines_of(tracefile: &str, test: &str) -> Vec<String> {
     let begin = format!("TN:{test}\nSF:");
     let mut sections = tracefile.split_inclusive("end_of_record\n");

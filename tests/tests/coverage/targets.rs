@@ -1,5 +1,6 @@
-//! Small programs in Java, Kotlin and Groovy whose comments say what a report shows of their lines, as JaCoCo's own tests
-//! have them: run in one JVM, and reported by us and by JaCoCo.
+//! Small programs in Java, Kotlin and Groovy whose comments state the lines of a report, as JaCoCo's own tests do. They
+//! run in
+//! one JVM, and both JaCoCo and we report on them.
 
 use super::jacoco_analysis::compile_kotlin;
 use e2e_tests::cases::Lines;
@@ -9,10 +10,10 @@ use e2e_tests::{artifacts, jacoco, javac, jdks, scratch};
 use jacoco_files::XmlReport;
 use std::path::{Path, PathBuf};
 
-/// What is expected of so many programs at least.
+/// Fewest programs with expectations.
 const PROGRAMS: usize = 60;
 
-/// Programs of one language: their package, their files, and where their classes are.
+/// Programs of one language: their package, their files, and the folder of their classes.
 struct Language {
     package: &'static str,
     files: Vec<PathBuf>,
@@ -69,7 +70,7 @@ fn groovy(folder: &Path) -> Language {
     }
 }
 
-/// The classes of one report by both tools, ours first, of what one JVM has executed of all programs.
+/// Returns the reports of both tools, ours first, on all programs in one JVM.
 fn reports(folder: &Path, languages: &[Language]) -> (XmlReport, XmlReport) {
     let all = folder.join("all");
     for language in languages {

@@ -1,4 +1,4 @@
-//! Plugins of users' own: projects outside the repository, from `classhook plugin new` to what the plugin found.
+//! Plugins of users: projects outside the repository, from `classhook plugin new` to the plugin's report.
 
 use crate::support::command::LATE;
 use crate::support::projects::{cargo, place};
@@ -21,7 +21,7 @@ fn plugin(folder: &Path, words: &[&str]) -> Run {
     program.arguments(words).run()
 }
 
-/// A project `mine` that is built, in a folder of its own.
+/// Returns a built project `mine`, in a folder of its own.
 fn project() -> &'static Path {
     static PROJECT: OnceLock<PathBuf> = OnceLock::new();
     PROJECT.get_or_init(|| {
@@ -155,7 +155,7 @@ fn mistakes_in_a_project_are_reported_by_the_compiler_and_the_tests() {
     run.assert_exit(2)
         .assert_stderr("mismatched types")
         .assert_stderr("error[H0684]");
-    // Nothing is missing of the toolchain.
+    // The toolchain is complete.
     assert!(!run.stderr.contains("rustup"), "{}", run.report());
 }
 
@@ -182,7 +182,7 @@ fn part_of_the_toolchain_that_is_missing_is_named() {
     assert!(!run().stderr.contains("help"), "nothing is missing");
 }
 
-/// Writes a program of the shell.
+/// Writes a shell script.
 fn program(path: &Path, text: &str) {
     std::fs::write(path, format!("#!/bin/sh\n{text}\n")).expect("written");
     let permissions = std::fs::Permissions::from_mode(0o755);

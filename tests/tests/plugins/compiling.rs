@@ -1,4 +1,5 @@
-//! Plugins that are no part of the agent: compiled by a program of its own, once, within limits, and never to the program's harm.
+//! Plugins that the agent does not contain: compiled once, by a separate program, within limits, and without harm to
+//! the program.
 
 use crate::support::agent::{java, snapshot};
 use crate::support::command::LATE;
@@ -11,13 +12,13 @@ use e2e_tests::{javac, scratch};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What is said when a plugin is compiled.
+/// The message about a compilation.
 const LINE: &str = "classhook: compiling the plugin `coverage`";
 
-/// What only the agent says of it.
+/// The part that only the agent prints.
 const WAITS: &str = "before a JVM starts";
 
-/// The options for the plugin `coverage` as a file.
+/// Returns the options for the plugin `coverage` as a file.
 fn options(folder: &Path) -> String {
     let plugin = target("bundled/coverage.wasm");
     let output = folder.join("out");
@@ -28,7 +29,7 @@ fn options(folder: &Path) -> String {
     )
 }
 
-/// `Life`, whose JVM has a cache of its own.
+/// Returns `Life` in a JVM with a cache of its own.
 fn life(java: &Java, cache: &Path) -> Java {
     let java = java.clone().variable("XDG_CACHE_HOME", cache);
     java.main("Life").argument("end")
@@ -165,7 +166,7 @@ fn command_that_starts_a_jvm_compiles_before() {
     };
     let cache = folder.path().join("cache");
     let cache = cache.to_str().expect("a path that is text");
-    // Without a cache, the JVM finds the code in a folder that is gone afterwards.
+    // Without a cache, the JVM finds the code in a temporary folder.
     for (cache, lines) in [(cache, 1), (cache, 0), ("", 1)] {
         let run = run(cache);
         assert_ran(&run, lines);
@@ -209,7 +210,7 @@ fn command_that_attaches_compiles_before_whatever_cache_the_jvm_has() {
     assert!(!left.stderr.contains("compiling"), "{}", left.stderr);
 }
 
-/// A component whose one function takes the compiler long: many loops, and every local is read behind them.
+/// Returns a component with one function that takes long to compile: many loops, and a use of every local behind them.
 fn bomb() -> Vec<u8> {
     const LOCALS: usize = 4_000;
     const LOOPS: usize = 2_000;
@@ -246,7 +247,7 @@ fn section(id: u8, body: &[u8], out: &mut Vec<u8>) {
     out.extend(body);
 }
 
-/// LEB128.
+/// Writes LEB128.
 fn number(mut value: usize, out: &mut Vec<u8>) {
     while value > 0x7f {
         out.push((value & 0x7f) as u8 | 0x80);
@@ -255,7 +256,7 @@ fn number(mut value: usize, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// The compiler under lower limits than it sets itself, which it keeps.
+/// Returns the compiler under lower limits than its own, which it keeps.
 fn limited(folder: &Path, limit: &str) -> PathBuf {
     let script = folder.join("limited");
     let text = format!(
@@ -294,7 +295,7 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
             assert_eq!(said, tries, "{}", run.report());
         }
     }
-    // The command takes the compiler beside it.
+    // The command uses the compiler in its own folder.
     let bin = folder.path().join("bin");
     std::fs::create_dir(&bin).expect("created");
     std::fs::copy(classhook(), bin.join("classhook")).expect("a copy");
@@ -357,7 +358,7 @@ fn component_with_too_many_locals_is_refused_by_the_command() {
     assert!(!output.exists(), "nothing was started");
 }
 
-/// A JVM has files and sockets open that processes inherit.
+/// Processes inherit a JVM's open files and sockets.
 #[test]
 fn process_that_compiles_closes_what_it_inherits() {
     let script = format!("exec 9>&1 >/dev/null; exec {}", plugin_compiler().display());
@@ -373,7 +374,7 @@ fn process_that_compiles_closes_what_it_inherits() {
         let ended = std::io::Read::read_to_end(&mut inherited, &mut Vec::new());
         let _ = tell.send(ended.is_ok());
     });
-    // It waits for a component, which does not come.
+    // The compiler waits for a component, which does not come.
     let closed = told.recv_timeout(PATIENCE);
     assert!(
         child.try_wait().expect("our own child").is_none(),
@@ -384,7 +385,7 @@ fn process_that_compiles_closes_what_it_inherits() {
     assert_eq!(closed, Ok(true), "the pipe is still open");
 }
 
-/// Also where another program was to be found in its place.
+/// The same holds if another program is in its place.
 #[test]
 fn program_that_is_no_compiler_is_named() {
     let folder = scratch();

@@ -1,4 +1,4 @@
-//! Every edit that a plugin can ask for, by the agent, before the program runs, and of a class that is loaded already.
+//! Every edit that a plugin can request: by the agent, before the program runs, and in a loaded class.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::instrumented::instrument;
@@ -8,12 +8,12 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 
-/// What the program prints of itself.
+/// The output of the unchanged program.
 const PLAIN: &str = "5 0 1 [] thread failed words 0 6 | [answer -, first -, kept -, secret -] [] -";
-/// The same with code and instructions changed.
+/// The output with changed code and instructions.
 const CODE: &str = "40 1 2 [ours] thread of ours went on removed 102 6 | \
                     [answer -, first -, kept -, secret -] [] -";
-/// The same with its structure changed too.
+/// The output with a changed structure, too.
 const WHOLE: &str = "40 1 2 [ours] thread of ours went on removed 102 6 | \
                      [added -, answer éNEW[1, 2], first -, kept éNEW[1, 2], renamed -, sum 42] \
                      [interface java.io.Serializable] éNEW[1, 2]";
@@ -37,7 +37,7 @@ fn program(jdk: &Jdk, classes: &Path) -> Java {
         .main("Changed")
 }
 
-/// A `classhook.toml` for the plugin.
+/// Writes a `classhook.toml` for the plugin.
 fn settings(folder: &Path, structure: bool) -> PathBuf {
     let component = workspace::target("bundled/tests/editing.wasm");
     assert!(component.is_file(), "run `cargo xtask plugins`");
@@ -107,7 +107,7 @@ fn a_loaded_class_gets_other_code_and_keeps_its_structure() {
     }
 }
 
-/// What no JVM would take, by the names of `tests/plugins/editing/src/wrong.rs`.
+/// Edits that no JVM accepts, by their names in `tests/plugins/editing/src/wrong.rs`.
 const WRONG: [&str; 29] = [
     "field L;",
     "field L/;",
@@ -176,7 +176,7 @@ fn an_allocation_is_cast_where_only_the_plugin_knows_the_subclass() {
     }
 }
 
-/// `settings` of one run beside those of the next.
+/// Writes the settings of the next run beside those of the first.
 fn other_settings(folder: &Path, structure: bool) -> PathBuf {
     let other = folder.join("other");
     std::fs::create_dir(&other).expect("the test's folder is writable");

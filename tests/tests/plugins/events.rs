@@ -1,5 +1,5 @@
-//! Events: values of a plugin's choice, each time that a place is reached, of a program whose values follow from their
-//! numbers (`tests/java/events/Events.java`).
+//! Events: values that a plugin chooses, at each visit of a place. The values of the program follow from their numbers
+//! (`tests/java/events/Events.java`).
 
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
@@ -8,7 +8,7 @@ use e2e_tests::{javac, scratch, workspace};
 use probes::events::{Moment, SpanInfo, Trace, Value};
 use std::path::{Path, PathBuf};
 
-/// A `classhook.toml` for `tests/plugins/requests`, which asks for every value there is.
+/// Writes a `classhook.toml` for `tests/plugins/requests`, which requests every possible value.
 fn settings(folder: &Path) -> PathBuf {
     let component = workspace::target("bundled/tests/requests.wasm");
     assert!(component.is_file(), "run `cargo xtask plugins`");
@@ -39,7 +39,7 @@ fn record(jdk: &Jdk, folder: &Path) -> Trace {
     Trace::read(files.first().expect("an event file")).expect("a readable one")
 }
 
-/// The events of a method that have a value of this name, in the order of time.
+/// Returns the events of a method that have a value of this name, in the order of time.
 fn events<'t>(trace: &'t Trace, method: &str, value: &str) -> Vec<(&'t SpanInfo, &'t Moment)> {
     let wanted =
         |place: &SpanInfo| place.method == method && place.shown.iter().any(|name| name == value);
@@ -96,7 +96,7 @@ fn every_call_is_there(trace: &Trace) {
     assert_eq!(events(trace, "add", "returned").len(), 1_000);
 }
 
-/// Local variables in front of each call: by name, and by slot.
+/// Asserts local variables in front of each call: by name, and by slot.
 fn variables_are_those_of_the_moment(trace: &Trace) {
     let calls = events(trace, "calls", "before");
     assert_eq!(calls.len(), 1_000);
@@ -108,7 +108,7 @@ fn variables_are_those_of_the_moment(trace: &Trace) {
         assert!(values[2].starts_with("Events@"), "{values:?}");
         total += number;
     }
-    // Each slot was asked for as each type in front of each instruction, and the verifier took what was granted.
+    // Each slot was requested as each type in front of each instruction, and the verifier accepted the granted ones.
     let tried = |method| events(trace, method, "tried").into_iter();
     let by: Vec<String> = tried("stopped").flat_map(|(_, it)| texts(it)).collect();
     assert_eq!(by, ["1", "1", "1", "1", "0", "0", "0"]);
@@ -138,7 +138,7 @@ fn values_have_their_types(trace: &Trace) {
     assert_eq!(texts(events(trace, "refuse", "argument0")[0].1)[1], "null");
 }
 
-/// The entries of `add` are limited to 100 in each second of the clock, of which any 201 of them are in three.
+/// Asserts the limit of 100 entries of `add` in each second of the clock. Any 201 entries take at least three seconds.
 fn limit_is_kept(trace: &Trace) {
     let entries = events(trace, "add", "argument1");
     let at = |index: usize| entries[index].1.nanos;
@@ -147,7 +147,7 @@ fn limit_is_kept(trace: &Trace) {
     assert_eq!(entries.len() as u64 + trace.lost.over_rate, 1_000);
     let (place, first) = entries[0];
     assert_eq!(trace.reached[&place.id], 1_000);
-    // At most ten bytes of a text are kept.
+    // At most ten bytes of a text are recorded.
     assert_eq!(texts(first)[3], "\"number 0\"");
     assert_eq!(
         place.event.as_ref().and_then(|event| event.per_second),
@@ -192,6 +192,6 @@ fn reports_show_events(folder: &Path) {
             .filter(|line| line["event"] == "event" && line["values"]["given"].is_number())
             .count()
     };
-    // And the calls of `numbers` and `stopped`, of which the latter gives nothing.
+    // The other rows are calls of `numbers` and `stopped`; the latter returns nothing.
     assert_eq!(count(&mut lines.into_iter()), 1_001);
 }

@@ -1,4 +1,4 @@
-//! The examples of plugins do what their page shows.
+//! The example plugins work as their page shows.
 
 use crate::support::documents::{assert_shown, blocks, shell_with};
 use e2e_tests::{artifacts, jdks, scratch, workspace};

@@ -1,4 +1,4 @@
-//! Classes that plugins bring: defined once in each loader, before the first class whose code names them.
+//! Helper classes of plugins: defined once in each loader, before the first class whose code names them.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::instrumented::instrument;
@@ -8,7 +8,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 
-/// What `Called` prints as it is, and when `Tally` adds a hundred for each call so far.
+/// The output of `Called`, without and with the hundred that `Tally` adds for each call so far.
 const PLAIN: &str = "11";
 const FIRST: &str = "111";
 
@@ -25,7 +25,7 @@ fn program(jdk: &Jdk, classes: &Path, main: &str) -> Java {
     java.class_path(&[classes]).main(main)
 }
 
-/// A `classhook.toml` for the plugin that asks for `request`, and coverage if the agent is there.
+/// Writes a `classhook.toml` for the plugin with this `request`, and for coverage on request.
 fn settings(folder: &Path, request: &str, coverage: bool) -> PathBuf {
     let component = workspace::target("bundled/tests/requests.wasm");
     let file = folder.join("classhook.toml");
@@ -79,7 +79,7 @@ fn each_loader_has_a_helper_class_of_its_own_whoever_comes_first() {
         let plain = program(&jdk, &classes, "Loaders").run();
         plain.assert_success();
         assert_eq!(plain.stdout.trim(), "{22=40}", "{}", plain.report());
-        // 11 and 11, and a hundred for the first call and two for the second.
+        // 11 and 11, plus a hundred for the first call and two hundred for the second.
         let run = run(&jdk, &classes, "Loaders", folder.path(), "helpers");
         assert_eq!(run.stdout.trim(), "{322=40}", "{}", run.report());
     }
@@ -159,7 +159,7 @@ fn loaded_class_gets_a_helper_which_stays_and_is_found_again() {
     }
 }
 
-/// The names of the helper classes' files in a folder.
+/// Returns the names of the helper classes' files in a folder.
 fn helpers_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name());

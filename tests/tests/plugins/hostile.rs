@@ -1,6 +1,6 @@
-//! The plugins that are made to harm (`host/tests/hostile`), in real JVMs: the program's output stays, and the cause is told.
+//! Hostile plugins (`host/tests/hostile`) in real JVMs: the program's output is unchanged, and the cause is reported.
 //!
-//! Each run takes a part of them, another one each day; `cargo xtask corpus` takes all.
+//! Each run takes a part of them, in rotation; `cargo xtask corpus` takes all.
 
 #[path = "../../../host/tests/hostile/assembly.rs"]
 mod assembly;
@@ -17,15 +17,15 @@ use e2e_tests::{javac, scratch, workspace};
 use std::fmt::Write;
 use std::path::Path;
 
-/// How many days it takes until each has had its turn.
+/// Number of runs after which each plugin had its turn.
 const PARTS: usize = 12;
-/// So many are in one JVM, of those that are loaded.
+/// Most loadable plugins in one JVM.
 const TOGETHER: usize = 20;
 
-/// What the program prints.
+/// The program's output.
 const PLAIN: &str = "11";
 
-/// A file of the case's own, and its table of a `classhook.toml`.
+/// Writes the component of each case, and returns the tables of a `classhook.toml`.
 fn settings(folder: &Path, cases: &[(usize, Case)]) -> String {
     let mut text = format!("[agent]\noutput = {:?}\n", folder.join("out"));
     for (number, case) in cases {
@@ -39,7 +39,7 @@ fn settings(folder: &Path, cases: &[(usize, Case)]) -> String {
     text
 }
 
-/// Runs the program with these plugins: it prints what it prints without.
+/// Runs the program with these plugins and asserts its unchanged output.
 fn run(jdk: &Jdk, folder: &Path, cases: &[(usize, Case)]) -> Run {
     let source = workspace::test_file("java/raw/Called.java");
     let options = ["--release", "11"];
@@ -55,12 +55,12 @@ fn run(jdk: &Jdk, folder: &Path, cases: &[(usize, Case)]) -> Run {
     run.assert_success();
     assert_eq!(run.stdout.trim(), PLAIN, "{}", run.report());
     assert!(!run.stderr.contains('\u{1b}'), "{}", run.report());
-    // What a plugin may log in all, of the few that log without end, and the causes of all.
+    // The limit of a plugin's log, times the few that log without end, and the causes of all.
     assert!(run.stderr.len() < 1 << 20, "{} bytes", run.stderr.len());
     run
 }
 
-/// What is wrong with what is told of a plugin that was loaded.
+/// Returns the difference between the expected and the reported cause of a loaded plugin, if any.
 fn differs(number: usize, case: &Case, run: &Run) -> Option<String> {
     let failed = format!("plugin `case-{number}` failed on ");
     let mut messages = run.stderr.split("classhook: ");

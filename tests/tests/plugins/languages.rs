@@ -1,4 +1,4 @@
-//! Projects in other languages than Rust; the guide leads through one that works (`command::documents`).
+//! Projects in other languages than Rust. The guide shows one that works (`command::documents`).
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::newest;
@@ -14,7 +14,7 @@ fn plugin(folder: &Path, path: &str, words: &[&str]) -> Run {
     program.arguments(words).run()
 }
 
-/// Changes a source, and asserts that it is not built any more, for this reason.
+/// Changes a source, and asserts that the build fails for this reason.
 fn assert_not_built(folder: &Path, from: &str, to: &str, causes: &[&str]) {
     let source = folder.join("mine/src/plugin.c");
     let text = std::fs::read_to_string(&source).expect("the plugin");
@@ -62,7 +62,7 @@ fn compiler_is_needed_only_when_a_source_is_newer_than_the_component() {
         .assert_stderr("error[H0683]: clang cannot be started");
 }
 
-/// A project whose component holds an interpreter, which a program makes.
+/// A project whose component contains an interpreter, which another program builds.
 struct Interpreted<'t> {
     folder: &'t Path,
     path: String,
@@ -70,8 +70,9 @@ struct Interpreted<'t> {
 }
 
 impl<'t> Interpreted<'t> {
-    /// A new project, tested. None but in `cargo xtask corpus`: making and compiling such a component takes a minute of CPU
-    /// time; that it is not made without the program is asserted all the same.
+    /// Creates and tests a project, in `cargo xtask corpus` alone: building such a component takes a minute of CPU
+    /// time. In every
+    /// run, asserts the error without the program.
     fn tested(
         folder: &'t Path,
         language: &str,
@@ -98,7 +99,7 @@ impl<'t> Interpreted<'t> {
         })
     }
 
-    /// Exchanges a part of the source, and asserts how this command ends.
+    /// Replaces a part of the source, and asserts the end of this command.
     fn assert_mistake(&self, word: &str, from: &str, to: &str, told: &[&str]) {
         let source = self.folder.join(self.source);
         let text = std::fs::read_to_string(&source).expect("the plugin");
@@ -152,7 +153,7 @@ fn plugin_in_javascript_counts_calls() {
     project.assert_mistake("build", call, "1 = (", &told);
 }
 
-/// What docs/plugins.md says of `report` in Python, in a project beside.
+/// Builds the example of `report` in Python in docs/plugins.md, in a project beside the other.
 fn computes_a_table(folder: &Path, path: &str) {
     plugin(folder, path, &["new", "--lang", "python", "sums"]).assert_success();
     let guide = std::fs::read_to_string(root().join("docs/plugins.md")).expect("the guide");

@@ -1,4 +1,4 @@
-//! A plugin that does wrong never changes what the program does, and is told by name, class and cause.
+//! A misbehaving plugin never changes the program's behaviour. The report has its name, the class and the cause.
 
 use crate::support::command::{LATE, classhook, json};
 use e2e_tests::java::{Java, Run};
@@ -10,8 +10,9 @@ use probes::events::{Column, EventWriter, SpanInfo, TableRow};
 use probes::{Meta, Snapshot};
 use std::path::{Path, PathBuf};
 
-/// The classes that the plugin does wrong on, in the order they are loaded; the last three without another between
-/// them, so it is switched off before `VictimFifth`.
+/// The classes on which the plugin misbehaves, in the order of their loading. No other class is between the last three,
+/// so
+/// the plugin is switched off before `VictimFifth`.
 const VICTIMS: [&str; 4] = [
     "Misbehaved$VictimOnMain",
     "Misbehaved$VictimOnSmallStack",
@@ -19,7 +20,7 @@ const VICTIMS: [&str; 4] = [
     "Misbehaved$VictimFourth",
 ];
 
-/// The component, made of `tests/plugins/misbehaving`.
+/// Returns the component of `tests/plugins/misbehaving`.
 fn plugin() -> PathBuf {
     let component = workspace::target("bundled/tests/misbehaving.wasm");
     assert!(
@@ -57,7 +58,8 @@ fn configuration(folder: &Path, deed: &str, on_error: &str) -> String {
     format!("config={}", file.display())
 }
 
-/// Runs the program with a plugin that does this deed: same output, every victim named once with its cause.
+/// Runs the program with a plugin that does this deed. The output is the same, and each victim is named once with its
+/// cause.
 #[track_caller]
 fn check(deed: &str, cause: &str) {
     for jdk in &jdks::newest_and_another(deed) {
@@ -81,7 +83,7 @@ fn check(deed: &str, cause: &str) {
     }
 }
 
-/// The class, the plugin and the cause stand on standard error, the class's warning exactly once.
+/// Asserts that standard error has the class, the plugin and the cause, and exactly one warning for the class.
 #[track_caller]
 fn assert_told(run: &Run, class: &str, cause: &str) {
     let headline = format!("plugin `misbehaving` failed on {class};");
@@ -106,7 +108,7 @@ fn assert_told(run: &Run, class: &str, cause: &str) {
     );
 }
 
-/// One class going wrong does not keep the others from being measured, and the snapshot says what failed.
+/// Asserts that the other classes are measured, and that the snapshot has the failure.
 #[track_caller]
 fn assert_innocent_is_probed(folder: &Path, run: &Run) {
     let snapshots = javac::files_with_extension(&folder.join("out"), "hook");
@@ -185,7 +187,7 @@ fn strict_run_ends_with_three_after_the_same_output() {
     }
 }
 
-/// A plugin that fails on three classes in a row is not asked again, and that is told.
+/// A plugin that fails on three classes in a row is switched off, and the report says so.
 #[test]
 fn plugin_that_keeps_failing_is_switched_off() {
     for jdk in jdks::all() {
@@ -207,10 +209,11 @@ fn plugin_that_keeps_failing_is_switched_off() {
     }
 }
 
-/// Each class takes less than one may, all together more than they may.
+/// Each class takes less than its limit, and all together more than theirs.
 ///
-/// How long a round of the plugin takes depends on the machine, so the rounds are doubled until the time is too long.
-/// 160 classes use up the time of all at 36 ms each, and each may take 250 ms: no doubling leaps over both limits.
+/// The time of a round depends on the machine, so the number of rounds is doubled until a limit is reached. 160 classes
+/// use
+/// up the time of all at 36 ms each, and each may take 250 ms: no doubling skips both limits.
 #[test]
 fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
     let folder = scratch();
@@ -252,8 +255,9 @@ fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
     assert_eq!(run.stdout, "12720\n", "{}", run.report());
 }
 
-/// What a command of ours can know before it starts the program it says before: with a status of its own, and the program
-/// does not run without its plugin.
+/// A command reports problems that it finds before the program starts, with a status of its own. The program does not
+/// run
+/// without its plugin.
 #[test]
 fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
     let folder = scratch();
@@ -289,7 +293,7 @@ fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
     }
 }
 
-/// The program has ended well without what its plugin was for: the command says so last, and its status does.
+/// The program has ended well, but without the plugin's work: the last line of the command and its status say so.
 #[test]
 fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_switched_off() {
     let folder = scratch();
@@ -317,7 +321,7 @@ fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_sw
     run("Misbehaved*", "0")
         .assert_exit(3)
         .assert_stderr(&format!("warning[H0686]: {off}"));
-    // That of the program goes first.
+    // The program's own status takes precedence.
     run("Misbehaved*", "1").assert_exit(1).assert_stderr(off);
     let one = run("Misbehaved$I*;Misbehaved$VictimFif*", "0");
     one.assert_success()
@@ -337,7 +341,7 @@ fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_sw
         .assert_stderr("warning[H0686]: the plugin `misbehaving` was switched off");
 }
 
-/// A class has its probes for as long as the agent records; what comes after that may want others.
+/// A class has its probes as long as the agent records. A later plugin may need others.
 #[test]
 fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
     let folder = scratch();
@@ -381,7 +385,7 @@ fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// Coverage has the classes that another plugin fails on, whatever it does there.
+/// Coverage keeps the classes on which another plugin fails, whatever that does.
 #[test]
 fn coverage_keeps_the_classes_that_another_plugin_fails_on() {
     let folder = scratch();
@@ -417,7 +421,7 @@ fn coverage_keeps_the_classes_that_another_plugin_fails_on() {
     }
 }
 
-/// An event file as an agent leaves it, with a row `calls` of the plugin.
+/// Writes an event file as an agent does, with a row `calls` of the plugin.
 fn recorded(folder: &Path) {
     std::fs::create_dir(folder).expect("the test's folder is writable");
     let mut writer = EventWriter::create(folder, &Meta::default()).expect("a new file");

@@ -1,4 +1,4 @@
-//! What plugins asked for in classes is known to the next JVM, and to files that are instrumented.
+//! The plan cache: plans of one JVM are known to the next one, and to offline instrumentation.
 
 use crate::support::agent::{classes, java, snapshot};
 use e2e_tests::java::{Java, Run};
@@ -7,7 +7,7 @@ use e2e_tests::workspace::classhook;
 use e2e_tests::{jdks, scratch};
 use std::path::Path;
 
-/// `Life` with its coverage, in a JVM with this cache.
+/// Runs `Life` with coverage, in a JVM with this cache.
 fn life(folder: &Path, cache: &Path, more: &str) -> Run {
     let output = folder.join("out");
     let options = format!("output={},log=info{more}", output.display());
@@ -21,7 +21,7 @@ fn life(folder: &Path, cache: &Path, more: &str) -> Run {
     run
 }
 
-/// `known` and `asked` of the line at the end.
+/// Returns `known` and `asked` from the line at the end.
 #[track_caller]
 fn counts(run: &Run) -> (u32, u32) {
     let (_, line) = run.stderr.split_once("plan cache: ").expect(&run.stderr);

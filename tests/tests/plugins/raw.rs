@@ -1,4 +1,4 @@
-//! Plugins with a rewriter of their own: the class file that they give a class is the one that runs.
+//! Plugins with a rewriter of their own: the JVM runs the class file that the plugin returns.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::instrumented::instrument;
@@ -8,7 +8,7 @@ use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 
-/// What `tests/java/raw/Called.java` prints as it is, and where `both` passes 2.
+/// The output of `tests/java/raw/Called.java`, unchanged and with `both` passing 2.
 const PLAIN: &str = "11";
 const REPLACED: &str = "21";
 
@@ -23,7 +23,7 @@ fn program(jdk: &Jdk, classes: &Path) -> Java {
     java.class_path(&[classes]).main("Called")
 }
 
-/// A `classhook.toml` for coverage and the plugin that asks for `request`.
+/// Writes a `classhook.toml` for coverage and the plugin with this `request`.
 fn settings(folder: &Path, request: &str) -> PathBuf {
     let component = workspace::target("bundled/tests/requests.wasm");
     let file = folder.join("classhook.toml");
@@ -48,7 +48,7 @@ fn class_file_of_a_plugin_runs_and_is_covered() {
         assert_eq!(run.stdout.trim(), REPLACED, "{}", run.report());
         let output = folder.path().display().to_string();
         let report = classhook(&["report", &output]);
-        // One method has other code than the file that is reported, so it is not measured.
+        // One method has other code than the reported file, so it is not measured.
         report.assert_exit(3).assert_stderr("H0625");
         assert!(
             report.stdout.contains("Called$Target"),

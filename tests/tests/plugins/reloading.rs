@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr};
 
-/// A project `mine` in C, which is compiled in no time.
+/// Creates a project `mine` in C, which compiles fast.
 fn project(folder: &Path) -> PathBuf {
     command(folder)
         .arguments(&["new", "--lang", "c", "mine"])
@@ -26,7 +26,7 @@ fn command(folder: &Path) -> Java {
         .argument("plugin")
 }
 
-/// A command and the lines that it has not said yet.
+/// A command and its output so far.
 struct Talking {
     child: Child,
     lines: BufReader<ChildStderr>,
@@ -39,7 +39,7 @@ impl Talking {
         Self { child, lines }
     }
 
-    /// The lines up to the one that holds this.
+    /// Reads lines up to the one with this text.
     #[track_caller]
     fn until(&mut self, text: &str) -> String {
         let mut said = String::new();
@@ -51,7 +51,7 @@ impl Talking {
         panic!("expected {text}, found\n{said}");
     }
 
-    /// Its output and exit code.
+    /// Waits for the end, and returns output and exit code.
     fn end(mut self) -> (String, Option<i32>) {
         let mut output = String::new();
         let mut stdout = self.child.stdout.take().expect("a pipe");
@@ -61,7 +61,7 @@ impl Talking {
     }
 }
 
-/// Changes what the plugin names its table's column.
+/// Changes the name of the column in the plugin's table.
 fn change(source: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(source).expect("the plugin");
     assert!(text.contains(from), "{text}");
@@ -118,7 +118,7 @@ fn plugin_is_reloaded_in_the_jvm_of_a_command_and_files_that_stay_are_refused() 
     let folder = scratch();
     let folder = folder.path();
     let source = project(folder);
-    // The first version fails on each class; the exit code is that of the last.
+    // The first version fails on each class; the exit code is that of the last version.
     change(&source, "\"calls\"", "\"no name\"");
     command(folder)
         .arguments(&["build", "mine"])

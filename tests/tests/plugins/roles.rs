@@ -21,11 +21,11 @@ fn one_component_counts_observes_and_computes() {
         let told = |text: &str| assert!(run.stdout.contains(text), "{text}\n{}", run.report());
         told("all-roles: calls\n");
         told("Called$Target  call        1\n");
-        // `main`, `both`, `call`, and constructors that are never called have no row.
+        // `main`, `both` and `call`; constructors without a call have no row.
         told("all-roles: total\nmethods  calls\n      3      3\n");
         told("all-roles: threads\nthread");
 
-        // Again of the files: what was counted and what was told, and what is computed with the component alone.
+        // The report of the files has the counts and the events; the component alone computes its tables.
         let report = classhook(&["report", output]);
         let has = |text: &str| report.stdout.contains(text);
         assert!(has("all-roles: calls") && has("all-roles: threads"));

@@ -1,4 +1,4 @@
-//! Plugins of others in a project: `classhook plugin add`, `list` and `remove`, and digests that every load checks.
+//! Shared plugins in a project: `classhook plugin add`, `list` and `remove`, and digests that every load checks.
 
 use crate::support::agent::{java, snapshot};
 use crate::support::files::{Files, serve};
@@ -26,7 +26,7 @@ fn assert_prints(run: &Run, texts: &[&str]) {
     }
 }
 
-/// The component of the plugin `coverage`, with another name and a version.
+/// Returns the component of the plugin `coverage`, with another name and a version.
 fn component(version: &str) -> Vec<u8> {
     let mut bytes = fs::read(target("bundled/coverage.wasm")).expect("a component");
     let text = [b"\x07version", version.as_bytes()].concat();
@@ -43,7 +43,7 @@ fn read(file: PathBuf) -> String {
     fs::read_to_string(file).expect("a text")
 }
 
-/// The one component that is kept.
+/// Returns the only stored component.
 fn kept(folder: &Path) -> PathBuf {
     let store = fs::read_dir(folder.join(".classhook/plugins")).expect("a store");
     let folders = store.map(|entry| entry.expect("an entry").path());
@@ -103,7 +103,7 @@ fn file_is_added_updated_and_removed() {
         &["mine 2.0 (", "source: mine.wasm", "file: there, as locked"],
     );
     assert!(kept(folder).is_file());
-    // As where it is developed.
+    // As in the plugin's own project.
     fs::create_dir(folder.join("mine")).expect("made");
     let classes = root().join("examples/plugins/deprecated-api/program");
     let classes = classes.to_str().expect("a name in UTF-8");
@@ -267,7 +267,7 @@ fn url_is_fetched_again_only_as_it_was_locked() {
         .assert_stderr("404");
 }
 
-/// Only `cargo xtask corpus` fetches a registry; answers that are wrong are tested where they are read.
+/// Only `cargo xtask corpus` fetches a registry. Wrong answers are tested beside the code that reads them.
 #[test]
 fn real_registry_has_what_was_put_there() {
     if !everything() {
@@ -313,7 +313,7 @@ fn real_registry_has_what_was_put_there() {
             first = read(folder.join("classhook.lock"));
         }
     }
-    // The tag has moved on, and what is locked is still had.
+    // The tag has moved, and the locked version is still available.
     write(&folder.join("classhook.lock"), first.as_bytes());
     assert_prints(&plugin(folder, &["add"]), &["fetched: mine sha256:"]);
     let nothing = format!("oci://{}/acme/yours", registry.host);

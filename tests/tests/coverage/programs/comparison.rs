@@ -1,4 +1,4 @@
-//! What the runs of a program recorded, compared: with JaCoCo's agent, in reports, and with classes instrumented before.
+//! Comparison of a program's recordings: with JaCoCo's agent, in reports, and with offline instrumented classes.
 
 use super::ROUNDS;
 use super::runs::{Hits, Kind, Measured, hits};
@@ -8,8 +8,9 @@ use e2e_tests::{jacoco, workspace};
 use jacoco_files::XmlReport;
 use jacoco_files::{ClassKey, Execution, Unstable};
 
-/// Programs of which only the output can be compared when they are instrumented before they run, and why;
-/// docs/static.md names them too.
+/// Programs of which only the output can be compared when they are instrumented offline, with the reason.
+/// docs/static.md
+/// names them too.
 const OUTPUT_ONLY: [(&str, &str); 2] = [("jruby", WEAK), ("scala", WEAK)];
 const WEAK: &str = "its tables of weak references depend on the garbage collector";
 
@@ -21,12 +22,12 @@ pub struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// JaCoCo's agent and ours record the same classes and probes.
+    /// Compares the classes and probes that JaCoCo's agent and ours record.
     pub fn agents(&mut self) {
         let (probes, hit) = self.measured.jacoco[0].totals();
         let allowed = self.allowed(hit);
         while self.differences().len() > allowed && self.measured.jacoco.len() < ROUNDS {
-            // What one tool does not repeat is found by its runs alone.
+            // Only the runs of one tool show the probes that it does not repeat.
             let (ours, theirs) = (self.measured.agent.len(), self.measured.jacoco.len());
             let kind = if ours > theirs {
                 Kind::Jacoco
@@ -63,9 +64,10 @@ impl Comparison<'_> {
         );
     }
 
-    /// JaCoCo's command line reads our `.exec`, finds every class under its id, and makes what our XML says.
+    /// Compares our XML with the report that JaCoCo's command line makes of our `.exec`, which must have every class
+    /// under its id.
     ///
-    /// Its report of JaCoCo's own data is not made: but for the unstable probes the data are equal.
+    /// It makes no report of JaCoCo's own data, which are equal except for the unstable probes.
     pub fn reports(&self) {
         if !self.program.no_room.is_empty() {
             return;
@@ -90,7 +92,7 @@ impl Comparison<'_> {
         assert_equal(&theirs, &XmlReport::read(&xml));
     }
 
-    /// What the agent leaves in the classes' own arrays is what it leaves in its own.
+    /// Compares the agent's probes with those that the classes record without it.
     pub fn static_mode(&mut self) {
         let Some(instrumented) = self.measured.instrumented else {
             return; // a module of the JDK, which no jar holds
@@ -132,7 +134,8 @@ impl Comparison<'_> {
         );
     }
 
-    /// How many of these probes may differ: a few where the program looks at its own members, since JaCoCo adds some.
+    /// Returns the number of probes that may differ: a few if the program reflects on its own members, since JaCoCo
+    /// adds some.
     fn allowed(&self, probes: usize) -> usize {
         if self.program.reflective {
             probes / 200
@@ -141,7 +144,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Probes that no run with the agent and no run without it agree on.
+    /// Returns probes on which no run with the agent and no run without it agree.
     fn differing<'o>(&self, originals: &'o Hits) -> Vec<(&'o str, usize)> {
         let (by_agent, by_itself) = (&self.measured.by_agent, &self.measured.by_itself);
         let mut differing = Vec::new();
@@ -161,7 +164,7 @@ impl Comparison<'_> {
         differing
     }
 
-    /// What the runs of an agent do not repeat, and what depends on the order of members.
+    /// Returns the probes that an agent's runs do not repeat, and those that depend on the order of members.
     fn unstable(&self) -> Unstable {
         let measured = &self.measured;
         let runs = [&measured.jacoco, &measured.agent];
@@ -205,7 +208,7 @@ impl Comparison<'_> {
     }
 }
 
-/// JaCoCo's report and ours, both of our data.
+/// Asserts that JaCoCo's report and ours, both of our data, are equal.
 fn assert_equal(left: &XmlReport, right: &XmlReport) {
     let differences = left.differences(right);
     let shown = differences

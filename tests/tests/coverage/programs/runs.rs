@@ -1,4 +1,4 @@
-//! The runs of one program on one JDK, and what each left: output, files, executions and snapshots.
+//! The runs of one program on one JDK, and the results of each: output, files, executions and snapshots.
 
 use e2e_tests::instrumented::Instrumented;
 use e2e_tests::java::{Java, Run};
@@ -9,24 +9,24 @@ use probes::{Snapshot, SnapshotClass, merge};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How a program is observed.
+/// The tool that observes a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// By Classhook's agent.
+    /// Classhook's agent.
     Agent,
-    /// By JaCoCo's agent.
+    /// JaCoCo's agent.
     Jacoco,
-    /// From classes instrumented before.
+    /// Offline instrumentation.
     Static,
 }
 
 /// Probes of each class, by name and fingerprint.
 pub type Hits = BTreeMap<(String, u64), Vec<bool>>;
 
-/// The files that a run made, by their paths below its folder.
+/// The files that a run wrote, by their paths below its folder.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// What a program does when nobody looks.
+/// The program's results without a tool.
 struct Expected {
     run: Run,
     files: Files,
@@ -34,30 +34,31 @@ struct Expected {
 
 /// The runs of one program on one JDK.
 pub struct Measured<'a> {
-    /// The program with the runtime of instrumented classes at the end of its class path: some programs look at it,
-    /// so it is alike in every run.
+    /// The program with the runtime of offline instrumented classes at the end of its class path. Some programs inspect
+    /// the class
+    /// path, so it is the same in every run.
     pub workload: Workload<'a>,
     /// The program's own class path.
     pub original: Workload<'a>,
-    /// Its classes instrumented before; none for a module of the JDK.
+    /// Its offline instrumented classes; `None` for a module of the JDK.
     pub instrumented: Option<&'a Instrumented>,
-    /// Where everything lies.
+    /// The folder of all files.
     pub folder: &'a Path,
-    /// What each run of JaCoCo's agent wrote.
+    /// The file of each run of JaCoCo's agent.
     pub jacoco: Vec<Execution>,
-    /// What `classhook report --exec` made of each run with the agent.
+    /// The output of `classhook report --exec` for each run with the agent.
     pub agent: Vec<Execution>,
     /// The snapshots of each run with the agent.
     pub by_agent: Vec<Hits>,
     /// The snapshots of each run without any agent.
     pub by_itself: Vec<Hits>,
-    /// The first run with the agent said that methods were left alone (H0411).
+    /// The first run with the agent reported unchanged methods (H0411).
     left_alone: bool,
     expected: Option<Expected>,
 }
 
 impl<'a> Measured<'a> {
-    /// No run yet.
+    /// Starts without a run.
     pub fn new(
         original: Workload<'a>,
         instrumented: Option<&'a Instrumented>,
@@ -79,14 +80,14 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The run that every other must equal, with full verification as under the agent.
+    /// Runs the reference for all others, with full verification as under the agent.
     pub fn run_plain(&mut self) {
         let java = self.java();
         let (run, files) = self.finish(&java);
         self.expected = Some(Expected { run, files });
     }
 
-    /// One more run of this kind; its output is what it was without a tool.
+    /// Adds a run of this kind; its output must be that without a tool.
     pub fn run(&mut self, kind: Kind) {
         match kind {
             Kind::Agent => self.run_agent(),
@@ -163,7 +164,7 @@ impl<'a> Measured<'a> {
         self.by_itself.push(hits(&output));
     }
 
-    /// Methods without room for probes are reported, and no others.
+    /// Asserts that exactly the methods without space for probes are reported.
     pub fn assert_remarks(&self, program: &Program, place: &str) {
         assert_eq!(
             self.left_alone,
@@ -172,8 +173,9 @@ impl<'a> Measured<'a> {
         );
     }
 
-    /// The program's command, always in the same folder, so that no path in the output differs, and with the same
-    /// options: what a program does may depend on when the JVM collects garbage.
+    /// Returns the program's command. The folder is always the same, so that no path in the output differs. So are the
+    /// options,
+    /// since a program's work may depend on the times of garbage collections.
     fn java(&self) -> Java {
         java(&self.workload, self.folder)
     }
@@ -199,29 +201,30 @@ impl<'a> Measured<'a> {
         self.expected.as_ref().expect("the plain run comes first")
     }
 
-    /// The classes that JaCoCo saw in its first run.
+    /// Returns the classes that JaCoCo received in its first run.
     pub fn dump(&self) -> PathBuf {
         self.folder.join("dump")
     }
 
-    /// The snapshots of a run with the agent.
+    /// Returns the snapshots of a run with the agent.
     pub fn snapshots(&self, round: usize) -> PathBuf {
         self.folder.join(format!("snapshots-{round}"))
     }
 
-    /// The same in JaCoCo's format.
+    /// Returns these snapshots in JaCoCo's format.
     pub fn exec(&self, round: usize) -> PathBuf {
         self.folder.join(format!("classhook-{round}.exec"))
     }
 }
 
-/// The command of a program, with full verification.
+/// Returns the command of a program, with full verification.
 fn java(workload: &Workload<'_>, folder: &Path) -> Java {
     workload.java(folder, "run").option("-Xverify:all")
 }
 
-/// Every other run of a tool goes without the archive of classes. Reflection lists methods in the order of addresses
-/// in the JVM's memory, so what depends on that order then differs between two runs of one tool, too.
+/// Every other run of a tool disables the archive of classes. Reflection lists methods in the order of addresses in the
+/// JVM's
+/// memory. Results that depend on that order therefore differ between two runs of one tool, too.
 fn memory_layout(round: usize) -> &'static [&'static str] {
     if round % 2 == 1 {
         &["-Xshare:off"]
@@ -230,7 +233,7 @@ fn memory_layout(round: usize) -> &'static [&'static str] {
     }
 }
 
-/// Which probes of which class were hit, by all snapshots of a folder.
+/// Returns the hit probes of each class, over all snapshots of a folder.
 pub fn hits(folder: &Path) -> Hits {
     let entries = std::fs::read_dir(folder).expect("snapshots were written");
     let snapshots = entries.map(|entry| {
