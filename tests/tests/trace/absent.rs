@@ -1,11 +1,11 @@
-//! Values that are asked for and are nowhere: told with the nearest name, at the start where classes are known.
+//! Requested values that do not exist: reported with the nearest name, and at the start if the classes are known.
 
 use super::lines::{Rounds, classes, line_of};
 use super::opened;
 use crate::support::command::{assert_no_agent, classhook};
 use e2e_tests::jdks;
 
-/// A field that no loaded class has ends the command before anything is shown, also within a path.
+/// A field that no loaded class has ends the command before the first output, also within a path.
 #[test]
 fn field_that_no_class_has_is_an_error_at_the_start_of_a_running_jvm() {
     for jdk in jdks::main_two() {
@@ -67,7 +67,7 @@ fn field_that_no_class_has_is_an_error_at_the_start_of_a_running_jvm() {
     }
 }
 
-/// Of a command no class is known before: a line at the end says it, once, of calls that match and of those that do not.
+/// Classes of a started program are not known before. A line at the end reports it, once, for matching and other calls.
 #[test]
 fn value_that_was_never_found_is_told_once_at_the_end() {
     let jdk = jdks::newest();
@@ -94,12 +94,12 @@ fn value_that_was_never_found_is_told_once_at_the_end() {
     run.assert_exit(3)
         .assert_stderr("has no field `statsu`")
         .assert_stderr("0 calls shown");
-    // One class that has the field is enough.
+    // One class with the field is enough.
     let run = opened::watch(&jdk, &["--show", "value.id, value.origin.length"], &[]);
     run.assert_success();
 }
 
-/// The simple name of a class is enough to be told which is meant.
+/// The simple name of a class leads to a message with its full name.
 #[test]
 fn method_of_a_simple_class_name_is_told_with_its_package() {
     let rounds = Rounds::start(&jdks::newest(), classes(), "Lines");
@@ -110,7 +110,7 @@ fn method_of_a_simple_class_name_is_told_with_its_package() {
     rounds.end();
 }
 
-/// A line tells a variable that is not in scope once, whatever number of places it has.
+/// An unknown variable of a line is reported once, regardless of the number of its places.
 #[test]
 fn unknown_variable_of_a_line_with_several_places_is_told_once() {
     let rounds = Rounds::start(&jdks::newest(), classes(), "Lines");

@@ -1,4 +1,4 @@
-//! `classhook trace`: a command, and a JVM that is running and is left as it was.
+//! `classhook trace` of a command, and of a running JVM, which is left as it was.
 
 use crate::support::command::{assert_no_agent, begun};
 use crate::support::traced::{Program, java, trace_of};
@@ -19,7 +19,7 @@ fn classhook(words: &[&str]) -> Run {
     Java::program(workspace::classhook()).arguments(words).run()
 }
 
-/// The classes of `examples/bank`.
+/// Compiles the classes of `examples/bank`.
 fn bank(jdk: &Jdk, folder: &Path) -> PathBuf {
     let root = workspace::test_file("../examples/bank");
     let sources: Vec<PathBuf> = ["src", "src-11"]
@@ -43,7 +43,7 @@ fn traced_bank(jdk: &Jdk, classes: &Path, folder: &Path, more: &[&str]) -> Trace
     trace_of(&output)
 }
 
-/// Class and method of every span that was entered.
+/// Returns class and method of every span with entries.
 fn called(trace: &Trace, entered: impl Fn(u32) -> u64) -> BTreeSet<(String, u64)> {
     let spans = trace.spans.values().filter(|span| entered(span.id) > 0);
     spans
@@ -79,7 +79,7 @@ fn counts_sums_and_single_calls_of_a_real_program_agree() {
     }
 }
 
-/// Each call is a slice on the track of its thread, within the one that called it.
+/// Each call is a slice on the track of its thread, within its caller's slice.
 #[test]
 fn the_time_line_of_a_real_program_is_one_that_viewers_can_read() {
     for jdk in jdks::main_two() {
@@ -204,7 +204,7 @@ fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
     assert!(snapshot.complete && snapshot.classes.iter().any(|class| class.name == "Traced"));
 }
 
-/// Whoever patches a JVM while it is being traced finds the patch in force afterwards.
+/// A patch that is made during a trace stays in force afterwards.
 #[test]
 fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
     let jdk = jdks::newest();
@@ -237,7 +237,7 @@ fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// The agent came for the first of two commands, and the second is there for longer.
+/// The agent was loaded for the first of two commands, and the second runs longer.
 #[test]
 fn an_agent_that_came_for_a_command_leaves_with_the_last_that_uses_it() {
     let folder = scratch();
@@ -257,7 +257,7 @@ fn an_agent_that_came_for_a_command_leaves_with_the_last_that_uses_it() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// Whoever asked for a trace may be killed, or stopped so that it cannot end it.
+/// The command of a trace may be killed, or stopped so that it cannot end the trace.
 #[test]
 fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
     for jdk in jdks::main_two() {
@@ -367,7 +367,7 @@ fn command_whose_jvm_has_no_such_method_is_told_from_one_without_a_jvm() {
     }
 }
 
-/// The names of a process's threads.
+/// Returns the names of a process's threads.
 fn threads(pid: i32) -> String {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
     let names = tasks.into_iter().flatten().flatten();
@@ -376,7 +376,7 @@ fn threads(pid: i32) -> String {
         .collect()
 }
 
-/// The program, going on until it is let go.
+/// Starts the program, which runs until its input ends.
 fn obeying(jdk: &Jdk, program: &Program, agent: Option<&str>) -> Servant {
     let java = java(jdk, program);
     let java = match agent {
@@ -391,7 +391,7 @@ fn obeying(jdk: &Jdk, program: &Program, agent: Option<&str>) -> Servant {
     ]))
 }
 
-/// What a trace takes of the JVM it gives back.
+/// A trace returns all resources to the JVM.
 #[test]
 fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
     for jdk in jdks::main_two() {
@@ -423,7 +423,7 @@ fn a_jvm_that_was_traced_many_times_has_the_files_and_threads_of_before() {
     }
 }
 
-/// What the C library keeps of what the agent has freed is the system's again: the JVM finds no more of it.
+/// The system gets back the memory that the agent has freed; the C library does not keep it.
 #[test]
 fn memory_that_a_trace_has_freed_does_not_stay_with_the_jvm() {
     let jdk = jdks::newest();
@@ -446,10 +446,10 @@ fn memory_that_a_trace_has_freed_does_not_stay_with_the_jvm() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// How many KiB that nobody uses a JVM may have: what it has freed itself meanwhile.
+/// Most KiB of unused memory that may stay: memory that the JVM itself has freed meanwhile.
 const KEPT: usize = 500;
 
-/// Memory in KiB that a process has for itself and has written to.
+/// Returns the private dirty memory of a process, in KiB.
 fn private_memory(pid: &str) -> usize {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"));
     let text = text.expect("the process is there");
@@ -460,7 +460,7 @@ fn private_memory(pid: &str) -> usize {
     number.expect("a number of KiB")
 }
 
-/// Entries of a folder of a process below `/proc`.
+/// Returns the number of entries of a folder of a process below `/proc`.
 fn entries(pid: &str, folder: &str) -> usize {
     let path = format!("/proc/{pid}/{folder}");
     std::fs::read_dir(path)

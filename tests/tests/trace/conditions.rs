@@ -1,5 +1,5 @@
-//! Single calls that match a condition, and the values that are read for it, of a program whose calls follow from
-//! their numbers (`tests/java/watch/Shop.java`).
+//! Single calls that match a condition, and the values read for it. The calls of the program follow from their numbers
+//! (`tests/java/watch/Shop.java`).
 
 use crate::support::agent::noise;
 use e2e_tests::java::{Java, Run};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The classes of `tests/java/watch`.
+/// Compiles the classes of `tests/java/watch`.
 pub(super) fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
@@ -24,7 +24,7 @@ pub(super) fn classes() -> &'static Path {
     classes
 }
 
-/// Runs a case of the program with this asked of the calls of a method.
+/// Runs a case of the program with these options for the calls of a method.
 #[track_caller]
 fn record(jdk: &Jdk, method: &str, asked: &[(&str, &str)], arguments: &[&str]) -> Trace {
     let folder = scratch();
@@ -51,7 +51,7 @@ fn record(jdk: &Jdk, method: &str, asked: &[(&str, &str)], arguments: &[&str]) -
     Trace::read(files.first().expect("an event file")).expect("a readable one")
 }
 
-/// The value of a call that is written so in the condition or the list.
+/// Returns the value of a call with this text in the condition or the list.
 #[track_caller]
 fn shown<'t>(trace: &'t Trace, call: &'t Call, name: &str) -> &'t Value {
     let span = &trace.spans[&call.span];
@@ -64,7 +64,7 @@ fn shown<'t>(trace: &'t Trace, call: &'t Call, name: &str) -> &'t Value {
         .value
 }
 
-/// What `arg[1]` was in each call that was kept, in their order.
+/// Returns `arg[1]` of each recorded call, in their order.
 fn numbers(trace: &Trace) -> Vec<i32> {
     let number = |call| match shown(trace, call, "arg[1]") {
         Value::Int(number) => *number,
@@ -73,7 +73,7 @@ fn numbers(trace: &Trace) -> Vec<i32> {
     trace.calls.iter().map(number).collect()
 }
 
-/// What it is by the program's source that an index does.
+/// Returns whether an index throws, as in the program's source.
 fn throws(index: &i32) -> bool {
     index % 10 == 3
 }
@@ -183,7 +183,7 @@ fn what_is_missing_is_counted() {
         let show = ("show", "arg[1]");
         let trace = record(&jdk, "find", &[("when", when), show], &["calls", "40"]);
         assert_eq!(numbers(&trace), [36, 37, 38]);
-        // Those of null have no field.
+        // Calls with null have no field.
         assert_eq!((trace.lost.filtered, trace.lost.undecided), (37, 4));
         let nulls = [("when", "arg[2] == null || returned == null"), show];
         let trace = record(&jdk, "find", &nulls, &["calls", "30"]);
@@ -321,13 +321,13 @@ fn calls_are_limited() {
     }
 }
 
-/// `classhook trace` of a case of the program.
+/// Runs `classhook trace` on a case of the program.
 fn traced(jdk: &Jdk, folder: &Path, words: &[&str]) -> Run {
     let words = [&["trace", "--methods", "Shop$Store.find"], words].concat();
     beside(&words, jdk, folder, "40")
 }
 
-/// Runs a command of `classhook` that starts the program, which makes so many calls.
+/// Runs a command of `classhook` that starts the program with this number of calls.
 pub(super) fn beside(words: &[&str], jdk: &Jdk, folder: &Path, calls: &str) -> Run {
     Java::program(workspace::classhook())
         .arguments(words)

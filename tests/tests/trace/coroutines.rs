@@ -1,4 +1,4 @@
-//! Kotlin's suspend functions: a call lasts over what it waits for, and is one, whatever threads it runs on.
+//! Kotlin's suspend functions: a call includes its suspensions, and is one call on any number of threads.
 
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::traced::trace_of;
 
-/// The program's class path.
+/// Returns the program's class path.
 fn class_path(folder: &Path) -> Vec<PathBuf> {
     let source = workspace::test_file("java/trace/Suspending.kt");
     let classes = folder.join("classes");
@@ -35,14 +35,14 @@ fn program(jdk: &Jdk, folder: &Path, arguments: &[&str]) -> Java {
 #[derive(Debug)]
 struct Logged {
     name: String,
-    /// 0 for none.
+    /// Number of the caller, or 0.
     caller: i32,
     within: u64,
     around: u64,
     how: String,
 }
 
-/// The log by the numbers of calls.
+/// Returns the log by the numbers of calls.
 fn logged(folder: &Path) -> BTreeMap<i32, Logged> {
     let text = std::fs::read_to_string(folder.join("log")).expect("the program wrote its log");
     let line = |line: &str| {
@@ -62,7 +62,7 @@ fn logged(folder: &Path) -> BTreeMap<i32, Logged> {
     text.lines().map(line).collect()
 }
 
-/// The calls of a trace by method and first argument.
+/// Returns the calls of a trace by method and first argument.
 fn recorded(trace: &Trace) -> HashMap<(&str, i32), &Call> {
     let mut calls = HashMap::new();
     for call in &trace.calls {
@@ -84,10 +84,10 @@ fn recorded(trace: &Trace) -> HashMap<(&str, i32), &Call> {
     calls
 }
 
-/// Functions that the program does not log, since it cannot without a continuation of their own.
+/// Functions without a log, which would need a continuation of its own.
 const UNLOGGED: [&str; 2] = ["passesAgain", "failsLater"];
 
-/// Compares what was recorded with what the program says of itself.
+/// Compares the recording with the program's own log.
 fn compare(trace: &Trace, log: &BTreeMap<i32, Logged>) {
     assert!(trace.lost.is_none() && trace.complete, "{:?}", trace.lost);
     let calls = recorded(trace);
@@ -100,7 +100,7 @@ fn compare(trace: &Trace, log: &BTreeMap<i32, Logged>) {
             thrown => Outcome::Threw(Some(thrown.replace('.', "/").into())),
         };
         assert_eq!(found.outcome, expected, "call {number}: {logged:?}");
-        // Both clocks are the same, but for how many nanoseconds a tick is.
+        // Both use the same clock, with different numbers of nanoseconds a tick.
         let (lasted, slack) = (found.end - found.start, 2_000);
         assert!(
             lasted + lasted / 100 + slack >= logged.within
@@ -130,7 +130,7 @@ fn compare(trace: &Trace, log: &BTreeMap<i32, Logged>) {
     assert!(open.iter().all(|name| *name == "never"), "{open:?}");
 }
 
-/// The innermost call around one on its thread.
+/// Returns the innermost enclosing call on the same thread.
 fn around<'t>(trace: &'t Trace, call: &Call) -> Option<&'t Call> {
     let same = trace.calls.iter().filter(|other| {
         other.thread == call.thread && other.start < call.start && other.end > call.end
@@ -145,7 +145,7 @@ const METHODS: [&str; 4] = [
     "arguments,returned,thrown",
 ];
 
-/// `classhook trace` of the program, with all outputs.
+/// Runs `classhook trace` on the program, with all outputs.
 fn traced(jdk: &Jdk, folder: &Path, coroutines: &str, more: &[&str]) -> Run {
     Java::program(workspace::classhook())
         .argument("trace")
@@ -232,7 +232,7 @@ fn every_call_of_a_suspend_function_is_the_one_that_happened_on_jdk_25() {
     every_call(&jdks::release(25).expect("the JDK that the tests need"));
 }
 
-/// Kotlin's library is loaded by then, and is left as it was.
+/// Kotlin's library is loaded by then, and stays unchanged.
 #[test]
 fn calls_are_whole_in_a_jvm_that_runs_already() {
     for feature in [17, 25] {
@@ -293,7 +293,7 @@ fn sums_and_counts_are_of_calls() {
     }
 }
 
-/// A condition is evaluated when the call completes, with the arguments of its first entry and the depth on its track.
+/// A condition is evaluated at the end of the call, with the arguments of its first entry and the depth on its track.
 #[test]
 fn conditions_are_of_whole_calls() {
     let jdk = jdks::newest();

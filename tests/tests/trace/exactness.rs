@@ -1,4 +1,4 @@
-//! What is traced is what happened: generated programs keep their own log, and the trace equals it event by event.
+//! Traces equal the events: generated programs keep a log of their own, and the trace equals it event by event.
 
 use crate::support::traced;
 use crate::support::traced::{Line, Program, java, logged, recorded, sorted, trace_of};
@@ -75,7 +75,7 @@ fn every_event_is_the_one_that_happened_on_jdk_25_with_virtual_threads() {
     compare(25, 1..9);
 }
 
-/// Traces a program that runs already, off and on again and again; the log's marks say what must be there.
+/// Traces a running program in many short sessions. Marks in the log show the calls that must be in the trace.
 fn switched(feature: u32) {
     let jdk = jdks::release(feature).expect("the JDK that the tests need");
     let virtual_threads = if jdk.feature >= 21 { 3 } else { 0 };
@@ -111,7 +111,7 @@ fn switched(feature: u32) {
             traced::SETTINGS,
         ]);
         for _ in 0..2 {
-            mark += 1; // odd: traced all the while; even: being switched
+            mark += 1; // odd: tracing all the time; even: switching
             assert_eq!(running.ask(&mark.to_string()), format!("marked {mark}"));
         }
         classhook(&["disable", &pid, "trace"]);
@@ -123,7 +123,8 @@ fn switched(feature: u32) {
     compare_switched(&logged(&program.log), &recorded(&trace));
 }
 
-/// Every traced call is one of the log, as the log has it; and none is missing that lies within a time of tracing.
+/// Asserts that every traced call is in the log with the same values, and that none is missing from a period of
+/// tracing.
 fn compare_switched(log: &[Vec<Line>], trace: &[Vec<Line>]) {
     let key = |line: &Line| (line.call, line.kind == 'E');
     let traced: HashMap<(i64, bool), &Line> = trace

@@ -1,4 +1,4 @@
-//! Classes of the JDK, each traced alone: those that a program runs on, and that the code of a span could itself come into.
+//! Classes of the JDK, each traced alone. A program runs on them, and the code of a span could itself call some.
 
 use crate::support::command::classhook;
 use e2e_tests::java::Java;
@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Packages whose classes are traced.
 const PACKAGES: [&str; 3] = ["java.lang.", "java.util.", "jdk.internal."];
-/// Classes that each run tries, with all code compiled soon: JVMs come into them while they link a native method, and have
-/// code of their own for the constructor of `Object`.
+/// Classes that each run traces, with all code compiled early. JVMs call them while they link a native method, and have
+/// special
+/// code for the constructor of `Object`.
 const ALWAYS: [&str; 4] = [
     "java.lang.Object",
     "java.lang.ClassLoader",
@@ -23,11 +24,11 @@ const COMPILED_SOON: [&str; 3] = [
     "-XX:CompileThreshold=300",
     "-Xbatch",
 ];
-/// Of all others each run tries one of so many: at the start of a JVM, and in one that runs.
+/// Each run traces one of this number of all others: at the start of a JVM, and in a running one.
 const PARTS_AT_START: usize = 400;
 const PARTS_ATTACHED: usize = 60;
 
-/// Every release from 8 on.
+/// Returns every release from 8 on.
 fn releases() -> Vec<Jdk> {
     let newer = jdks::all().iter().cloned();
     jdks::eight().into_iter().chain(newer).collect()
@@ -43,7 +44,7 @@ fn java(jdk: &Jdk, classes: &Path) -> Java {
     Java::new(jdk).class_path(&[classes]).main("JdkWork")
 }
 
-/// The classes that the program has loaded, and what it prints.
+/// Returns the classes that the program has loaded, and its output.
 fn loaded(jdk: &Jdk, classes: &Path) -> (Vec<String>, String) {
     let plain = java(jdk, classes).argument("once").run();
     plain.assert_success();
@@ -54,14 +55,14 @@ fn loaded(jdk: &Jdk, classes: &Path) -> (Vec<String>, String) {
     verbose.assert_success();
     let words = verbose.stdout.lines().flat_map(str::split_whitespace);
     let names = words.filter(|word| PACKAGES.iter().any(|package| word.starts_with(package)));
-    // What is made while the program runs has no name that stays.
+    // Classes that are generated at run time have no stable name.
     let named = names.filter(|name| !name.contains(['/', '+']) && !name.contains("Lambda"));
     let named: BTreeSet<String> = named.map(str::to_owned).collect();
     assert!(named.len() > 300, "{}", verbose.report());
     (named.into_iter().collect(), plain.stdout)
 }
 
-/// Those that are this run's.
+/// Returns the classes of this run.
 fn chosen(jdk: &Jdk, how: &str, classes: Vec<String>, parts: usize) -> Vec<String> {
     let set = format!("{how} {}", jdk.feature);
     let classes = classes.into_iter().enumerate();

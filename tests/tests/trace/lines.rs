@@ -1,4 +1,4 @@
-//! `classhook watch --at`: lines that are reached, with the local variables in scope.
+//! `classhook watch --at`: visits of lines, with the local variables in scope.
 
 use crate::support::command::{LATE, assert_no_agent, begun, classhook};
 use e2e_tests::java::{Java, Run};
@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdout};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The programs of these tests, with local variables in their class files.
+/// Compiles the programs of these tests, with local variables in their class files.
 pub(super) fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
@@ -25,7 +25,7 @@ pub(super) fn classes() -> &'static Path {
     classes
 }
 
-/// The number of the line of a program's source that has this text.
+/// Returns the number of the source line with this text.
 #[track_caller]
 pub(super) fn line_of(program: &str, text: &str) -> usize {
     let source = workspace::test_file(&format!("java/watch/{program}.java"));
@@ -35,7 +35,7 @@ pub(super) fn line_of(program: &str, text: &str) -> usize {
     at.unwrap_or_else(|| panic!("no line has {text}")) + 1
 }
 
-/// The moments in a text: the first lines without their times, and those below.
+/// Returns the moments in an output: each first line without its time, and the lines below.
 pub(super) fn moments(text: &str) -> Vec<Vec<String>> {
     let mut moments: Vec<Vec<String>> = Vec::new();
     for line in text.lines() {
@@ -44,13 +44,13 @@ pub(super) fn moments(text: &str) -> Vec<Vec<String>> {
             _ if line.as_bytes().get(12) == Some(&b'Z') => {
                 moments.push(vec![line[13..].trim_start().to_owned()]);
             }
-            _ => {} // the program's own
+            _ => {} // output of the program
         }
     }
     moments
 }
 
-/// `classhook watch` of a program that it starts.
+/// Runs `classhook watch` on a program that it starts.
 pub(super) fn watch(jdk: &Jdk, classes: &Path, program: &str, words: &[&str]) -> Run {
     let folder = scratch();
     Java::program(workspace::classhook())
@@ -66,13 +66,13 @@ pub(super) fn watch(jdk: &Jdk, classes: &Path, program: &str, words: &[&str]) ->
         .run()
 }
 
-/// The place of a line of `Lines.java`.
+/// Returns the place of a line of `Lines.java`.
 #[track_caller]
 fn at(text: &str) -> String {
     format!("Lines.java:{}", line_of("Lines", text))
 }
 
-/// Runs the program, and gives the number of moments at a line and the text of the first.
+/// Runs the program. Returns the number of moments at a line and the text of the first.
 #[track_caller]
 fn first(jdk: &Jdk, text: &str, more: &[&str]) -> (usize, Vec<String>) {
     let run = watch(
@@ -133,7 +133,7 @@ fn expressions_go_on_from_local_variables_and_stacks_are_shown() {
     }
 }
 
-/// The program computes the same, whatever lies on the operand stack where a line begins.
+/// The program computes the same results with any operands on the stack at the begin of a line.
 #[test]
 fn line_may_begin_above_operands_and_objects_that_are_not_initialized() {
     let plain = |jdk: &Jdk| {
@@ -169,16 +169,16 @@ fn line_may_begin_above_operands_and_objects_that_are_not_initialized() {
     }
 }
 
-/// A loop, what `finally` copies, a lambda: each piece of code of the line.
+/// A loop, a copied `finally` block, a lambda: each piece of code of the line is a place.
 #[test]
 fn each_place_of_code_of_a_line_is_one() {
     for jdk in jdks::main_two() {
-        // The begin, and twice the step.
+        // The begin once, and the step twice.
         assert_eq!(
             first(&jdk, "// twice on one line", &["--show", "order.id"]).0,
             9
         );
-        // Both ways through it; the second ends by the handler.
+        // Both paths through it; the second ends in the handler.
         assert_eq!(first(&jdk, "// copied by the compiler", &[]).0, 6);
         let words = ["--at", &at("// a lambda, and"), "--show", "outer, arg[0]"];
         let run = watch(&jdk, classes(), "Lines", &words);
@@ -213,7 +213,7 @@ fn variables_of_a_line_are_conditions_and_limits_hold() {
     }
 }
 
-/// `Lines until`, which makes rounds until it is told to end.
+/// `Lines until`, which runs rounds until its input ends.
 pub(super) struct Rounds {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -248,7 +248,7 @@ impl Rounds {
     }
 }
 
-/// A test that fails leaves no program behind.
+/// Ends the process when a test fails.
 impl Drop for Rounds {
     fn drop(&mut self) {
         let _ = self.child.kill(); // it may have ended
@@ -409,7 +409,7 @@ fn class_file_that_names_no_variables_gives_arguments_and_says_so() {
         .assert_stderr("names no local variable, so not `total`; compile with -g");
 }
 
-/// A class of the file that is loaded when the watch is there already.
+/// A class of the file is loaded after the start of the watch.
 #[test]
 fn line_of_a_class_that_is_loaded_later_is_watched() {
     let jdk = jdks::newest();

@@ -1,4 +1,4 @@
-//! What is shown of a trace while it goes on.
+//! Output of a trace while it runs.
 
 use super::spans::classes;
 use crate::support::command::{assert_no_agent, classhook};
@@ -17,10 +17,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Child;
 
-/// Lines that are waited for while the program runs.
+/// Number of lines to wait for while the program runs.
 const SOME: usize = 200;
 
-/// A generated program that makes calls until it is let go.
+/// Returns a generated program that makes calls until its input ends.
 fn program(jdk: &Jdk, program: &Program) -> Java {
     java(jdk, program)
         .main("Traced")
@@ -40,7 +40,7 @@ fn tracing(words: &[&str], output: &Path) -> Java {
         .arguments(words)
 }
 
-/// Ends what goes on until Ctrl-C, whose standard error is read so far; what it printed meanwhile.
+/// Interrupts a command whose standard error was read so far. Returns its output meanwhile.
 fn interrupt(mut child: Child, mut stdout: impl Read) -> String {
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     let mut rest = String::new();
@@ -49,7 +49,7 @@ fn interrupt(mut child: Child, mut stdout: impl Read) -> String {
     rest
 }
 
-/// Thread, begin and duration of each call; of each only one end, and one entry before.
+/// Returns thread, begin and duration of each call. Each call has one end, after an entry.
 fn calls_of_lines(lines: &[Value]) -> BTreeSet<(u64, u64, u64)> {
     let mut entered = BTreeMap::new();
     let mut calls = BTreeSet::new();
@@ -80,7 +80,7 @@ fn calls_of_lines(lines: &[Value]) -> BTreeSet<(u64, u64, u64)> {
     calls
 }
 
-/// The same of the lines with numbers for names; one that was open comes again.
+/// Returns the same from the lines with numbers for names. A call that was open is printed again.
 fn calls_of_compact_lines(lines: &[Value]) -> BTreeSet<(u64, u64, u64)> {
     let mut all = BTreeMap::new();
     for line in lines.iter().filter(|line| line["c"].is_array()) {
@@ -178,7 +178,7 @@ fn trace_of_a_jvm_that_is_killed_is_partial() {
     assert_eq!(last["complete"], false);
 }
 
-/// What visits a JVM that is killed has shown a part only.
+/// Commands on a killed JVM show only a part, and say so.
 #[test]
 fn visit_of_a_jvm_that_is_killed_is_partial() {
     let jdk = jdks::newest();
@@ -212,7 +212,7 @@ fn visit_of_a_jvm_that_is_killed_is_partial() {
     }
 }
 
-/// A JVM that is stopped answers nothing: what it was asked for and what remains is said, and what is recorded shown.
+/// A stopped JVM answers nothing. The command reports the open request and the remains, and shows its recording.
 #[test]
 fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     let jdk = jdks::newest();
@@ -247,7 +247,7 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// Whether the one event file of `folder`, which appears some time after the visit has begun, has a sum by now.
+/// Checks whether the only event file of `folder`, which appears some time after the start, has a sum.
 fn has_sums(folder: &Path) -> bool {
     let files = files_with_extension(folder, "events");
     let trace = files.first().and_then(|file| Trace::read(file).ok());
@@ -262,7 +262,7 @@ fn await_table(child: &mut Child) {
     child.stdout = Some(out);
 }
 
-/// Waits until the command says that its visit has begun.
+/// Waits until the command reports the start of the recording.
 fn await_visit(child: &mut Child) {
     let mut told = child.stderr.take().expect("a pipe");
     let (mut line, mut byte) = (String::new(), [0]);
@@ -316,7 +316,7 @@ fn a_reader_who_goes_ends_the_trace() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// An agent that was asked to trace before has those calls in its file.
+/// An agent with an earlier trace has those calls in its file.
 #[test]
 fn lines_of_a_second_trace_are_of_that_alone() {
     let jdk = jdks::newest();
@@ -351,7 +351,7 @@ fn lines_of_a_second_trace_are_of_that_alone() {
     assert_eq!(running.end().code, Some(0));
 }
 
-/// The number of calls in each row of `Spans.step` of a text.
+/// Returns the number of calls in each row of `Spans.step` in an output.
 fn steps(text: &str) -> Vec<u64> {
     let rows = text.lines().filter(|line| line.starts_with("Spans.step "));
     let calls = rows.filter_map(|row| row.split_whitespace().nth(1));

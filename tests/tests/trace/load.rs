@@ -1,10 +1,10 @@
-//! Many calls: as long as they can wait in memory or be written, each is in the trace.
+//! Many calls: the trace has each, as long as the calls fit in memory or can be written in time.
 
 use super::spans::record;
 use e2e_tests::jdks;
 use probes::events::{Outcome, Trace};
 
-/// Each call is among the single ones and in the sums.
+/// Asserts that each call is among the single calls and in the sums.
 #[track_caller]
 fn assert_whole(trace: &Trace, calls: u64) {
     assert!(trace.complete && trace.lost.is_none(), "{:?}", trace.lost);
@@ -16,7 +16,7 @@ fn assert_whole(trace: &Trace, calls: u64) {
     assert!(outcomes.all(|outcome| *outcome == Outcome::Returned));
 }
 
-/// They fit in the memory for calls that wait.
+/// They fit in the memory for calls that are not written yet.
 #[test]
 fn two_million_calls_at_once_lose_none() {
     let jdk = jdks::newest();
@@ -26,7 +26,7 @@ fn two_million_calls_at_once_lose_none() {
     assert_whole(&trace, CALLS);
 }
 
-/// More than fit in the memory for calls that wait: they have to be written meanwhile.
+/// They do not fit in that memory, so they are written meanwhile.
 #[test]
 fn a_million_calls_a_second_lose_none() {
     for jdk in jdks::main_in_turn("load") {

@@ -1,4 +1,4 @@
-//! Native methods as spans: wrapped when their class is loaded, and plain again when nobody traces them.
+//! Native methods as spans: wrapped when their class is loaded, and plain again after the trace.
 
 use crate::support::command::{LATE, await_changed, classhook, json};
 use e2e_tests::java::Java;
@@ -41,7 +41,7 @@ impl Program {
     }
 }
 
-/// The agent's options to trace the program and a class of the JDK's.
+/// Writes the agent's options that trace the program and a class of the JDK.
 fn configuration(folder: &Path, mode: &str) -> String {
     let file = folder.join("trace.toml");
     let capture = match mode {
@@ -70,7 +70,7 @@ fn traces(folder: &Path) -> Vec<Trace> {
     files.iter().map(read).collect()
 }
 
-/// `>name argument…`, `<name value` and `!name class` of the calls in class `NativeCalls`, in order.
+/// Returns `>name argument…`, `<name value` and `!name class` of the calls in class `NativeCalls`, in order.
 fn story(trace: &Trace) -> Vec<String> {
     let main = trace.threads.values().find(|thread| thread.name == "main");
     let events = trace.events(main.expect("the main thread").id);
@@ -99,7 +99,7 @@ fn story(trace: &Trace) -> Vec<String> {
     lines.collect()
 }
 
-/// What [`story`] must be after one round.
+/// Returns the expected [`story`] of one round.
 fn expected() -> Vec<String> {
     let mut lines = vec![">round".to_owned()];
     for depth in (1..=3).rev() {
@@ -128,7 +128,7 @@ fn expected() -> Vec<String> {
     lines
 }
 
-/// What a round says: 3 from the nested calls, 10 errors, one missing, and the sum of 2 i + (i + 2) - i.
+/// The output of a round: 3 from the nested calls, 10 errors, one missing, and the sum of 2 i + (i + 2) - i.
 const ROUND: &str = "sum 10114";
 
 #[test]

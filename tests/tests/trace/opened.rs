@@ -1,4 +1,4 @@
-//! Values with what they hold: collections and maps of the JDK, fields of objects, to a depth; and names of parameters.
+//! Values with their content: collections and maps of the JDK, fields of objects, to a depth; and names of parameters.
 
 use super::lines::moments;
 use crate::support::command::classhook;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// `Opened.java` with the names of its parameters.
+/// Compiles `Opened.java` with the names of its parameters.
 fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
@@ -23,7 +23,7 @@ fn classes() -> &'static Path {
     classes
 }
 
-/// `classhook watch` of the program's method `show`.
+/// Runs `classhook watch` on the program's method `show`.
 pub(super) fn watch(jdk: &Jdk, words: &[&str], arguments: &[&str]) -> Run {
     let folder = scratch();
     Java::program(workspace::classhook())
@@ -42,7 +42,7 @@ pub(super) fn watch(jdk: &Jdk, words: &[&str], arguments: &[&str]) -> Run {
         .run()
 }
 
-/// The text in quotes behind a name.
+/// Returns the quoted text behind a name.
 #[track_caller]
 fn text_of(line: &str, name: &str) -> String {
     let value = line
@@ -53,7 +53,7 @@ fn text_of(line: &str, name: &str) -> String {
     serde_json::from_str(&json).unwrap_or_else(|_| panic!("no text: {line}"))
 }
 
-/// Each kind of value of the JDK reads as Java itself iterates over it, in every release.
+/// Each kind of value of the JDK has the content that Java's own iteration yields, in every release.
 #[test]
 fn values_of_the_jdk_are_shown_with_what_they_hold() {
     for jdk in jdks::all() {
@@ -91,7 +91,7 @@ fn values_of_the_jdk_are_shown_with_what_they_hold() {
     }
 }
 
-/// Nothing crashes, loops or is lost, whatever other threads do to a value while it is read.
+/// Other threads change a value while it is read: nothing crashes, loops or is lost.
 #[test]
 fn values_that_change_while_they_are_read_are_shown() {
     for jdk in jdks::main_two() {
@@ -101,7 +101,7 @@ fn values_that_change_while_they_are_read_are_shown() {
     }
 }
 
-/// Without a list each argument has its name, and without a depth an object is what it is.
+/// Without a list, each argument has its name. Without a depth, an object shows no fields.
 #[test]
 fn arguments_have_the_names_of_their_parameters_and_depth_has_an_end() {
     let jdk = jdks::newest();
@@ -147,7 +147,7 @@ fn arguments_have_the_names_of_their_parameters_and_depth_has_an_end() {
     );
 }
 
-/// In JSON lines values are structures, and parameters have their names beside the arguments.
+/// In JSON lines, values are structures, and parameters have their names beside the arguments.
 #[test]
 fn values_in_json_are_structures() {
     let jdk = jdks::main_two().remove(0);
@@ -184,7 +184,7 @@ fn values_in_json_are_structures() {
     );
 }
 
-/// `classhook trace` opens values as well, and reports of its file know them and the parameters.
+/// `classhook trace` opens values as well. Reports of its file have them, and the parameters.
 #[test]
 fn traces_and_reports_have_opened_values_and_names() {
     let jdk = jdks::newest();

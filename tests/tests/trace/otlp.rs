@@ -1,4 +1,4 @@
-//! Spans and metrics by OTLP, as a receiver gets them.
+//! Spans and metrics over OTLP, as a receiver gets them.
 
 use super::spans::classes;
 use crate::support::encrypted::{self, Identity};
@@ -24,7 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Both kinds of receivers.
 const KINDS: [fn(Manner) -> Receiver; 2] = [Receiver::http, Receiver::grpc];
 
-/// How `--otlp-protocol` calls them.
+/// Their names for `--otlp-protocol`.
 const NAMES: [&str; 2] = ["http/protobuf", "grpc"];
 
 /// `classhook trace … --otlp …`.
@@ -34,7 +34,7 @@ fn tracing(url: &str, protocol: &str, output: &Path) -> Java {
         .arguments(&["-o".as_ref(), output.as_os_str()])
 }
 
-/// 1,000 calls of `Spans.step` in 100 ms.
+/// Returns a program with 1,000 calls of `Spans.step` in 100 ms.
 fn steady(url: &str, protocol: &str, output: &Path, more: &[&str]) -> Java {
     let java = jdks::newest().tool("java");
     tracing(url, protocol, output)
@@ -56,7 +56,7 @@ fn spans(received: &Received) -> Vec<Span> {
     scopes.flat_map(|scope| scope.spans.clone()).collect()
 }
 
-/// The metrics that came last, but for those of what is missing.
+/// Returns the last metrics, without those of missing data.
 fn metrics(received: &Received) -> Vec<Metric> {
     let of_jvms = received
         .metrics
@@ -81,7 +81,7 @@ fn number(attributes: &[KeyValue], key: &str) -> i64 {
     text(attributes, key).expect(key).parse().expect("a number")
 }
 
-/// The value of each method in a metric, by the method's own name.
+/// Returns the value of each method in a metric, by the method's simple name.
 fn by_method(metrics: &[Metric], name: &str) -> BTreeMap<String, i64> {
     let metric = metrics
         .iter()
@@ -104,7 +104,7 @@ fn by_method(metrics: &[Metric], name: &str) -> BTreeMap<String, i64> {
     values.filter(|(_, value)| *value > 0).collect()
 }
 
-/// `m3` of `Traced.m3`.
+/// Returns `m3` of `Traced.m3`.
 fn method(attributes: &[KeyValue]) -> String {
     let name = text(attributes, "code.function.name").expect("a name");
     name.rsplit('.').next().unwrap_or_default().to_owned()
@@ -118,7 +118,7 @@ struct Logged {
     threw: Option<String>,
 }
 
-/// The traced calls of a log: constructors are none.
+/// Returns the traced calls of a log, without constructors.
 fn calls_of_log(threads: &[Vec<Line>]) -> BTreeMap<i64, Logged> {
     let mut calls = BTreeMap::new();
     for lines in threads {
@@ -142,7 +142,7 @@ fn calls_of_log(threads: &[Vec<Line>]) -> BTreeMap<i64, Logged> {
     calls
 }
 
-/// The same of spans.
+/// Returns the same from spans.
 fn calls_of_spans(spans: &[Span]) -> BTreeMap<i64, Logged> {
     let call = |span: &Span| number(&span.attributes, "classhook.argument.0");
     let by_id: HashMap<&[u8], &Span> = spans.iter().map(|span| (&*span.span_id, span)).collect();
@@ -179,7 +179,7 @@ fn calls_of_spans(spans: &[Span]) -> BTreeMap<i64, Logged> {
         .collect()
 }
 
-/// How many calls each method has.
+/// Returns the number of calls of each method.
 fn counted<'c>(calls: impl Iterator<Item = &'c Logged>) -> BTreeMap<String, i64> {
     let mut counts = BTreeMap::new();
     for call in calls {
@@ -188,7 +188,7 @@ fn counted<'c>(calls: impl Iterator<Item = &'c Logged>) -> BTreeMap<String, i64>
     counts
 }
 
-/// A generated program, traced whole.
+/// Runs a generated program, traced from start to end.
 fn traced_program(jdk: &Jdk, receiver: &Receiver, protocol: &str, folder: &Path) -> (Run, Program) {
     let program = Program::compile(jdk, 5, folder);
     let java = jdk.tool("java");
@@ -246,7 +246,7 @@ fn spans_and_metrics_are_what_the_program_says_it_did() {
     }
 }
 
-/// The calls in the histogram of each method.
+/// Returns the calls in the histogram of each method.
 fn histograms(metrics: &[Metric]) -> BTreeMap<String, i64> {
     let histogram = metrics
         .iter()
@@ -264,7 +264,7 @@ fn histograms(metrics: &[Metric]) -> BTreeMap<String, i64> {
     points.filter(|(_, count)| *count > 0).collect()
 }
 
-/// Thread, begin and end in nanoseconds since the trace began, and the begin of the caller.
+/// Thread, begin and end in nanoseconds since the start of the trace, and the caller's begin.
 type Placed = (i64, u64, u64, Option<u64>);
 
 fn placed_in_file(trace: &Trace) -> BTreeSet<Placed> {
@@ -340,7 +340,7 @@ fn spans_of_a_running_jvm_come_while_it_is_traced_and_each_call_once() {
     }
 }
 
-/// A program that ends as it should, and of whose spans all are missing.
+/// Asserts that the program ended well, and that all its spans are reported missing.
 #[track_caller]
 fn assert_missing(run: &Run, cause: &str) {
     run.assert_exit(3)
@@ -457,7 +457,7 @@ fn receiver_that_has_no_time_gets_everything_later() {
     }
 }
 
-/// With `--aggregate` there are no single calls, and the environment says the rest.
+/// With `--aggregate` there are no single calls; the environment contains the other settings.
 #[test]
 fn the_environment_says_where_and_how() {
     let folder = scratch();
@@ -489,7 +489,7 @@ fn the_environment_says_where_and_how() {
     assert_eq!(calls, BTreeMap::from([("step".to_owned(), 1_000)]));
 }
 
-/// The receiver's certificate is checked, and so is that of the command where the receiver asks for it.
+/// The command checks the receiver's certificate, and the receiver the command's on request.
 #[test]
 fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
     let java = jdks::newest().tool("java");

@@ -1,4 +1,4 @@
-//! What `classhook trace` and `classhook report` print and write of a real program.
+//! Outputs of `classhook trace` and `classhook report` for a real program.
 
 use super::spans::classes;
 use e2e_tests::java::{Java, Run};
@@ -7,7 +7,7 @@ use e2e_tests::{scratch, workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// `classhook trace`, with an output folder and other options, of calls of `Spans.step`.
+/// Returns `classhook trace` of calls of `Spans.step`, with an output folder and other options.
 fn words(jdk: &Jdk, output: &Path, more: &[&str], calls: u32) -> Vec<String> {
     let mut words = vec!["trace".to_owned(), "-o".to_owned(), text(output)];
     words.extend(["--methods", "Spans.step"].map(str::to_owned));
@@ -26,7 +26,7 @@ fn classhook(words: &[String]) -> Java {
     Java::program(workspace::classhook()).arguments(words)
 }
 
-/// The disk is full from the first megabyte on: nothing is wrong silently, in no output.
+/// The disk is full from the first megabyte on, and every output says so.
 #[test]
 fn full_disk_is_in_every_output_and_in_the_exit_code() {
     let jdk = jdks::newest();
@@ -34,7 +34,7 @@ fn full_disk_is_in_every_output_and_in_the_exit_code() {
     let small = folder.path().join("small");
     std::fs::create_dir(&small).expect("a folder");
     let kept = folder.path().join("kept");
-    // The folder is gone with the namespace.
+    // The folder is removed with the namespace.
     let script = "mount -t tmpfs -o size=1m none \"$0\" || exit 99
         kept=$1; shift; \"$@\"; code=$?; cp -r \"$0\" \"$kept\"; exit $code";
     let lines = folder.path().join("lines");
@@ -63,7 +63,7 @@ fn full_disk_is_in_every_output_and_in_the_exit_code() {
     say(&classhook(&["report".to_owned(), text(&kept)]).run());
 }
 
-/// Where there is no room for the lines they alone are missing, and what is said of them is true.
+/// Without space for the lines, they alone are missing, and the message about them is true.
 #[test]
 fn full_disk_of_the_lines_costs_no_other_output() {
     let jdk = jdks::newest();

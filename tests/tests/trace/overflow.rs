@@ -1,4 +1,4 @@
-//! Calls of which the JVM cannot tell the end, since no stack is left: each is counted, and none stays open.
+//! Calls whose end the JVM cannot report, because no stack is left: each is counted, and none stays open.
 
 use crate::support::traced::trace_of;
 use e2e_tests::java::Java;
@@ -7,11 +7,11 @@ use e2e_tests::{javac, rotation, scratch, workspace};
 use probes::events::{Call, Lost, Trace};
 use std::collections::BTreeMap;
 
-/// How often the stack overflows, and in a run that takes everything.
+/// Number of stack overflows, and their number in a run that takes everything.
 const SOME: u32 = 40;
 const MANY: u32 = 1_000;
 
-/// Runs the program, traced; gives the trace, and how often the program says that each method was called.
+/// Traces the program. Returns the trace, and the program's own numbers of calls of each method.
 fn run(jdk: &Jdk, rounds: u32, kind: &str, options: &[&str]) -> (Trace, BTreeMap<String, u64>) {
     let folder = scratch();
     let full = jdks::release(17).expect("the JDK that the tests need");
@@ -40,8 +40,9 @@ fn run(jdk: &Jdk, rounds: u32, kind: &str, options: &[&str]) -> (Trace, BTreeMap
     (trace_of(&output), counts.map(count).collect())
 }
 
-/// Every call is in the sums and among the single ones. Nothing was lost but arguments: of so many open calls there is
-/// no room for all.
+/// Asserts that every call is in the sums and among the single calls. Only arguments were lost, since memory does not
+/// suffice
+/// for those of all open calls.
 #[track_caller]
 fn assert_counted(trace: &Trace, expected: &BTreeMap<String, u64>) {
     let captures = Lost {
@@ -60,7 +61,7 @@ fn assert_counted(trace: &Trace, expected: &BTreeMap<String, u64>) {
     assert_eq!(singles, *expected);
 }
 
-/// Calls of each thread lie within one another; a request lies within none, and has two steps.
+/// Asserts that calls of each thread are nested; a request is outermost, and has two steps.
 #[track_caller]
 fn assert_nested(trace: &Trace) {
     let method = |call: &Call| trace.spans[&call.span].method.as_str();

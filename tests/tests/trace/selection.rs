@@ -1,4 +1,4 @@
-//! What is shown of a trace is what its selectors chose in the JVM, whatever form they have.
+//! A trace shows exactly the methods that its selectors chose in the JVM, for every form of selector.
 
 use crate::support::command::classhook;
 use e2e_tests::java::Run;
@@ -6,7 +6,7 @@ use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
 
-/// Selectors, and which of `f`, `g` and `h` they choose with how many calls.
+/// Selectors, and their choice of `f`, `g` and `h` with the number of calls.
 fn chosen(classes: &Path) -> [(String, &'static [(&'static str, u64)]); 5] {
     let derived = &[("Derived.g", 10)];
     let annotated = &[("Annotated.h", 30)];
@@ -25,7 +25,7 @@ fn compiled(jdk: &Jdk, folder: &Path) -> PathBuf {
     javac::compile(jdk, &[&source], folder, &["--release", "11"])
 }
 
-/// A command that starts the program, with these words in front of it.
+/// Runs the program under a command of these words.
 fn ran(jdk: &Jdk, classes: &Path, words: &[&str]) -> Run {
     let program = jdk.tool("java");
     let (program, classes) = (program.to_string_lossy(), classes.to_string_lossy());
@@ -36,7 +36,7 @@ fn ran(jdk: &Jdk, classes: &Path, words: &[&str]) -> Run {
     run
 }
 
-/// The methods `f`, `g` and `h` of a table with their calls, in the order of `Base`, `Derived`, `Annotated`.
+/// Returns the methods `f`, `g` and `h` of a table with their calls, in the order of `Base`, `Derived`, `Annotated`.
 fn shown(table: &str) -> Vec<(&str, u64)> {
     let calls = |name: &'static str| {
         let row = format!("Selected${name} ");
@@ -70,7 +70,7 @@ fn calls_of_the_classes_that_the_agent_selected_are_shown() {
     }
 }
 
-/// The event file of a trace of everything has what selectors need, except places.
+/// The event file of a trace of everything has all facts that selectors need, except places.
 #[test]
 fn an_event_file_is_cut_to_the_classes_that_selectors_choose() {
     let jdk = jdks::newest();

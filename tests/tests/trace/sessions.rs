@@ -17,13 +17,13 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr};
 
-/// A command that records until it is told to end.
+/// A command that records until it is interrupted.
 struct Recording {
     child: Child,
     told: BufReader<ChildStderr>,
 }
 
-/// What a command said.
+/// The output of a command.
 struct Said {
     code: Option<i32>,
     out: String,
@@ -36,7 +36,7 @@ impl Recording {
         Self { child, told }
     }
 
-    /// As by Ctrl-C.
+    /// Interrupts it as Ctrl-C does.
     fn end(self) -> Said {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::INT).expect("our own child");
@@ -79,7 +79,7 @@ impl Said {
     }
 }
 
-/// How often each method was called, by the single calls and by the sums, which agree.
+/// Returns the number of calls of each method, on which single calls and sums agree.
 #[track_caller]
 fn calls(trace: &Trace) -> BTreeMap<String, u64> {
     let name = |span: &u32| trace.spans[span].method.clone();
@@ -97,7 +97,7 @@ fn counts<const N: usize>(all: [(&str, u64); N]) -> BTreeMap<String, u64> {
     all.map(|(name, count)| (name.to_owned(), count)).into()
 }
 
-/// The most calls of the same trace around one of them.
+/// Returns the greatest number of enclosing calls in the same trace.
 fn depth(trace: &Trace) -> usize {
     let threads = trace.calls.chunk_by(|one, next| one.thread == next.thread);
     let depths = threads.flat_map(|calls| {
@@ -112,8 +112,9 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Two traces, a watch and a measurement of coverage, of the same methods, begun one after another and ended in another
-/// order: also the first, for which the agent came.
+/// Two traces, a watch and a measurement of coverage, of the same methods, started one after another and ended in
+/// another
+/// order. The first one, for which the agent was loaded, also ends first once.
 #[test]
 fn recordings_side_by_side_have_their_own_calls_and_their_own_end() {
     for jdk in jdks::main_two() {
@@ -161,7 +162,7 @@ fn recordings_side_by_side_have_their_own_calls_and_their_own_end() {
     }
 }
 
-/// What one counts is nothing to another, also when its command is killed and the next takes its place.
+/// Counts of one recording do not affect another, also when its command is killed and the next takes its slot.
 #[test]
 fn counts_and_limits_of_a_recording_are_its_own() {
     let jdk = jdks::newest();
@@ -244,7 +245,7 @@ fn there_are_only_so_many_recordings_at_once_and_the_commands_are_named() {
     assert_eq!(servant.end().code, Some(0));
 }
 
-/// Of what can be done once at a time, whoever comes second is told who is there.
+/// For exclusive operations, the second command names the first.
 #[test]
 fn command_that_is_in_the_way_is_named() {
     let folder = scratch();
@@ -289,7 +290,7 @@ fn session_without_a_method_leaves_no_event_file() {
     servant.end();
 }
 
-/// Ctrl-C as soon as the command takes signals, which is before it loads the agent.
+/// Ctrl-C as soon as the command handles signals, which is before it loads the agent.
 #[test]
 fn interrupt_while_the_agent_comes_leaves_none_behind() {
     let jdk = jdks::newest();
@@ -316,7 +317,7 @@ fn interrupt_while_the_agent_comes_leaves_none_behind() {
     servant.end();
 }
 
-/// The JVM reads the request of somebody who sends none, so it answers nobody else.
+/// The JVM waits for the request of a silent client, so it answers no other.
 #[test]
 fn second_interrupt_ends_a_command_that_the_jvm_does_not_answer() {
     let servant = Servant::start(&jdks::newest(), &LATE);

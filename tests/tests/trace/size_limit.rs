@@ -1,4 +1,4 @@
-//! Event files that are not to become longer than asked for: `--max-size` and `--when-full`.
+//! Event files with a limit of length: `--max-size` and `--when-full`.
 
 use super::spans::classes;
 use e2e_tests::java::{Java, Run};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const CALLS: u64 = 1_500_000;
 const LIMIT: u64 = 8 << 20;
 
-/// `classhook trace` of that many calls of `Spans.step`.
+/// Runs `classhook trace` with that many calls of `Spans.step`.
 fn traced(jdk: &Jdk, output: &Path, more: &[&str]) -> Run {
     let (output, java) = (text(output), text(&jdk.tool("java")));
     Java::program(workspace::classhook())
@@ -30,7 +30,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The one event file in a folder, in which no other is left besides.
+/// Returns the only event file in a folder, which has no other file.
 fn event_file(folder: &Path) -> PathBuf {
     let files = javac::files_with_extension(folder, "events");
     let left = javac::files_with_extension(folder, "new");
@@ -38,7 +38,7 @@ fn event_file(folder: &Path) -> PathBuf {
     files[0].clone()
 }
 
-/// What is in the file and what the command said; the number of calls that were left out.
+/// Returns the trace, and the number of dropped calls, on which file and command agree.
 fn checked(run: &Run, folder: &Path, side: &str) -> (Trace, u64) {
     let path = event_file(folder);
     let length = std::fs::metadata(&path).expect("the file").len();
@@ -77,7 +77,7 @@ fn oldest_calls_are_dropped_told_and_streamed_once() {
         let lines = std::fs::read_to_string(&lines).expect("the lines");
         let lines = lines.lines().filter(|line| line.starts_with("{\"c\":["));
         let lines = lines.count() as u64;
-        // Whoever is not given enough time to read every call says so.
+        // A command that cannot read every call in time says so.
         match run.status.code() {
             Some(0) => assert_eq!(lines, CALLS, "{jdk}"),
             _ => {
@@ -116,7 +116,7 @@ fn jvm_killed_while_its_file_is_made_shorter_leaves_a_whole_one() {
             .arguments(&["flood", "2000000000"])
             .spawn();
         let is_compacting = || !javac::files_with_extension(folder.path(), "new").is_empty();
-        // A JVM that stands still cannot end what it is at, so it is killed in the middle of it.
+        // A stopped JVM cannot finish its work, so it is killed in the middle of it.
         await_that("a JVM that makes its file shorter", || {
             assert!(child.try_wait().expect("its state").is_none());
             is_compacting() && {

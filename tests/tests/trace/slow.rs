@@ -1,4 +1,5 @@
-//! The trees of slow calls: `trace --slow` and `report --slow`, of a program whose slow calls wait in each way there is
+//! The trees of slow calls, `trace --slow` and `report --slow`. The slow calls of the program wait in every possible
+//! way
 //! (`tests/java/slow`).
 
 use crate::support::command::{LATE, assert_no_agent, classhook};
@@ -29,7 +30,7 @@ fn classes() -> &'static Path {
     classes
 }
 
-/// The program, which goes on until its standard input ends.
+/// The program, which runs until its standard input ends.
 struct Program {
     child: Child,
     input: Option<ChildStdin>,
@@ -61,7 +62,7 @@ impl Program {
     }
 }
 
-/// A test that fails leaves no program behind.
+/// Ends the process when a test fails.
 impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill(); // it may have ended
@@ -85,7 +86,7 @@ impl Trees {
         Self { child, output }
     }
 
-    /// The next tree.
+    /// Reads the next tree.
     #[track_caller]
     fn next(&mut self) -> String {
         let mut tree = String::new();
@@ -100,7 +101,7 @@ impl Trees {
         }
     }
 
-    /// Ends the trace; what else it printed.
+    /// Interrupts the trace, and returns the rest of its output.
     fn interrupt(mut self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
         let mut rest = String::new();
@@ -110,7 +111,7 @@ impl Trees {
     }
 }
 
-/// What the tree of a worker's call holds.
+/// Returns the parts that the tree of a worker's call lacks.
 fn lacks(tree: &str, worker: &str) -> Vec<String> {
     let wanted = [
         "Slow$Work.outer".to_owned(),
@@ -132,7 +133,7 @@ fn lacks(tree: &str, worker: &str) -> Vec<String> {
     lacks.collect()
 }
 
-/// Waits until both workers had a whole tree, one of which threw; all trees so far.
+/// Waits until both workers had a whole tree, one of them with an exception. Returns all trees so far.
 fn await_trees(trees: &mut Trees) -> Vec<String> {
     let mut all = Vec::new();
     let mut missing = BTreeSet::from(["one", "two"]);
@@ -159,8 +160,9 @@ fn await_trees(trees: &mut Trees) -> Vec<String> {
     all
 }
 
-/// The calls of a tree, without waits and the time that is left beside them: these may come too late for a tree that is shown
-/// while the trace goes on.
+/// Returns the calls of a tree, without waits and the remaining time. Waits may be too late for a tree that is shown
+/// while the
+/// trace runs.
 fn calls(tree: &str) -> Vec<String> {
     let lines = tree.lines().filter(|line| line.contains("Slow$Work."));
     let call = |line: &str| {
@@ -206,7 +208,7 @@ fn show_trees(jdk: &Jdk, threads: &str) {
     assert_eq!(live, reported, "on {jdk}");
 }
 
-/// The calls of a tree that had ended when the trace did.
+/// Returns the calls of a tree that had ended before the trace.
 fn calls_without_open(tree: &str) -> Vec<String> {
     match tree.contains("has not ended") {
         true => Vec::new(),
@@ -237,7 +239,7 @@ fn tree_of_a_slow_call_of_a_virtual_thread_has_its_waits() {
     }
 }
 
-/// Each has an environment of JVM TI, which gets the events of the waits.
+/// Each trace has a JVM TI environment, which receives the events of the waits.
 #[test]
 fn two_traces_at_once_have_whole_trees_each() {
     let folder = scratch();

@@ -1,4 +1,4 @@
-//! Methods recorded as spans, in real JVMs: what is recorded is what happened, and nothing else happens.
+//! Methods recorded as spans, in real JVMs: the recording equals the calls, and the program is undisturbed.
 
 use crate::support::agent::noise;
 use attach::Attachment;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The classes of `tests/java/spans`; the one with virtual threads only where there is a JDK 21.
+/// Compiles the classes of `tests/java/spans`. The one with virtual threads needs a JDK 21.
 pub(super) fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
@@ -35,7 +35,7 @@ pub(super) fn classes() -> &'static Path {
     classes
 }
 
-/// A configuration file that traces these methods.
+/// Writes a configuration that traces these methods.
 fn configuration(folder: &Path, mode: &str, methods: &[&str]) -> PathBuf {
     let file = folder.join("trace.toml");
     let capture = match mode {
@@ -84,12 +84,12 @@ fn trace(folder: &Path) -> Option<Trace> {
     Trace::read(files.first()?).ok()
 }
 
-/// Name of the method of a call.
+/// Returns the method's name of a call.
 fn method<'t>(trace: &'t Trace, call: &Call) -> &'t str {
     &trace.spans[&call.span].method
 }
 
-/// `>name` and `<name` (`!name` if by an exception) of one thread, in order.
+/// Returns `>name` and `<name` (`!name` for an exception) of one thread, in order.
 fn story(trace: &Trace, thread: u64) -> Vec<String> {
     let events = trace.events(thread);
     let line = |event: &probes::events::Event<'_>| {
@@ -110,7 +110,7 @@ fn thread(trace: &Trace, name: &str) -> u64 {
         .id
 }
 
-/// The code that records a call asks for the thread's id: as a span that method would call itself without end.
+/// The code that records a call reads the thread's id. As a span, that method would call itself without end.
 #[test]
 fn methods_that_record_calls_are_left_alone_and_the_rest_of_their_class_is_traced() {
     for jdk in jdks::full() {
@@ -263,7 +263,7 @@ fn sums_of_aggregates_are_exact() {
         };
         let (work, step) = (sums("work"), sums("step"));
         assert_eq!((work.count, step.count), (12, 1_200), "on {jdk}");
-        // Each thread's sums are rounded to nanoseconds on their own.
+        // Each thread's sums are rounded to nanoseconds separately.
         let rest = work.total.abs_diff(work.own + step.total);
         assert!(rest <= 3 * 12, "{rest} ns on {jdk}");
         assert_eq!(step.own, step.total);
@@ -283,7 +283,8 @@ fn stack_that_overflows_leaves_the_calls_around_it_whole() {
             "Spans.endless",
         ];
         let trace = record(jdk, "events", &all, "Spans", &["deep"]);
-        // Values of so many calls find no room, and for the end of the innermost ones there is no stack.
+        // Memory does not suffice for the values of all these calls, and the stack not for the ends of the innermost
+        // ones.
         assert_eq!((trace.lost.full, trace.lost.untracked), (0, 0), "on {jdk}");
         let mut found = story(&trace, thread(&trace, "deep"));
         let before = found.len();
@@ -405,13 +406,13 @@ fn jvm_that_was_attached_to_gets_its_spans_once_natives_are_found() {
     }
 }
 
-/// Waits until an event file holds so many calls.
+/// Waits until an event file has this number of calls.
 #[track_caller]
 fn await_calls(folder: &Path, count: usize) {
     await_trace(folder, |trace| trace.calls.len() >= count);
 }
 
-/// Waits until an event file holds what is wanted.
+/// Waits until an event file meets a condition.
 #[track_caller]
 fn await_trace(folder: &Path, wanted: impl Fn(&Trace) -> bool) {
     let what = format!("the calls in {}", folder.display());

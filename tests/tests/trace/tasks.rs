@@ -1,5 +1,5 @@
-//! Tasks that are followed to the calls that submitted them (`trace --follow`), of a program that submits them in each way
-//! there is (`tests/java/tasks`).
+//! Tasks linked to the calls that submitted them (`trace --follow`). The program submits them in every possible way
+//! (`tests/java/tasks`).
 
 use crate::support::command::{LATE, classhook};
 use crate::support::receiver::{Manner, Receiver};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// Every method, but for those around all.
+/// All methods, except for those around all others.
 const FOLLOWED: [&str; 12] = [
     "--follow",
     "--grant",
@@ -32,7 +32,7 @@ const FOLLOWED: [&str; 12] = [
     "--capture=arguments",
 ];
 
-/// How often `work` is called below each method.
+/// Number of calls of `work` below each method.
 const WORK: [(&str, usize); 10] = [
     ("pool", 5),
     ("nested", 1),
@@ -62,7 +62,7 @@ fn classes() -> &'static Path {
     classes
 }
 
-/// Every release from 8 on.
+/// Returns every release from 8 on.
 fn releases() -> Vec<Jdk> {
     let newer = jdks::all().iter().cloned();
     jdks::eight().into_iter().chain(newer).collect()
@@ -111,7 +111,7 @@ fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// A call by its thread and begin.
+/// A call's thread and begin.
 type Id = (u64, u64);
 
 /// A call: method, first argument, caller.
@@ -122,7 +122,7 @@ struct Called {
     caller: Option<Id>,
 }
 
-/// The calls of JSON lines in the order of time, each with the one that made it or submitted the task.
+/// Returns the calls of JSON lines in the order of time, each with its caller or the submitter of its task.
 fn calls(text: &str) -> BTreeMap<Id, Called> {
     let mut open: HashMap<u64, Vec<Id>> = HashMap::new();
     let mut calls = BTreeMap::new();
@@ -154,7 +154,7 @@ fn calls(text: &str) -> BTreeMap<Id, Called> {
     calls
 }
 
-/// The method of the outermost call to which a call leads.
+/// Returns the method of a call's outermost ancestor.
 fn root(calls: &BTreeMap<Id, Called>, call: &Called) -> String {
     let mut call = call;
     while let Some(caller) = call.caller.and_then(|caller| calls.get(&caller)) {
@@ -163,7 +163,8 @@ fn root(calls: &BTreeMap<Id, Called>, call: &Called) -> String {
     call.method.clone()
 }
 
-/// How often `work` was called below each outermost method; it is told by which it should be.
+/// Asserts the number of calls of `work` below each outermost method. An argument of the call names the expected
+/// method.
 #[track_caller]
 fn assert_work(jdk: &Jdk, found: impl Iterator<Item = (String, String)>) {
     let mut work: BTreeMap<String, usize> = BTreeMap::new();
@@ -208,7 +209,7 @@ fn each_call_of_a_task_belongs_to_the_call_that_submitted_it() {
     }
 }
 
-/// Stacks, arrows and tables of the same recording.
+/// Asserts stacks, arrows and tables of the same recording.
 #[track_caller]
 fn assert_other_outputs(jdk: &Jdk, output: &Path, folder: &Path, calls: &BTreeMap<Id, Called>) {
     let folded = report(output, "--folded", &folder.join("calls.folded"));
@@ -240,7 +241,7 @@ fn assert_other_outputs(jdk: &Jdk, output: &Path, folder: &Path, calls: &BTreeMa
     assert!(events.iter().all(|event| event["ph"] != "i"));
 }
 
-/// Prints what following costs: the number of steps.
+/// Prints the number of steps, which is the cost of `--follow`.
 fn tell_events(jdk: &Jdk, trace: &Trace) {
     assert!(trace.places.is_empty() && trace.moments.is_empty());
     let calls = trace.calls.len();
@@ -302,7 +303,7 @@ fn tree_of_a_slow_call_has_the_calls_of_its_tasks() {
     }
 }
 
-/// How many tasks a tree has: those with lines, and those that are too short for one.
+/// Returns the number of tasks in a tree: those with lines, and those that are too short for one.
 fn tasks_of(tree: &str) -> usize {
     let with_lines = tree.matches("after it was submitted]").count();
     let words: Vec<&str> = tree.split_whitespace().collect();
@@ -313,7 +314,7 @@ fn tasks_of(tree: &str) -> usize {
     with_lines + others.sum::<usize>()
 }
 
-/// While a trace goes on, lines say where each task was submitted.
+/// While a trace runs, its lines name the submission of each task.
 #[test]
 fn lines_that_come_meanwhile_name_the_submission_of_each_task() {
     let jdk = jdks::newest();
@@ -332,7 +333,7 @@ fn lines_that_come_meanwhile_name_the_submission_of_each_task() {
         .collect();
     let number = |value: &Value| value.as_u64().expect("a number");
     let tasks = lines.iter().filter(|line| line["event"] == "task");
-    // The call that is the last before the submission there is the one that submits, in these programs.
+    // In these programs the submitting call is the last one before the submission.
     let by: BTreeSet<&str> = tasks
         .filter_map(|line| {
             let (thread, nanos) = (
@@ -350,7 +351,7 @@ fn lines_that_come_meanwhile_name_the_submission_of_each_task() {
     }
 }
 
-/// Tasks that wait already when the trace begins have no caller; those that come then have theirs.
+/// Tasks that were queued before the trace have no caller; those submitted later have theirs.
 #[test]
 fn tasks_submitted_before_the_trace_stand_by_themselves() {
     for jdk in jdks::main_two() {

@@ -1,4 +1,4 @@
-//! `classhook top`: tables without a terminal, and the screen of a real one.
+//! `classhook top`: tables without a terminal, and the screen of a real terminal.
 
 use super::spans::classes;
 use crate::support::command::{assert_no_agent, classhook};
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// `classhook top` of a program that calls `Spans.step` 100 times in each of 3,500 milliseconds.
+/// Runs `classhook top` on a program that calls `Spans.step` 100 times in each of 3,500 milliseconds.
 fn steady(jdk: &Jdk, more: &[&str]) -> Run {
     let run = Java::program(workspace::classhook())
         .arguments(&["top", "--methods", "Spans.step", "--interval", "1s"])
@@ -27,7 +27,7 @@ fn steady(jdk: &Jdk, more: &[&str]) -> Run {
     run
 }
 
-/// The calls of each row that begins with this name.
+/// Returns the calls of each row whose name begins with this text.
 fn calls(run: &Run, name: &str) -> Vec<u64> {
     let rows = run
         .stdout
@@ -56,13 +56,13 @@ fn tables_without_a_terminal_add_up_to_what_the_program_did() {
     run.assert_exit(2).assert_stderr("error[H0636]");
 }
 
-/// A terminal of `tmux` with a server of its own.
+/// A `tmux` terminal with a server of its own.
 struct Terminal {
     socket: String,
 }
 
 impl Terminal {
-    /// Runs a line of the shell.
+    /// Starts a terminal with a shell command.
     fn start(name: &str, line: &str) -> Self {
         let terminal = Self {
             socket: format!("classhook-{name}-{}", std::process::id()),
@@ -88,7 +88,7 @@ impl Terminal {
         self.tmux(&[&["send-keys"], keys].concat());
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until the screen meets a condition.
     #[track_caller]
     fn wait_until(&self, is_wanted: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + PATIENCE;
@@ -107,7 +107,7 @@ impl Terminal {
         self.wait_until(|screen| screen.contains(text))
     }
 
-    /// The process that the shell started.
+    /// Returns the process that the shell started.
     fn child(&self) -> Pid {
         let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]);
         let shell = shell.trim();
@@ -126,7 +126,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Runs the command in the terminal, then says how it ended and whether the terminal is as before, and stays.
+/// Runs the command in the terminal, prints its exit status and the state of the terminal, and stays.
 fn line(command: &str) -> String {
     format!(
         "before=$(stty -g); {command}; code=$?; \

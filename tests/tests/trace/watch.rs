@@ -1,4 +1,4 @@
-//! `classhook watch`: single calls as they end, of a running JVM and of a command.
+//! `classhook watch`: single calls as they end, in a running JVM and in a command.
 
 use super::conditions::{beside, classes};
 use crate::support::command::{LATE, assert_no_agent, await_no_edits, begun, classhook};
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
 
-/// `Shop until`: makes ten calls again and again, that with the index 7 of 60 ms among them, until it is told to end.
+/// `Shop until`, which repeats ten calls until its input ends. The one with the index 7 takes 60 ms.
 struct Shop {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -38,13 +38,13 @@ impl Shop {
         Self { child, output, pid }
     }
 
-    /// `classhook watch` of it.
+    /// Runs `classhook watch` on it.
     fn watch(&self, output: &Path, words: &[&str]) -> Run {
         let output = output.to_string_lossy();
         classhook(&[&["watch", &self.pid, "-o", &output], words].concat())
     }
 
-    /// It went on all the time, and ends well.
+    /// Asserts that it still runs, and ends it.
     #[track_caller]
     fn end(mut self) {
         let mut input = self.child.stdin.take().expect("a pipe");
@@ -57,7 +57,7 @@ impl Shop {
     }
 }
 
-/// A test that fails leaves no program behind.
+/// Ends the process when a test fails.
 impl Drop for Shop {
     fn drop(&mut self) {
         let _ = self.child.kill(); // it may have ended
@@ -65,7 +65,7 @@ impl Drop for Shop {
     }
 }
 
-/// The number of the line of the program's source that has this text.
+/// Returns the number of the source line with this text.
 #[track_caller]
 fn line_of(text: &str) -> usize {
     let source = workspace::test_file("java/watch/Shop.java");
@@ -74,7 +74,7 @@ fn line_of(text: &str) -> usize {
     at.expect("such a line") + 1
 }
 
-/// The calls of a text, each with the lines below it.
+/// Returns the calls of an output, each with the lines below it.
 fn calls(text: &str) -> Vec<Vec<&str>> {
     let mut calls: Vec<Vec<&str>> = Vec::new();
     for line in text.lines() {
@@ -86,7 +86,7 @@ fn calls(text: &str) -> Vec<Vec<&str>> {
     calls
 }
 
-/// Thread, method and, if it threw, how it ended: a first line without what depends on the time.
+/// Returns thread, method and the kind of end from a first line, without its times.
 #[track_caller]
 fn head(line: &str) -> Vec<&str> {
     let parts: Vec<&str> = line.split("  ").collect();
@@ -135,7 +135,7 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
             ];
             assert_eq!(call[1..], expected, "{}", run.report());
         }
-        // Ten calls of the program lie between the two, and none of those that match was left out.
+        // Ten calls of the program are between the two, and all matching calls were shown.
         assert_eq!((sizes[0] % 10, sizes[1]), (8, sizes[0] + 10));
         assert_no_agent(&shop.pid);
         shop.end();
@@ -156,7 +156,7 @@ fn without_a_folder_nothing_is_left_where_the_jvm_runs() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// How many calls are shown is counted anew for each command, whatever an earlier one has seen, also one that was killed.
+/// The number of shown calls is counted anew for each command, regardless of earlier commands, also killed ones.
 #[test]
 fn the_same_watch_shows_its_calls_again_in_a_jvm_that_has_an_agent() {
     for jdk in jdks::main_two() {
@@ -193,7 +193,7 @@ fn the_same_watch_shows_its_calls_again_in_a_jvm_that_has_an_agent() {
     }
 }
 
-/// What a watch that is killed leaves goes with the next one.
+/// The next command removes the remains of a killed watch.
 fn killed_watch_leaves_nothing(shop: &Shop) {
     let mut child = Java::program(workspace::classhook())
         .arguments(&["watch", &shop.pid, "Shop$Store.find"])
@@ -211,7 +211,7 @@ fn killed_watch_leaves_nothing(shop: &Shop) {
     assert_eq!(folders(&child), 1);
     child.kill().expect("it runs");
     child.wait().expect("an end");
-    // The agent may still be leaving.
+    // The agent may still be detaching.
     await_that("the end of the folder", || {
         let is_left = folders(&child) == 0;
         if !is_left {
@@ -273,13 +273,13 @@ fn calls_of_a_running_jvm_are_objects_one_per_line() {
     }
 }
 
-/// `classhook watch` of 50 calls of a command.
+/// Runs `classhook watch` on 50 calls of a command.
 fn watched(jdk: &Jdk, folder: &Path, words: &[&str]) -> Run {
     let words = [&["watch", "Shop$Store.find"], words].concat();
     beside(&words, jdk, folder, "50")
 }
 
-/// What the command itself printed is taken out.
+/// Removes the program's own output.
 #[track_caller]
 fn without_the_program(run: &Run) -> String {
     let lines = run.stdout.split_inclusive('\n');
@@ -346,7 +346,7 @@ fn command_goes_on_when_as_many_calls_are_shown_as_wanted() {
     }
 }
 
-/// The command goes on as it was before.
+/// The program continues as before.
 #[test]
 fn probes_are_taken_out_of_a_command_when_as_many_calls_are_shown_as_wanted() {
     for jdk in jdks::main_two() {
@@ -382,7 +382,7 @@ fn probes_are_taken_out_of_a_command_when_as_many_calls_are_shown_as_wanted() {
     }
 }
 
-/// Elements of the JDK's lists are read from their fields, constants of enums are shown by their names.
+/// Elements of the JDK's lists are read from their fields, and constants of enums are shown by their names.
 #[test]
 fn lists_and_enums_are_opened_without_a_call_of_their_methods() {
     for jdk in jdks::main_two() {

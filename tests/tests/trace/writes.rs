@@ -1,4 +1,4 @@
-//! `classhook watch --field`: who writes a field, with its value before and after.
+//! `classhook watch --field`: the writes of a field, with its value before and after.
 
 use super::lines::{Rounds, classes, line_of, moments, watch};
 use crate::support::command::{assert_no_agent, classhook};
@@ -7,7 +7,7 @@ use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch};
 use serde_json::{Value, json};
 
-/// The writes of a round, each as place, old and new value.
+/// Returns the writes of a round, each as place, old and new value.
 fn of_a_round(jdk: &Jdk, field: &str) -> Vec<[String; 3]> {
     let words = ["--field", field, "--show", "old, new"];
     let run = watch(jdk, classes(), "Writes", &words);
@@ -31,7 +31,9 @@ fn texts(writes: &[[String; 3]]) -> Vec<[&str; 3]> {
         .collect()
 }
 
-/// By the class itself, by the names of subclasses, by nested classes, strangers and lambdas; no other field of the name.
+/// Writes by the class itself, by the names of subclasses, by nested and other classes and lambdas. Other fields with
+/// the name
+/// are not shown.
 #[test]
 fn every_writer_of_a_field_is_shown_with_old_and_new_value() {
     for jdk in jdks::all() {
@@ -88,7 +90,7 @@ fn static_and_primitive_fields_are_watched_as_well() {
             [["old = 0.0", "new = 2.5"]],
             "{jdk}"
         );
-        // The field that hides another is one of its own class.
+        // A hiding field belongs to its own class.
         let writes = of_a_round(&jdk, "Writes$Hiding.status");
         assert_eq!(
             texts(&writes)
@@ -101,7 +103,7 @@ fn static_and_primitive_fields_are_watched_as_well() {
     }
 }
 
-/// A write to `null` throws the exception that it threw, with the same message.
+/// A write to `null` throws the same exception as before, with the same message.
 #[test]
 fn program_computes_and_throws_the_same() {
     for jdk in jdks::all() {
@@ -116,13 +118,13 @@ fn program_computes_and_throws_the_same() {
         let words = ["--field", "Writes$*.*", "--limit", "1000"];
         let run = watch(jdk, classes(), "Writes", &words);
         run.assert_success();
-        // What is shown comes in between.
+        // Lines of the watch are in between.
         let is_there = run.stdout.lines().any(|line| line == expected);
         assert!(is_there, "{expected}: {}", run.report());
     }
 }
 
-/// A field that is written before `super()` has no object yet that anything can be read from.
+/// A field that is written before `super()` belongs to an object that cannot be read yet.
 #[test]
 fn write_before_the_object_is_initialized_is_shown_without_values() {
     for jdk in jdks::main_two() {
@@ -136,7 +138,7 @@ fn write_before_the_object_is_initialized_is_shown_without_values() {
         );
         assert_eq!(write[1..], ["old = ?", "new = ?"]);
     }
-    // Since JDK 25 constructors may do so themselves.
+    // From JDK 25 on, constructors may do so themselves.
     let jdk = jdks::newest();
     let folder = scratch();
     let source = folder.path().join("Early.java");
@@ -157,7 +159,7 @@ fn write_before_the_object_is_initialized_is_shown_without_values() {
     );
 }
 
-/// Only classes whose instructions name such a field are given to the JVM to be changed.
+/// Only classes with instructions that name such a field are retransformed.
 #[test]
 fn classes_without_such_a_field_are_not_retransformed() {
     for jdk in jdks::main_two() {
