@@ -28,7 +28,7 @@ impl Details {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClassLoader {
-    /// Its class, with dots; `boot` for the bootstrap loader, which has none.
+    /// Its class, with dots; `boot` for the bootstrap loader, which is no object.
     pub class: String,
     /// Its identity hash code, in hexadecimal; empty for the bootstrap loader.
     pub hash: String,

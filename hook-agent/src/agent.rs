@@ -3,7 +3,7 @@
 //! | part | holds |
 //! |---|---|
 //! | `plugins` | the plugin set in force |
-//! | `instrumented` | the classes that hold edits, and the plugins of these edits |
+//! | `instrumented` | the classes that hold edits, each with the plugins of its edits |
 //! | `unprepared` | classes that cannot be retransformed yet |
 //! | `reconstituted` | class files of classes for which the JVM passes other bytes to the hook |
 //! | `patches` | hot patches in force |
@@ -100,7 +100,7 @@ pub(crate) struct Agent {
     pub helpers: HelperClasses,
     /// The code sources of classes.
     pub code_sources: CodeSources,
-    /// The loaded classes, if the selectors selected none; set at the end of the JVM.
+    /// The loaded classes, if the selectors selected no class; set at the end of the JVM.
     pub unselected: OnceLock<Unselected>,
     /// HotSpot's length limit for methods that it compiles.
     pub huge_methods: HugeMethods,
@@ -142,7 +142,7 @@ pub(crate) struct Agent {
     seen: AtomicU64,
     /// Instrumentations of classes that held edits before; each such class counts once.
     again: AtomicU64,
-    /// Those of them that changed the class again.
+    /// Instrumentations among these that changed the class again.
     changed_again: AtomicU64,
 }
 
@@ -276,7 +276,7 @@ impl Agent {
             .fetch_add(is_changed.into(), Ordering::Relaxed);
     }
 
-    /// The number of repeated instrumentations, and of those that changed the class again.
+    /// The number of repeated instrumentations, and the number that changed the class again.
     pub fn again(&self) -> (u64, u64) {
         let counts = [&self.again, &self.changed_again];
         let [again, changed] = counts.map(|count| count.load(Ordering::Relaxed));

@@ -10,7 +10,7 @@ use std::time::Duration;
 const SIZE: RangeInclusive<usize> = 64..=2048;
 /// The first batch, in classes.
 const FIRST: usize = 128;
-/// Target time of one batch in seconds; the pause of the program is a part of it.
+/// Target time of one batch in seconds; it includes the pause of the program.
 const TIME: f64 = 0.1;
 /// Target time as a multiple of the fixed cost, if that is longer.
 const COST_TIMES: f64 = 6.0;

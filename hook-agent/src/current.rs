@@ -10,7 +10,7 @@ pub(crate) fn get() -> Option<&'static Agent> {
     CURRENT.get()
 }
 
-/// Installs the agent if none is installed. Otherwise it returns the agent as the error.
+/// Installs the agent if no other is installed. Otherwise it returns the agent as the error.
 pub(crate) fn install(agent: Box<Agent>) -> Result<&'static Agent, Box<Agent>> {
     CURRENT.install(agent)
 }

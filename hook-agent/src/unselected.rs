@@ -1,4 +1,4 @@
-//! The loaded classes of a JVM in which the user's selectors selected none: most likely one of them is wrong.
+//! The loaded classes of a JVM in which the user's selectors selected no class: most likely a selector is wrong.
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Largest number of class names.
 const MOST: usize = 5_000;
 
-/// Notes the classes of the application for the end of the snapshot, if there are selectors and they selected none.
+/// Notes the classes of the application for the end of the snapshot, if there are selectors and they selected no class.
 pub(crate) fn note(agent: &Agent, jvm: Jvm<'_>) {
     let is_asked = agent.plugins.current().is_some_and(|set| {
         let mut plugins = set.config.plugins.iter();

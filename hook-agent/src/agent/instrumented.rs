@@ -1,4 +1,4 @@
-//! The classes that hold edits, with the plugins of these edits, and the classes that are counted.
+//! The classes that hold edits, with the edits' plugins, and the classes that are counted.
 //!
 //! A class is identified by its name and its loader: when the hook receives a class that is being loaded, it has no
 //! other identity yet.

@@ -154,7 +154,7 @@ impl Loaders {
         chain
     }
 
-    /// The loader's id, assigned now if it has none. Returns `None` if the JVM is out of memory.
+    /// The loader's id, assigned at the first call. Returns `None` if the JVM is out of memory.
     pub fn identify(
         &self,
         jvmti: Jvmti,
@@ -199,7 +199,7 @@ impl Loaders {
         self.identified().find(hash, local, loader)
     }
 
-    /// Checks whether so many loaders have an id that it is worth removing those that have been collected.
+    /// Checks whether enough loaders have an id, so that it is worth removing those that have been collected.
     pub fn are_many(&self) -> bool {
         let identified = self.identified();
         identified.count > FEW.max(identified.after_sweep * 2)

@@ -774,7 +774,7 @@ impl Collections {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Start and end of the collections after the first `read` ones, and the number of those that were overwritten.
+    /// Start and end of the collections after the first `read` ones, and the number of overwritten ones.
     pub fn since(&self, read: usize) -> (Vec<(u64, u64)>, usize) {
         let ended = self.ended();
         let first = read.max(ended.saturating_sub(COLLECTIONS));

@@ -125,7 +125,7 @@ impl ThreadSignal {
         }
     }
 
-    /// Tells waiting threads whether arrays can be defined.
+    /// Sets whether arrays can be defined.
     pub fn arrays_come(&self, come: bool) {
         self.state().hopeless = !come;
         self.changed.notify_all();

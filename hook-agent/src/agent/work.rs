@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// The progress of the change; `None` if there is none.
+    /// The progress of the change; `None` without a change.
     pub fn progress(&self) -> Option<Progress> {
         self.state().as_ref().map(|state| state.progress)
     }

@@ -56,7 +56,7 @@ pub(super) fn leaving() -> Refusal {
 ///
 /// # Errors
 ///
-/// If it has none.
+/// If the agent has no such plugin.
 pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
     let set = current(agent)?;
     let plugins = set.config.plugins.iter();

@@ -82,7 +82,7 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
-    /// The value at the end of these steps from an object. Returns `None` if a step is null or missing.
+    /// The value at the end of the path `steps` from an object. Returns `None` if a step is null or missing.
     fn captured_at<'t>(
         &self,
         local: Local<'_>,
@@ -91,8 +91,8 @@ pub(crate) trait Handlers: Sync {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>>;
 
-    /// The object at the end of these steps with its contents. `limits` are the depth, and the largest number of bytes
-    /// of a string.
+    /// The object at the end of the path `steps` with its contents. `limits` are the depth, and the largest number of
+    /// bytes of a string.
     fn opened<'t>(
         &self,
         local: Local<'_>,

@@ -25,7 +25,7 @@ pub(crate) struct CountArray(Global<JClass<'static>>);
 pub(crate) struct BuiltinLoaders {
     /// `ClassLoader.getSystemClassLoader()`.
     pub system: GlobalRef,
-    /// `ClassLoader.getPlatformClassLoader()`; in JDK 8, which has none, the extension class loader.
+    /// `ClassLoader.getPlatformClassLoader()`; in JDK 8, which lacks that method, the extension class loader.
     pub platform: GlobalRef,
 }
 

@@ -391,8 +391,8 @@ fn keep_opened(caller: Caller<'_>, value: jobject, spec: CaptureSpec, span: u32,
     });
 }
 
-/// Captures the value at the end of these steps from an object. If the spec opens objects, an object is captured with
-/// its contents.
+/// Captures the value at the end of the path `steps` from an object. If the spec opens objects, an object is captured
+/// with its contents.
 fn open(
     caller: Caller<'_>,
     (value, steps): (Option<&LocalRef<'_>>, &[Step]),
@@ -417,7 +417,7 @@ fn open(
     }
 }
 
-/// The value at the end of these steps from an object.
+/// The value at the end of the path `steps` from an object.
 fn seen_at<'t>(
     caller: Caller<'_>,
     value: Option<&LocalRef<'_>>,

@@ -41,8 +41,8 @@ impl Around<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Writes the object at the end of these steps with its contents, down to `levels` nested objects and as far as
-    /// there is room. Returns `None` for a value without contents, and if there is no room at all.
+    /// Writes the object at the end of the path `steps` with its contents, down to `levels` nested objects and as far
+    /// as there is room. Returns `None` for a value without contents, and if there is no room at all.
     pub fn open<'b>(
         self,
         object: &LocalRef<'_>,
@@ -139,7 +139,7 @@ impl<'a> Opener<'a, '_> {
         is_written
     }
 
-    /// Writes the fields of an object, and returns the number of those left out.
+    /// Writes the fields of an object, and returns the number of fields left out.
     fn fields(&mut self, levels: u8, around: &Around<'_>) -> u64 {
         let reader = self.reader;
         let Some(fields) = reader.fields(around.object) else {

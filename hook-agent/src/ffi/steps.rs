@@ -21,7 +21,7 @@ pub(super) enum Dead {
 }
 
 impl<'a> Reader<'a> {
-    /// The value at the end of these steps from an object. Returns `None` if a step is null or beyond an end.
+    /// The value at the end of the path `steps` from an object. Returns `None` if a step is null or beyond an end.
     pub fn read_at<'t>(
         self,
         object: &LocalRef<'_>,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         Seen::NoField(class, number(name), number(&names.join(",")))
     }
 
-    /// The value at the end of these steps. Returns `Ok(None)` without steps: the value is the object itself.
+    /// The value at the end of the path `steps`. Returns `Ok(None)` without steps: the value is the object itself.
     ///
     /// # Errors
     ///

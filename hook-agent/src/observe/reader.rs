@@ -156,7 +156,7 @@ impl Reader {
         })
     }
 
-    /// Adds a wait for a lock, or the part of it in which one thread held the lock.
+    /// Adds a wait for a lock, or its part in which one thread held the lock.
     fn parked(
         &mut self,
         origin: Origin,

@@ -389,8 +389,8 @@ impl<'a> Change<'a> {
         })
     }
 
-    /// Puts a stack in force and retransforms the classes that are not refused: all or none. Returns false for none;
-    /// the classes that cause it are refused then.
+    /// Puts a stack in force and retransforms the classes that are not refused: all or nothing. Returns false for
+    /// nothing; the classes that cause it are refused then.
     fn put_in_force(self, stack: Stack, targets: &mut [Target]) -> bool {
         let patches = &self.agent.patches;
         let held = self.held(targets);

@@ -44,7 +44,7 @@ pub(super) fn fill_in(
     }
 }
 
-/// The loaders to search, without duplicates. The application's loader is first, and stands for the built-in loaders.
+/// The loaders to search, without duplicates. The application's loader is first, and represents the built-in loaders.
 fn loaders<'a>(
     agent: &Agent,
     jvm: Jvm<'a>,

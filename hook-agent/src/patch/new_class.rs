@@ -27,7 +27,7 @@ pub(super) struct NewClass {
 ///
 /// # Errors
 ///
-/// If there is none, if one cannot be read, or if a class occurs twice.
+/// If the request has no class file, if one cannot be read, or if a class occurs twice.
 pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
     let mut new: Vec<NewClass> = Vec::with_capacity(request.classes.len());
     for (ClassBytes(bytes), number) in request.classes.iter().zip(1..) {

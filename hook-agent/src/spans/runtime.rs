@@ -136,7 +136,7 @@ pub(crate) fn captured_at<'t>(
     reader(jvmti, local)?.read_at(object, steps, text)
 }
 
-/// The object at the end of these steps with its contents, with at most `limit` bytes of a string.
+/// The object at the end of the path `steps` with its contents, with at most `limit` bytes of a string.
 pub(crate) fn opened<'t>(
     jvmti: Jvmti,
     local: Local<'_>,
