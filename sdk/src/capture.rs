@@ -1,9 +1,9 @@
-//! What a span records.
+//! The values that a span records.
 
-/// What a span records besides thread and times.
+/// The values that a span records, apart from thread and times.
 ///
-/// Values are never called: numbers, strings and boxes are kept as text, arrays
-/// as type and length, other objects as class and identity.
+/// No method of a value is called. Numbers, strings and boxes are recorded as text, arrays as type
+/// and length, other objects as class and identity.
 ///
 /// ```
 /// # use classhook_sdk::Capture;
@@ -13,58 +13,59 @@
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capture {
-    /// Every argument is kept.
+    /// Records every argument.
     pub all_arguments: bool,
-    /// Positions of arguments to keep.
+    /// The positions of the arguments to record.
     pub arguments: Vec<u8>,
-    /// The value returned is kept.
+    /// Records the returned value.
     pub returned: bool,
-    /// The class of what is thrown is kept.
+    /// Records the class of an exception.
     pub thrown: bool,
-    /// Longest text kept of one value, in bytes; none for 80.
+    /// Maximum length of a value's text, in bytes; `None` means 80.
     pub limit: Option<u32>,
-    /// Calls are only summed up.
+    /// Records only sums over all calls.
     pub summed_up: bool,
 }
 
 impl Capture {
-    /// The argument at `index` too; `this` is not counted.
+    /// Also records the argument at `index`; `this` is not counted.
     #[must_use]
     pub fn argument(mut self, index: u8) -> Self {
         self.arguments.push(index);
         self
     }
 
-    /// Every argument.
+    /// Records every argument.
     #[must_use]
     pub fn arguments(mut self) -> Self {
         self.all_arguments = true;
         self
     }
 
-    /// The value returned, if the method returns one.
+    /// Records the returned value, if any.
     #[must_use]
     pub fn returned(mut self) -> Self {
         self.returned = true;
         self
     }
 
-    /// The class of the exception that leaves the method.
+    /// Records the class of the exception that ends the call.
     #[must_use]
     pub fn thrown(mut self) -> Self {
         self.thrown = true;
         self
     }
 
-    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set; more than 1,024 are 1,024.
+    /// Sets the maximum length of a value's text, in bytes of UTF-8. The default is 80, the upper
+    /// limit 1,024.
     #[must_use]
     pub fn limit(mut self, bytes: u32) -> Self {
         self.limit = Some(bytes);
         self
     }
 
-    /// No events and no values: only how many calls there were, how long they
-    /// took, and how many ended by an exception.
+    /// Records no single calls and no values, but only the number of calls, their duration, and the
+    /// number of exceptions.
     #[must_use]
     pub fn sum_up(mut self) -> Self {
         self.summed_up = true;

@@ -1,7 +1,7 @@
-//! What a plugin can ask about the class being loaded.
+//! The view of the class that is being loaded.
 //!
-//! Every accessor is one question to the host, answered with a whole list:
-//! ask once and keep the answer.
+//! Each accessor is one call of the host, which returns a whole list. Call it once and keep the
+//! result.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -20,13 +20,13 @@ use crate::wit::{
     InnerClass, Instruction, Jump, Line, MemberRef, MethodSummary, Parameter, Place, Site,
 };
 
-/// The class being loaded.
+/// The class that is being loaded.
 pub struct Class<'a> {
     source: &'a dyn ClassSource,
 }
 
 impl<'a> Class<'a> {
-    /// A view over `source`.
+    /// Creates a view of `source`.
     #[must_use]
     pub fn new(source: &'a dyn ClassSource) -> Self {
         Self { source }
@@ -38,13 +38,13 @@ impl<'a> Class<'a> {
         self.source.name()
     }
 
-    /// The name with dots, as people read it: `java.util.List`, `java.util.Map$Entry`.
+    /// The name with dots, as in Java: `java.util.List`, `java.util.Map$Entry`.
     #[must_use]
     pub fn dotted_name(&self) -> String {
         self.name().replace('/', ".")
     }
 
-    /// Internal name of the direct superclass; none for `java/lang/Object` and modules.
+    /// Internal name of the direct superclass; `None` for `java/lang/Object` and modules.
     #[must_use]
     pub fn super_name(&self) -> Option<String> {
         self.source.super_name()
@@ -56,7 +56,7 @@ impl<'a> Class<'a> {
         self.source.interfaces()
     }
 
-    /// JVMS table 4.1-B.
+    /// The access flags (JVMS table 4.1-B).
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.source.access_flags()
@@ -80,13 +80,13 @@ impl<'a> Class<'a> {
         self.source.loader()
     }
 
-    /// CRC-64 of the bytes of the first load (JaCoCo's class id), where they are known.
+    /// CRC-64 of the bytes of the first load (JaCoCo's class id), if known.
     #[must_use]
     pub fn fingerprint(&self) -> Option<u64> {
         self.source.fingerprint()
     }
 
-    /// True when the class is already loaded, so its shape must not change.
+    /// `true` if the class is already loaded, so that its shape must not change.
     #[must_use]
     pub fn is_retransforming(&self) -> bool {
         self.source.retransforming()
@@ -104,27 +104,29 @@ impl<'a> Class<'a> {
         self.source.fields()
     }
 
-    /// Contents of the class's first attribute of this name (JVMS 4.7), such as `InnerClasses` or `Record`; what indices
-    /// in it name says [`Class::pool_text`].
+    /// Contents of the first class attribute with this name (JVMS 4.7), such as `InnerClasses` or
+    /// `Record`. [`Class::pool_text`] resolves constant pool indices in it.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<Vec<u8>> {
         self.source.attribute(name)
     }
 
-    /// The class file (capability `raw`): what [`crate::Plan::replace_class`] is made of.
+    /// The class file (capability `raw`), as the basis for [`crate::Plan::replace_class`].
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         raw::bytes(self.source)
     }
 
-    /// The text that a constant pool entry holds (JVMS 4.4.7) or, of a class, names.
+    /// The text of a `CONSTANT_Utf8` entry of the constant pool (JVMS 4.4.7), or the name in a
+    /// class entry.
     #[must_use]
     pub fn pool_text(&self, pool_index: u16) -> Option<String> {
         self.source.pool_text(pool_index)
     }
 
-    /// The annotations in the class of these interfaces, by field descriptors, with their values and what they are of; of
-    /// all interfaces if none is named. Those of types (JVMS 4.7.20) are not among them.
+    /// The annotations of these interfaces in the class, with their values and targets. Interfaces
+    /// are given as field descriptors; an empty list means all. Type annotations (JVMS 4.7.20) are
+    /// not included.
     #[must_use]
     pub fn annotations_of(&self, kinds: &[&str]) -> Vec<Found> {
         declared::annotations(self.source, kinds)
@@ -136,13 +138,13 @@ impl<'a> Class<'a> {
         declared::inner_classes(self.source)
     }
 
-    /// Where a local or anonymous class stands (JVMS 4.7.7).
+    /// The class and method that enclose a local or anonymous class (JVMS 4.7.7).
     #[must_use]
     pub fn enclosing_method(&self) -> Option<Enclosing> {
         declared::enclosing_method(self.source)
     }
 
-    /// The components of a record (JVMS 4.7.30); none if it is no record.
+    /// The components of a record (JVMS 4.7.30); `None` if the class is no record.
     #[must_use]
     pub fn components(&self) -> Option<Vec<Component>> {
         declared::components(self.source)
@@ -154,77 +156,80 @@ impl<'a> Class<'a> {
         declared::listed_classes(self.source, "PermittedSubclasses", None)
     }
 
-    /// The host of the nest that the class belongs to (JVMS 4.7.28); none if it is the host itself.
+    /// The nest host of the class (JVMS 4.7.28); `None` if the class is the host itself.
     #[must_use]
     pub fn nest_host(&self) -> Option<String> {
         let host = declared::listed_classes(self.source, "NestHost", None);
         host.into_iter().next()
     }
 
-    /// The other classes of the nest whose host the class is (JVMS 4.7.29).
+    /// The other classes of the nest, if the class is its host (JVMS 4.7.29).
     #[must_use]
     pub fn nest_members(&self) -> Vec<String> {
         declared::listed_classes(self.source, "NestMembers", None)
     }
 
-    /// The calls, but for `invokedynamic`, of the methods that a pattern names, such as `java.sql.Statement.execute*`, in
-    /// all methods of the class. [`wit::Found::before`] and [`wit::Found::instruction`] make places of what is found.
+    /// Finds the calls of methods whose names match a pattern, such as
+    /// `java.sql.Statement.execute*`, in all methods of the class. Calls by `invokedynamic` are not
+    /// included. [`wit::Found::before`] and [`wit::Found::instruction`] convert the results to
+    /// places.
     ///
     /// # Errors
-    /// For a pattern that makes no sense, and when a code array cannot be decoded.
+    /// If the pattern is invalid, or a code array cannot be decoded.
     pub fn calls(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "call", None, pattern)
     }
 
-    /// The accesses to the fields that a pattern names, such as `com.acme.Account.*`.
+    /// Finds the accesses to fields whose names match a pattern, such as `com.acme.Account.*`.
     ///
     /// # Errors
-    /// As [`Class::calls`].
+    /// Those of [`Class::calls`].
     pub fn field_accesses(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "field", None, pattern)
     }
 
-    /// `monitorenter` and `monitorexit` in all methods of the class.
+    /// Finds `monitorenter` and `monitorexit` in all methods of the class.
     ///
     /// # Errors
-    /// When a code array cannot be decoded.
+    /// If a code array cannot be decoded.
     pub fn monitors(&self) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "monitor", None, "**")
     }
 
-    /// `athrow` in all methods of the class.
+    /// Finds `athrow` in all methods of the class.
     ///
     /// # Errors
-    /// As [`Class::monitors`].
+    /// Those of [`Class::monitors`].
     pub fn throws(&self) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "throw", None, "**")
     }
 
-    /// Where the exceptions are handled whose types a pattern matches, such as `java.lang.*Exception`: the first
-    /// instruction of each handler, once for each type that it catches, which is the owner of the target. That of a handler
-    /// of everything, such as `finally`, is empty, and `**` finds it.
+    /// Finds the handlers of exceptions whose types match a pattern, such as
+    /// `java.lang.*Exception`. The result is the first instruction of each handler, once for each
+    /// type that it catches; the type is the owner of the target. A handler of every type, such as
+    /// `finally`, has an empty owner, and only `**` finds it.
     ///
     /// # Errors
-    /// As [`Class::calls`].
+    /// Those of [`Class::calls`].
     pub fn catches(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "catch", None, pattern)
     }
 
-    /// What makes objects and arrays of the types that a pattern over internal names and descriptors of array types
-    /// matches; the type is the owner of the target.
+    /// Finds the instructions that create objects and arrays whose types match a pattern over
+    /// internal names and descriptors of array types. The type is the owner of the target.
     ///
     /// # Errors
-    /// As [`Class::calls`].
+    /// Those of [`Class::calls`].
     pub fn allocations(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
         queries::find(self.source, "allocation", None, pattern)
     }
 
-    /// What pushes string constants whose text a pattern matches, such as `select *`, and what makes strings by
-    /// concatenation of parts of which one is such a constant (its opcode is `invokedynamic`); the text is the name of the
-    /// target.
+    /// Finds string constants whose text matches a pattern, such as `select *`. Includes string
+    /// concatenations with such a constant, whose opcode is `invokedynamic`. The text is the name
+    /// of the target.
     ///
     /// # Errors
-    /// As [`Class::calls`].
+    /// Those of [`Class::calls`].
     pub fn strings(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
         let mut found = queries::find(self.source, "string", None, pattern)?;
         found.extend(queries::find(self.source, "recipe", None, pattern)?);
@@ -232,10 +237,11 @@ impl<'a> Class<'a> {
         Ok(found)
     }
 
-    /// The `invokedynamic`s whose bootstrap method a pattern names, such as `java.lang.invoke.LambdaMetafactory.*`.
+    /// Finds `invokedynamic` instructions whose bootstrap method matches a pattern, such as
+    /// `java.lang.invoke.LambdaMetafactory.*`.
     ///
     /// # Errors
-    /// As [`Class::calls`].
+    /// Those of [`Class::calls`].
     pub fn dynamic_calls(&self, pattern: &str) -> Result<Vec<DynamicFound>, Failure> {
         queries::dynamic_calls(self.source, None, pattern)
     }
@@ -250,7 +256,7 @@ impl<'a> Class<'a> {
         })
     }
 
-    /// The methods that have code, without names: cheaper than [`Class::methods`].
+    /// The methods with code, without names; cheaper than [`Class::methods`].
     pub fn methods_with_code(&self) -> impl Iterator<Item = MethodView<'a>> + use<'a> {
         let source = self.source;
         source
@@ -266,10 +272,11 @@ impl<'a> Class<'a> {
             })
     }
 
-    /// Shows the code of all methods that have some to `visit`, for few questions, however many methods there are.
+    /// Passes the code of each method with code to `visit`. Needs few calls of the host, whatever
+    /// the number of methods.
     ///
     /// # Errors
-    /// When a code array cannot be decoded, and what `visit` gives.
+    /// If a code array cannot be decoded, and those of `visit`.
     pub fn each_code(
         &self,
         mut visit: impl FnMut(&CodeView<'_>) -> error::Result,
@@ -286,11 +293,11 @@ impl<'a> Class<'a> {
         Ok(())
     }
 
-    /// Shows the code of all methods that have some to `visit` as the class file has it: for plugins that decode it
-    /// themselves, and the cheapest question about code.
+    /// Passes the undecoded code of each method with code to `visit`. This is the cheapest access
+    /// to code, for plugins that decode it themselves.
     ///
     /// # Errors
-    /// What `visit` gives.
+    /// Those of `visit`.
     pub fn each_raw_code(
         &self,
         mut visit: impl FnMut(&RawCode<'_>) -> error::Result,
@@ -307,16 +314,16 @@ impl<'a> Class<'a> {
         Ok(())
     }
 
-    /// The sites of places in any methods, in their order.
+    /// Returns the sites for places in any methods, in the same order.
     ///
     /// # Errors
-    /// When one of them does not exist.
+    /// If a place does not exist.
     pub fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
         self.source.sites(at)
     }
 }
 
-/// A method with its name; everything about its code through [`MethodView`], fetched when first used.
+/// A method with its name. [`MethodView`] gives access to its code, which is fetched on first use.
 pub struct Method<'a> {
     summary: MethodSummary,
     class: &'a dyn ClassSource,
@@ -330,7 +337,7 @@ impl Method<'_> {
         &self.summary.name
     }
 
-    /// The name behind that of its class, as people read it: `java.util.List.size`.
+    /// The name with the class name in front, as in Java: `java.util.List.size`.
     #[must_use]
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.class.name().replace('/', "."), self.name())
@@ -342,13 +349,13 @@ impl Method<'_> {
         &self.summary.descriptor
     }
 
-    /// JVMS table 4.6-A.
+    /// The access flags (JVMS table 4.6-A).
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.summary.access_flags
     }
 
-    /// Whether there is anything to instrument: not abstract, not native.
+    /// Returns whether the method has code, so that it is neither abstract nor native.
     #[must_use]
     pub fn has_code(&self) -> bool {
         self.summary.code_length > 0
@@ -360,7 +367,7 @@ impl Method<'_> {
         self.summary.code_length
     }
 
-    /// Whether the compiler made it up.
+    /// Returns whether the compiler generated the method (`ACC_SYNTHETIC`).
     #[must_use]
     pub fn is_synthetic(&self) -> bool {
         self.summary.access_flags & ACC_SYNTHETIC != 0
@@ -385,32 +392,32 @@ impl<'a> Deref for Method<'a> {
     }
 }
 
-/// The call of a method.
+/// A call of a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Where it is.
+    /// The bci of the call.
     pub bci: u16,
-    /// How it calls: `invokevirtual`, `invokespecial`, `invokestatic` or `invokeinterface`.
+    /// The opcode: `invokevirtual`, `invokespecial`, `invokestatic` or `invokeinterface`.
     pub opcode: u8,
-    /// What it names.
+    /// The called method.
     pub target: MemberRef,
-    /// Its line; 0 if it is not known.
+    /// The line, or 0 if unknown.
     pub line: u16,
 }
 
-/// An instruction that makes an object or an array.
+/// An instruction that creates an object or an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Allocation {
-    /// Where it is.
+    /// The bci of the instruction.
     pub bci: u16,
     /// Internal name of the class, or descriptor of the array type.
     pub made: String,
-    /// Its line; 0 if it is not known.
+    /// The line, or 0 if unknown.
     pub line: u16,
 }
 
 impl Allocation {
-    /// What is made, as Java writes it: `java.lang.String[]`.
+    /// The created type in Java's syntax: `java.lang.String[]`.
     #[must_use]
     pub fn java_name(&self) -> String {
         let dotted = |name: &str| name.replace('/', ".");
@@ -429,7 +436,7 @@ fn line_at(lines: &[Line], bci: u16) -> u16 {
         .map_or(0, |line| line.number)
 }
 
-/// One method of the class being loaded: its code, and the sites in it.
+/// A method of the class that is being loaded, with its code and the sites in it.
 pub struct MethodView<'a> {
     index: u16,
     class: &'a dyn ClassSource,
@@ -437,7 +444,7 @@ pub struct MethodView<'a> {
 }
 
 impl MethodView<'_> {
-    /// Position in the class file, from 0.
+    /// The index in the class file, from 0.
     #[must_use]
     pub fn index(&self) -> u16 {
         self.index
@@ -449,10 +456,10 @@ impl MethodView<'_> {
         self.inner.annotations()
     }
 
-    /// All instructions in order; empty if there is no code.
+    /// All instructions in order; empty for a method without code.
     ///
     /// # Errors
-    /// When the code array cannot be decoded.
+    /// If the code array cannot be decoded.
     pub fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
         self.inner.instructions()
     }
@@ -469,16 +476,17 @@ impl MethodView<'_> {
         self.inner.handlers()
     }
 
-    /// The line of an instruction; 0 if it is not known.
+    /// The line of an instruction, or 0 if unknown.
     #[must_use]
     pub fn line_at(&self, bci: u16) -> u16 {
         line_at(&self.lines(), bci)
     }
 
-    /// The calls of methods that `wanted` picks, in order; [`Class::calls`] picks by a pattern.
+    /// Finds the calls of methods that `wanted` accepts, in order; [`Class::calls`] selects by a
+    /// pattern.
     ///
     /// # Errors
-    /// When the code array cannot be decoded.
+    /// If the code array cannot be decoded.
     pub fn calls(&self, wanted: impl Fn(&MemberRef) -> bool) -> Result<Vec<Call>, Failure> {
         let all = queries::find(self.class, "call", Some(self.index), "**")?;
         let wanted = all.into_iter().filter(|found| wanted(&found.target));
@@ -491,11 +499,12 @@ impl MethodView<'_> {
         Ok(wanted.map(call).collect())
     }
 
-    /// The instructions that make objects and arrays of the types that `wanted` picks, in order. It is asked with the
-    /// internal name of a class, or the descriptor of an array type. [`Class::allocations`] picks by a pattern.
+    /// Finds the instructions that create objects and arrays of types that `wanted` accepts, in
+    /// order. `wanted` gets the internal name of a class, or the descriptor of an array type.
+    /// [`Class::allocations`] selects by a pattern.
     ///
     /// # Errors
-    /// When the code array cannot be decoded.
+    /// If the code array cannot be decoded.
     pub fn allocations(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Allocation>, Failure> {
         let all = queries::find(self.class, "allocation", Some(self.index), "**")?;
         let wanted = all.into_iter().filter(|found| wanted(&found.target.owner));
@@ -507,17 +516,18 @@ impl MethodView<'_> {
         Ok(wanted.map(allocation).collect())
     }
 
-    /// The backward jumps of the method, in order: their targets are the heads of its loops. [`MethodView::before`] of a
-    /// target is passed in each round, [`MethodView::jumps`] of these whenever another one begins.
+    /// Finds the backward jumps of the method, in order; their targets are the heads of its loops.
+    /// [`MethodView::before`] of a target is reached in each iteration, [`MethodView::jumps`] of
+    /// these jumps only at the start of another iteration.
     ///
     /// # Errors
-    /// When the code array cannot be decoded.
+    /// If the code array cannot be decoded.
     pub fn loops(&self) -> Result<Vec<Jump>, Failure> {
         queries::loops(self.class, self.index)
     }
 
-    /// The method's own annotations with their values, those of its parameters not included. Of many methods
-    /// [`Class::annotations_of`] tells by one question.
+    /// The annotations of the method with their values, without those of its parameters. For many
+    /// methods, [`Class::annotations_of`] needs only one call of the host.
     #[must_use]
     pub fn annotations_of(&self, kinds: &[&str]) -> Vec<declared::Annotation> {
         let own = |found: &Found| matches!(found.of, Annotated::Method(of) if of == self.index);
@@ -525,88 +535,93 @@ impl MethodView<'_> {
         all.filter(own).map(|found| found.annotation).collect()
     }
 
-    /// Of a method of an annotation interface: the value that its element has where none is given (JVMS 4.7.22).
+    /// The default value of an element of an annotation interface (JVMS 4.7.22).
     #[must_use]
     pub fn annotation_default(&self) -> Option<declared::Value> {
         declared::annotation_default(self.class, self.index)
     }
 
-    /// The parameters' names and flags (JVMS 4.7.24); empty where the class was compiled without them.
+    /// The names and flags of the parameters (JVMS 4.7.24); empty if the class was compiled without
+    /// them.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         declared::parameters(self.class, self.index)
     }
 
-    /// What the method declares to throw (JVMS 4.7.5).
+    /// The exceptions that the method declares (JVMS 4.7.5).
     #[must_use]
     pub fn exceptions(&self) -> Vec<String> {
         declared::listed_classes(self.class, "Exceptions", Some(self.index))
     }
 
-    /// Targets of the switch at `at`: default first, then the cases, with repetitions. Empty if there is no switch.
+    /// The targets of the switch at `at`: default first, then the cases, with repetitions. Empty if
+    /// the instruction is no switch.
     #[must_use]
     pub fn switch_targets(&self, at: u16) -> Vec<u16> {
         self.inner.switch_targets(at)
     }
 
-    /// The field or method that a constant pool entry names.
+    /// The field or method of a constant pool entry.
     #[must_use]
     pub fn member(&self, pool_index: u16) -> Option<MemberRef> {
         self.inner.member(pool_index)
     }
 
-    /// The class or array type that a constant pool entry names; an array type by its descriptor.
+    /// The class or array type of a constant pool entry; an array type as a descriptor.
     #[must_use]
     pub fn type_name(&self, pool_index: u16) -> Option<String> {
         self.inner.type_name(pool_index)
     }
 
-    /// Passed once per invocation; jumps to the first instruction do not pass it.
+    /// The method entry, reached once per invocation; jumps to the first instruction do not reach
+    /// it.
     #[must_use]
     pub fn entry(&self) -> Site {
         self.inner.entry()
     }
 
-    /// Before every return instruction and `athrow`, in order.
+    /// The sites before every return instruction and `athrow`, in order.
     #[must_use]
     pub fn returns(&self) -> Vec<Site> {
         self.inner.returns()
     }
 
-    /// Before the instructions at `at`, on every path into them.
+    /// The sites before the instructions at `at`, on every path to them.
     ///
     /// # Errors
-    /// When a bci is not the start of an instruction.
+    /// If no instruction begins at a bci.
     pub fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
         self.inner.before(at)
     }
 
-    /// Behind the instructions at `at`, only when they complete normally into the next one.
+    /// The sites behind the instructions at `at`, reached only when they complete normally and the
+    /// next instruction follows.
     ///
     /// # Errors
-    /// When a bci is not the start of an instruction that can do so.
+    /// If no instruction that can continue with the next one begins at a bci.
     pub fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
         self.inner.fall_throughs(at)
     }
 
-    /// On jumps. All keys of a switch with the same target share one site.
+    /// The sites on jumps. All keys of a switch with the same target share one site.
     ///
     /// # Errors
-    /// When there is no such jump.
+    /// If such a jump does not exist.
     pub fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
         self.inner.jumps(at)
     }
 
-    /// Where an exception leaves the method that no handler of it catches.
+    /// The site where an exception leaves the method, because no handler in it catches the
+    /// exception.
     #[must_use]
     pub fn unwind(&self) -> Site {
         self.inner.unwind()
     }
 
-    /// The instructions at `at` themselves, for what changes an instruction.
+    /// The sites of the instructions at `at` themselves, for edits that change an instruction.
     ///
     /// # Errors
-    /// When a bci is not the start of an instruction.
+    /// If no instruction begins at a bci.
     pub fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
         self.inner.at(at)
     }

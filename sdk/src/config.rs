@@ -2,19 +2,19 @@
 
 /// Makes a struct with named fields the [settings](crate::Transformer::Config) of a plugin.
 ///
-/// A key that is no field is refused: the user reads which file and line it stands in, and the nearest of the keys that
-/// there are. A field has to be given unless it is an `Option` or has a default, `#[config(default)]` for that of its type
-/// or `#[config(default = VALUE)]`.
+/// An unknown key is an error. Its message names the file, the line and the closest known key. A
+/// field is mandatory unless it is an `Option` or has a default: `#[config(default)]` for the
+/// default of its type, or `#[config(default = VALUE)]`.
 ///
 /// ```
 /// use classhook_sdk::prelude::*;
 ///
 /// #[derive(Config)]
 /// struct Settings {
-///     /// Which methods.
+///     /// The methods to record.
 ///     #[config(default)]
 ///     methods: Vec<String>,
-///     /// Longest text that is kept.
+///     /// Maximum length of a text in bytes.
 ///     #[config(default = 80)]
 ///     limit: u32,
 ///     title: Option<String>,
@@ -32,7 +32,7 @@
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// Anything else is an error of the compiler:
+/// Any other struct or attribute is a compile-time error:
 ///
 /// ```compile_fail
 /// use classhook_sdk::prelude::*;

@@ -1,5 +1,5 @@
-//! What a class declares beside its code: annotations with the values of their elements, and other attributes. Each
-//! function of the host is called from here alone.
+//! The declarations of a class apart from its code: annotations with the values of their elements,
+//! and other attributes. Only this module calls these functions of the host.
 
 use crate::bindings::classhook::plugin::declarations as host;
 use crate::source::{ClassSide, ClassSource};
@@ -9,10 +9,10 @@ pub use crate::wit::{
 };
 use crate::wit::{DeclaredElement, DeclaredValue, FoundAnnotation};
 
-/// An annotation, and what it is of.
+/// An annotation with its target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The class, or something in it.
+    /// The class, or a declaration in it.
     pub of: Annotated,
     /// The annotation.
     pub annotation: Annotation,
@@ -23,21 +23,22 @@ pub struct Found {
 pub struct Annotation {
     /// The field descriptor of its interface.
     pub kind: String,
-    /// Whether reflection sees it, or what it is part of.
+    /// `true` if the annotation, or the one that contains it, is visible to reflection.
     pub visible: bool,
-    /// Its elements that are given, with their names.
+    /// The given elements, with their names.
     pub elements: Vec<(String, Value)>,
 }
 
 impl Annotation {
-    /// The value of the element of this name; none if it is not given, so that the interface's default is its value.
+    /// Returns the value of the element with this name. Returns `None` if it is not given, so that
+    /// the interface's default applies.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         let found = self.elements.iter().find(|(found, _)| found == name);
         found.map(|(_, value)| value)
     }
 
-    /// The text of an element.
+    /// Returns the text of an element.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
@@ -46,7 +47,7 @@ impl Annotation {
         }
     }
 
-    /// The number of an element of any type of integers.
+    /// Returns the number in an element of any integer type.
     #[must_use]
     pub fn integer(&self, name: &str) -> Option<i64> {
         match *self.get(name)? {
@@ -59,7 +60,7 @@ impl Annotation {
         }
     }
 
-    /// The values of an element that is an array; none, too, if it is not given.
+    /// Returns the values of an array element; empty if it is not given.
     #[must_use]
     pub fn array(&self, name: &str) -> &[Value] {
         match self.get(name) {
@@ -100,7 +101,7 @@ pub enum Value {
     Array(Vec<Value>),
 }
 
-/// Takes a value and what it holds off a list.
+/// Takes a value, with all values in it, from a list.
 fn value(
     list: &mut impl Iterator<Item = DeclaredElement>,
     visible: bool,

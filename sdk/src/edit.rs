@@ -1,10 +1,11 @@
-//! What a plugin changes beside code that it inserts: instructions, bodies and structure, as values.
+//! Edits apart from inserted code, as values: changed instructions, new bodies and changes of
+//! structure.
 
 use crate::snippet::{Member, Snippet};
 use crate::wit::Site;
 pub use crate::wit::{Constant, Element, EnumConstant};
 
-/// A field to be added (JVMS 4.5).
+/// A field to add (JVMS 4.5).
 ///
 /// ```
 /// use classhook_sdk::edit::{Constant, Field};
@@ -20,12 +21,12 @@ pub struct Field {
     pub name: String,
     /// Its descriptor.
     pub descriptor: String,
-    /// What a static field begins with (JVMS 4.7.2).
+    /// The initial value of a static field (JVMS 4.7.2).
     pub value: Option<Constant>,
 }
 
 impl Field {
-    /// A field that begins as zero or null.
+    /// Creates a field that is initially zero or null.
     #[must_use]
     pub fn new(access_flags: u16, name: &str, descriptor: &str) -> Self {
         Self {
@@ -36,7 +37,7 @@ impl Field {
         }
     }
 
-    /// A static field that begins with this.
+    /// Sets the initial value of a static field.
     #[must_use]
     pub fn with_value(mut self, value: Constant) -> Self {
         self.value = Some(value);
@@ -69,7 +70,7 @@ pub enum Value {
 }
 
 impl Annotation {
-    /// Without elements; by the field descriptor of its interface.
+    /// Creates an annotation without elements, by the field descriptor of its interface.
     #[must_use]
     pub fn new(kind: &str) -> Self {
         Self {
@@ -78,27 +79,27 @@ impl Annotation {
         }
     }
 
-    /// An element.
+    /// Adds an element.
     pub fn put(&mut self, name: &str, value: Element) -> &mut Self {
         self.add(name, Value::One(value))
     }
 
-    /// An array.
+    /// Adds an array element.
     pub fn put_array(&mut self, name: &str, values: Vec<Element>) -> &mut Self {
         self.add(name, Value::Many(values))
     }
 
-    /// An annotation within.
+    /// Adds an element that is an annotation.
     pub fn nest(&mut self, name: &str, value: Annotation) -> &mut Self {
         self.add(name, Value::Nested(value))
     }
 
-    /// An array of annotations.
+    /// Adds an element that is an array of annotations.
     pub fn nest_array(&mut self, name: &str, values: Vec<Annotation>) -> &mut Self {
         self.add(name, Value::NestedMany(values))
     }
 
-    /// Descriptor and elements.
+    /// Returns the descriptor and the elements.
     #[doc(hidden)]
     #[must_use]
     pub fn parts(&self) -> (&str, &[(String, Value)]) {
@@ -111,7 +112,7 @@ impl Annotation {
     }
 }
 
-/// What becomes of an instruction.
+/// The change of an instruction.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Plan")]
@@ -124,7 +125,7 @@ pub enum Change {
     Remove(Option<Constant>),
 }
 
-/// Where an annotation or attribute goes.
+/// The target of an annotation or attribute.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Plan")]
@@ -134,7 +135,7 @@ pub enum Target {
     Method(u16),
 }
 
-/// An edit as [`crate::source::NativePlan`] takes it.
+/// An edit in the form for [`crate::source::NativePlan`].
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Plan")]

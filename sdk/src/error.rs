@@ -1,15 +1,15 @@
-//! Why a plugin gave up on a class.
+//! The error of a plugin that gives up on a class.
 
 use crate::wit::Failure;
 
-/// Why a plugin gave up on a class; its text is shown to the user.
+/// The reason why a plugin gives up on a class; the user sees its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// In the plugin's own words.
+    /// A text of the plugin.
     #[error("{0}")]
     Message(String),
-    /// The host refused a request.
+    /// The host rejected a request.
     #[error("{}: {}", .0.code, .0.message)]
     Refused(Failure),
 }

@@ -1,11 +1,12 @@
-//! What an event records.
+//! The values that an event records.
 
 use crate::wit::Constant;
 
-/// What an event records besides time and thread, by names of the plugin's choice; at most 16 values.
+/// The values that an event records, apart from time and thread. The plugin chooses their names. At
+/// most 16 values.
 ///
-/// Values are never called: numbers, strings and boxes are kept as text, arrays
-/// as type and length, other objects as class and identity.
+/// No method of a value is called. Numbers, strings and boxes are recorded as text, arrays as type
+/// and length, other objects as class and identity.
 ///
 /// ```
 /// # use classhook_sdk::Event;
@@ -16,87 +17,90 @@ use crate::wit::Constant;
 pub struct Event {
     /// The values, in order.
     pub values: Vec<(String, EventValue)>,
-    /// Longest text kept of one value, in bytes; none for 80.
+    /// Maximum length of a value's text, in bytes; `None` means 80.
     pub limit: Option<u32>,
-    /// Most that are kept of each site in a second; none for all.
+    /// Maximum number of recorded events per site and second; `None` means all.
     pub per_second: Option<u32>,
 }
 
 /// A value of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventValue {
-    /// The object whose method it is.
+    /// The object whose method contains the site.
     This,
     /// An argument of the method, `this` not counted.
     Argument(u8),
-    /// What the instruction at the site takes from the operand stack, a receiver or array first.
+    /// An operand of the instruction at the site, a receiver or array first.
     Operand(u8),
-    /// What lies on the operand stack.
+    /// The value on top of the operand stack.
     Stack,
-    /// Always this.
+    /// A constant.
     Constant(Constant),
-    /// A local variable that the class file names where the site is.
+    /// A local variable that the class file names at the site.
     Variable(String),
-    /// What a slot of the method holds, as a value of the type with this descriptor.
+    /// A slot of the method, with the descriptor of its type.
     Slot(u16, String),
 }
 
 impl Event {
-    /// The object whose method it is.
+    /// Records the object whose method contains the site.
     #[must_use]
     pub fn this(self, name: &str) -> Self {
         self.value(name, EventValue::This)
     }
 
-    /// The argument of the method at `index`, `this` not counted, where the method has not stored to it.
+    /// Records the method's argument at `index`, `this` not counted. The method must not store to
+    /// it.
     #[must_use]
     pub fn argument(self, name: &str, index: u8) -> Self {
         self.value(name, EventValue::Argument(index))
     }
 
-    /// What the instruction at the site ([`crate::MethodView::at`]) takes from the operand stack, counted from 0, a
-    /// receiver or array first.
+    /// Records an operand of the instruction at the site ([`crate::MethodView::at`]), counted from
+    /// 0, a receiver or array first.
     #[must_use]
     pub fn operand(self, name: &str, index: u8) -> Self {
         self.value(name, EventValue::Operand(index))
     }
 
-    /// What lies on the operand stack: before a return instruction the value returned, before `athrow` and at `unwind`
-    /// the exception, at an instruction what it gives.
+    /// Records the value on top of the operand stack: the returned value before a return
+    /// instruction, the exception before `athrow` and at `unwind`, the result at an instruction.
     #[must_use]
     pub fn stack(self, name: &str) -> Self {
         self.value(name, EventValue::Stack)
     }
 
-    /// Always this.
+    /// Records a constant.
     #[must_use]
     pub fn constant(self, name: &str, value: Constant) -> Self {
         self.value(name, EventValue::Constant(value))
     }
 
-    /// The local variable `variable`, which the class file names where the site is (the class is compiled with `-g`); it
-    /// has to be set there on every way. Not where an exception leaves the method, and not beside operands or what an
-    /// instruction gives.
+    /// Records the local variable `variable`, which the class file must name at the site (compile
+    /// with `-g`) and which must be set on every path to it. Not available where an exception
+    /// leaves the method, or together with operands or the result of an instruction.
     #[must_use]
     pub fn variable(self, name: &str, variable: &str) -> Self {
         self.value(name, EventValue::Variable(variable.to_owned()))
     }
 
-    /// As [`Event::variable`], by the slot and the descriptor of a type: `I`, `Ljava/lang/String;`. Also for classes
-    /// without the names of variables.
+    /// Like [`Event::variable`], by the slot and a descriptor of its type: `I`,
+    /// `Ljava/lang/String;`. Also for classes without names of variables.
     #[must_use]
     pub fn slot(self, name: &str, index: u16, kind: &str) -> Self {
         self.value(name, EventValue::Slot(index, kind.to_owned()))
     }
 
-    /// Longest text kept of one value, in bytes of UTF-8: 80 unless set; more than 1,024 are 1,024.
+    /// Sets the maximum length of a value's text, in bytes of UTF-8. The default is 80, the upper
+    /// limit 1,024.
     #[must_use]
     pub fn limit(mut self, bytes: u32) -> Self {
         self.limit = Some(bytes);
         self
     }
 
-    /// Most events that are kept of each site in a second; more are only counted. All are kept unless set.
+    /// Sets the maximum number of recorded events per site and second; more are only counted. By
+    /// default, all are recorded.
     #[must_use]
     pub fn per_second(mut self, most: u32) -> Self {
         self.per_second = Some(most);

@@ -1,8 +1,8 @@
-//! Which events of the JVM a plugin wants to be told of.
+//! Filters for subscriptions to JVM events.
 
 use std::time::Duration;
 
-/// Which events of a kind are wanted: all unless something else is said, without stacks.
+/// Selects events of a kind. The default selects all, without stacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     pub(crate) classes: Vec<String>,
@@ -13,43 +13,44 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Only those of classes with such a name, or one of several such: `com.acme.**`. Of samples, those with a frame of
-    /// such a class.
+    /// Selects events of classes that match this pattern, or another one of the filter:
+    /// `com.acme.**`. A sample matches if one of its frames does.
     #[must_use]
     pub fn class(mut self, pattern: &str) -> Self {
         self.classes.push(pattern.to_owned());
         self
     }
 
-    /// Only those of threads with such a name, or one of several such: `http-*`.
+    /// Selects events of threads that match this pattern, or another one of the filter: `http-*`.
     #[must_use]
     pub fn thread(mut self, pattern: &str) -> Self {
         self.threads.push(pattern.to_owned());
         self
     }
 
-    /// Only waits and collections that took as long.
+    /// Selects waits and collections of at least this duration.
     #[must_use]
     pub fn at_least(mut self, duration: Duration) -> Self {
         self.at_least = nanos(duration);
         self
     }
 
-    /// The time between two looks at the threads, at least a millisecond; of samples.
+    /// Sets the interval between samples of threads, at least a millisecond.
     #[must_use]
     pub fn interval(mut self, interval: Duration) -> Self {
         self.every = Some(nanos(interval));
         self
     }
 
-    /// How many bytes a thread allocates between two samples, on average; 0 samples every allocation.
+    /// Sets the average number of bytes that a thread allocates between two samples; 0 samples
+    /// every allocation.
     #[must_use]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.every = Some(bytes);
         self
     }
 
-    /// The innermost frames that are kept of each stack.
+    /// Sets the number of innermost frames to record of each stack.
     #[must_use]
     pub fn frames(mut self, most: u32) -> Self {
         self.frames = most;

@@ -1,4 +1,4 @@
-//! What [`crate::export!`] calls: the plugin's side of a call from the host.
+//! The functions that [`crate::export!`] calls: the plugin's side of calls from the host.
 
 use serde::de::DeserializeOwned;
 use std::panic::PanicHookInfo;
@@ -14,10 +14,16 @@ use crate::plan::Plan;
 use crate::reporter::{Recorded, Report, Reporter};
 use crate::transformer::Transformer;
 
-/// Makes a [`Transformer`] the plugin that this crate exports; with `, reporter` behind it one that is a
-/// [`crate::Reporter`], too, with `, observer: TYPE` one that observes with an [`Observer`], and with
-/// `, reporter, observer: TYPE` one that does all three; `observer: TYPE` alone one that sees no class. Does nothing
-/// outside WebAssembly, so the same crate can be tested natively.
+/// Exports a [`Transformer`] as the plugin of this crate. Outside WebAssembly it has no effect, so
+/// the same crate can be tested natively.
+///
+/// | arguments | the plugin |
+/// |---|---|
+/// | `TYPE` | transforms classes |
+/// | `TYPE, reporter` | is also a [`crate::Reporter`] |
+/// | `TYPE, observer: TYPE` | also observes with an [`Observer`] |
+/// | `TYPE, reporter, observer: TYPE` | does all three |
+/// | `observer: TYPE` | observes, and sees no class |
 #[macro_export]
 macro_rules! export {
     ($transformer:ty) => {
@@ -123,33 +129,34 @@ macro_rules! export {
     };
 }
 
-/// Installs the panic hook and makes an instance from the configuration as JSON.
+/// Installs the panic hook and creates an instance from the configuration as JSON.
 ///
 /// # Errors
-/// The text for the user when the configuration does not fit.
+/// A text for the user if the configuration is invalid.
 pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
     tell_panics();
     parse::<T>(config).map_err(|error| error.to_string())
 }
 
-/// The text of a panic is logged, so that the host can tell it.
+/// Installs a hook that logs the text of a panic, so that the host can report it.
 fn tell_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| std::panic::set_hook(Box::new(|info| host::log(0, &panic_text(info)))));
 }
 
-/// An instance from a configuration as JSON. What is wrong with a value begins with its path: `rule[1].what: …`.
+/// Creates an instance from a configuration as JSON. An error in a value begins with its path:
+/// `rule[1].what: …`.
 ///
 /// # Errors
-/// When the configuration does not fit [`Transformer::Config`], or [`Transformer::new`] refuses it.
+/// If the configuration does not fit [`Transformer::Config`], or [`Transformer::new`] rejects it.
 pub fn parse<T: Transformer>(config: &str) -> Result<T, Error> {
     T::new(settings(config)?)
 }
 
-/// The same of an observer.
+/// Creates an observer from a configuration as JSON.
 ///
 /// # Errors
-/// When the configuration does not fit [`Observer::Config`], or [`Observer::new`] refuses it.
+/// If the configuration does not fit [`Observer::Config`], or [`Observer::new`] rejects it.
 pub fn parse_observer<T: Observer>(config: &str) -> Result<T, Error> {
     T::new(settings(config)?)
 }
@@ -165,14 +172,14 @@ fn settings<C: DeserializeOwned>(config: &str) -> Result<C, Error> {
     })
 }
 
-/// The text of an error without its place in the JSON, which the user never sees.
+/// Returns the text of an error without its position in the JSON, which the user never sees.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&position).unwrap_or(&text).to_owned()
 }
 
-/// Runs one class through a configured instance.
+/// Runs a configured instance on one class.
 ///
 /// # Errors
 /// The text of the plugin's error.
@@ -187,10 +194,10 @@ pub fn transform<T: Transformer>(
         .map_err(|error| error.to_string())
 }
 
-/// An observer from its configuration as JSON, which has subscribed.
+/// Creates an observer from its configuration as JSON, and runs its subscriptions.
 ///
 /// # Errors
-/// As [`parse_observer`], and if a subscription is refused.
+/// Those of [`parse_observer`], and if a subscription is rejected.
 pub fn observer<T: Observer>(config: &str) -> Result<T, String> {
     tell_panics();
     let subscribed = |observer: T| {
@@ -201,10 +208,11 @@ pub fn observer<T: Observer>(config: &str) -> Result<T, String> {
     observer.map_err(|error| error.to_string())
 }
 
-/// A plugin that observes and selects no class refuses a configuration as it does when it is to observe.
+/// Checks the configuration of a plugin that only observes, and returns a selector that selects no
+/// class.
 ///
 /// # Errors
-/// As [`parse_observer`].
+/// Those of [`parse_observer`].
 pub fn no_classes<T: Observer>(config: &str) -> Result<Vec<String>, String> {
     tell_panics();
     let observer = parse_observer::<T>(config).map_err(|error| error.to_string())?;
@@ -212,7 +220,7 @@ pub fn no_classes<T: Observer>(config: &str) -> Result<Vec<String>, String> {
     Ok(vec!["!**".to_owned()])
 }
 
-/// Hands a configured observer some events.
+/// Passes events to a configured observer.
 ///
 /// # Errors
 /// The text of the plugin's error.
@@ -227,7 +235,7 @@ pub fn events<T: Observer>(
     observer.observe(&batch).map_err(|error| error.to_string())
 }
 
-/// Has a configured observer make its tables.
+/// Runs the report of a configured observer.
 ///
 /// # Errors
 /// The text of the plugin's error.
@@ -237,7 +245,7 @@ pub fn results<T: Observer>(observer: Option<&mut T>) -> Result<(), String> {
     reported.map_err(|error| error.to_string())
 }
 
-/// Has a configured instance compute its tables.
+/// Runs the report of a configured instance.
 ///
 /// # Errors
 /// The text of the plugin's error.
@@ -248,7 +256,7 @@ pub fn report<T: Reporter>(instance: Option<&T>) -> Result<(), String> {
     reported.map_err(|error| error.to_string())
 }
 
-/// `panicked at src/lib.rs:42:9: text`, whatever kind of text the panic carried.
+/// Formats `panicked at src/lib.rs:42:9: text`, whatever the type of the panic's payload.
 fn panic_text(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
     let text = payload

@@ -1,4 +1,4 @@
-//! The WIT interface behind the SDK's traits.
+//! Implements the SDK's traits with the WIT interface.
 
 use crate::bindings::classhook::plugin::{
     class_file, plans, probes, recorded, results, rewrite, structure,
@@ -136,7 +136,7 @@ impl PlanSink for plans::Plan {
     }
 }
 
-/// The host's own copy of what a span keeps.
+/// Creates the host's copy of a capture.
 pub(crate) fn capture_of(capture: &Capture) -> probes::Capture {
     let resource = probes::Capture::new();
     if capture.all_arguments {
@@ -160,7 +160,7 @@ pub(crate) fn capture_of(capture: &Capture) -> probes::Capture {
     resource
 }
 
-/// The host's own copy of what an event records.
+/// Creates the host's copy of an event's values.
 pub(crate) fn values_of(event: &Event) -> probes::EventValues {
     let resource = probes::EventValues::new();
     for (name, value) in &event.values {
@@ -183,7 +183,7 @@ pub(crate) fn values_of(event: &Event) -> probes::EventValues {
     resource
 }
 
-/// A row, which the host checks.
+/// Creates a row, which the host checks.
 pub(crate) fn row_of(table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
     let cells: Vec<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
     results::row(table.name, &columns_of(table), &cells)
@@ -198,7 +198,7 @@ fn columns_of(table: &Table) -> Vec<Column> {
     columns.map(column).collect()
 }
 
-/// What the host says was recorded.
+/// The host's recorded data.
 pub(crate) struct HostRecorded;
 
 impl RecordedSource for HostRecorded {
@@ -219,7 +219,7 @@ impl RecordedSource for HostRecorded {
     }
 }
 
-/// The host's own copy of a snippet.
+/// Creates the host's copy of a snippet.
 pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
     let resource = rewrite::Snippet::new();
     let (parts, labels) = snippet.parts();
@@ -253,7 +253,7 @@ pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
     Ok(resource)
 }
 
-/// The host's own copy of an annotation.
+/// Creates the host's copy of an annotation.
 pub(crate) fn annotation_of(annotation: &Annotation) -> structure::Annotation {
     let (kind, elements) = annotation.parts();
     let resource = structure::Annotation::new(kind);
@@ -271,7 +271,7 @@ pub(crate) fn annotation_of(annotation: &Annotation) -> structure::Annotation {
     resource
 }
 
-/// The names of the events of the host.
+/// The host's names and stacks of events.
 pub struct HostNames;
 
 impl EventNames for HostNames {

@@ -1,4 +1,4 @@
-//! For authors of Classhook plugins.
+//! The SDK for authors of Classhook plugins.
 //!
 //! A plugin is a type that implements [`Transformer`] and is exported with [`export!`]:
 //!
@@ -33,16 +33,21 @@
 //! # fn main() {}
 //! ```
 //!
-//! Build it for `wasm32-unknown-unknown` as a `cdylib`; `classhook-testkit`
-//! runs the same type natively in unit tests.
+//! Build it for `wasm32-unknown-unknown` as a `cdylib`. `classhook-testkit` runs the same type
+//! natively in unit tests.
 //!
-//! [`opcode`], [`access_flags`], [`descriptor`] and [`names`] are the words of the
-//! JVM specification. [`class`] holds what a plugin can ask, [`plan`] what it can do: probes
-//! (capability `probes`); code, bodies and changed instructions (`rewrite`);
-//! members, annotations and names (`structure`); whole class files (`raw`); classes of its own for the code that it inserts (`helpers`). A plugin imports what it calls
-//! and nothing else, so it has to be granted no more than that. Both stand
-//! on the traits in [`source`], implemented here over the WIT interface and in
-//! the test kit over the real views and rules of the rewriter.
+//! [`opcode`], [`access_flags`], [`descriptor`] and [`names`] are the vocabulary of the JVM
+//! specification. [`class`] has the queries of a plugin, and [`plan`] its edits:
+//!
+//! * probes (capability `probes`);
+//! * code, bodies and changed instructions (`rewrite`);
+//! * members, annotations and names (`structure`);
+//! * whole class files (`raw`);
+//! * helper classes for the inserted code (`helpers`).
+//!
+//! A plugin imports only the functions that it calls, so it needs no more grants than these.
+//! [`class`] and [`plan`] use the traits in [`source`]. This crate implements the traits with the
+//! WIT interface, and the test kit with the rewriter's views and the rules for plans.
 
 #[doc(hidden)]
 pub mod bindings;

@@ -1,26 +1,26 @@
-//! Lines for the user, shown where the agent's `log` level lets them through.
+//! Log lines for the user, printed if the agent's `log` level permits.
 
-/// What stops the work on a class.
+/// Logs an error that ends the work on a class.
 pub fn error(text: &str) {
     write(0, text);
 }
 
-/// What the user should know.
+/// Logs a warning.
 pub fn warn(text: &str) {
     write(1, text);
 }
 
-/// What was done.
+/// Logs a completed action.
 pub fn info(text: &str) {
     write(2, text);
 }
 
-/// Each step.
+/// Logs a single step.
 pub fn debug(text: &str) {
     write(3, text);
 }
 
-/// Whether [`debug`] would be shown; ask before making an expensive text.
+/// Returns whether [`debug`] lines are printed; check this before you build an expensive text.
 #[must_use]
 pub fn debug_enabled() -> bool {
     enabled(3)
@@ -36,7 +36,7 @@ fn enabled(level: u8) -> bool {
     crate::bindings::classhook::plugin::host::log_enabled(level)
 }
 
-/// In native tests, lines go where the test's own output goes.
+/// Native tests print lines to the test's output.
 #[cfg(not(target_family = "wasm"))]
 fn write(level: u8, text: &str) {
     eprintln!("plugin, level {level}: {text}");

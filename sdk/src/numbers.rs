@@ -1,47 +1,47 @@
-//! What travels as plain numbers (`wit/plugin.wit`): taken apart, and put together.
+//! Encodes and decodes the values that `wit/plugin.wit` passes as plain numbers.
 
 /// An instruction (JVMS 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it begins in the original code array.
+    /// The bci in the original code array.
     pub bci: u16,
-    /// Its opcode; after `wide` the inner one.
+    /// The opcode; after `wide`, the modified one.
     pub opcode: u8,
-    /// Local variable, immediate value, constant pool index, absolute target bci or a switch's number of targets; 0
-    /// if none.
+    /// The local variable, immediate value, constant pool index, absolute target bci, or a switch's
+    /// number of targets; 0 without an operand.
     pub operand: i32,
 }
 
 /// An entry of the `LineNumberTable` (JVMS 4.7.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Where the line's code begins.
+    /// The first bci of the line.
     pub bci: u16,
-    /// The number of the line.
+    /// The line number.
     pub number: u16,
 }
 
-/// A site of any method of the class, by what makes it in a [`crate::MethodView`].
+/// A place in any method of the class, for which [`crate::MethodView`] has sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Index of the method.
     pub method: u16,
-    /// Where in it.
+    /// The position in the method.
     pub at: At,
 }
 
-/// A place in a method.
+/// A position in a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// Where an invocation begins.
+    /// The method entry.
     Entry,
-    /// Before the instruction at this bci.
+    /// In front of the instruction at this bci.
     Before(u16),
     /// Behind the instruction at this bci.
     FallThrough(u16),
-    /// On a jump: the bci of its instruction, and its target.
+    /// On a jump, given by the bci of its instruction and its target.
     Jump(u16, u16),
-    /// Where an exception leaves the method.
+    /// The point where an exception leaves the method.
     Unwind,
     /// The instruction at this bci itself.
     Instruction(u16),
@@ -93,14 +93,14 @@ impl From<u32> for Line {
     }
 }
 
-/// An entry of the exception table (JVMS 4.7.3), without what it catches.
+/// An entry of the exception table (JVMS 4.7.3), without the type that it catches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Covered {
-    /// The first bci that is covered.
+    /// The first covered bci.
     pub start: u16,
-    /// The first that is not any more.
+    /// The first bci behind the covered range.
     pub end: u16,
-    /// Where the handler begins.
+    /// The first bci of the handler.
     pub target: u16,
 }
 
@@ -114,7 +114,7 @@ impl From<u64> for Covered {
     }
 }
 
-/// The code of one method, out of a list with that of many.
+/// The decoded code of one method, from a list of many.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeView<'l> {
     index: u16,
@@ -125,7 +125,7 @@ pub struct CodeView<'l> {
 }
 
 impl<'l> CodeView<'l> {
-    /// Takes the next method off the list.
+    /// Takes the next method from the list.
     pub(crate) fn next(list: &mut &'l [u64]) -> Option<Self> {
         let ([first, second], mut rest) = list.split_first_chunk()?;
         let mut take = |count: u64| {
@@ -160,8 +160,8 @@ impl<'l> CodeView<'l> {
         self.lines.iter().map(|number| Line::from(*number as u32))
     }
 
-    /// The targets of all switches in order, as many of each as its operand says: default first, then the cases, with
-    /// repetitions.
+    /// The targets of all switches in order: for each one its default, then the cases, with
+    /// repetitions. A switch's operand is its number of targets.
     pub fn switch_targets(&self) -> impl ExactSizeIterator<Item = u16> + use<'l> {
         self.switch_targets.iter().map(|target| *target as u16)
     }
@@ -171,7 +171,7 @@ impl<'l> CodeView<'l> {
         self.handlers.iter().copied().map(Covered::from)
     }
 
-    /// A place in this method.
+    /// Returns a place in this method.
     #[must_use]
     pub fn place(&self, at: At) -> Place {
         let method = self.index;
@@ -179,7 +179,7 @@ impl<'l> CodeView<'l> {
     }
 }
 
-/// The code of one method as the class file has it (JVMS 4.7.3), out of a list with that of many.
+/// The undecoded code of one method (JVMS 4.7.3), from a list of many.
 #[derive(Debug, Clone, Copy)]
 pub struct RawCode<'l> {
     index: u16,
@@ -189,7 +189,7 @@ pub struct RawCode<'l> {
 }
 
 impl<'l> RawCode<'l> {
-    /// Takes the next method off the list.
+    /// Takes the next method from the list.
     pub(crate) fn next(list: &mut &'l [u8]) -> Option<Self> {
         let ([i0, i1, h0, h1, c0, c1, c2, c3, lines @ ..], mut rest) =
             list.split_first_chunk::<12>()?;
@@ -227,14 +227,14 @@ impl<'l> RawCode<'l> {
         self.line_rows
     }
 
-    /// The entries of the exception table in order: start, end, handler, and the constant pool index of what it
-    /// catches, big-endian.
+    /// The entries of the exception table in order: start, end, handler, and the constant pool
+    /// index of the caught type, big-endian.
     #[must_use]
     pub fn handler_rows(&self) -> &'l [[u8; 8]] {
         self.handler_rows
     }
 
-    /// A place in this method.
+    /// Returns a place in this method.
     #[must_use]
     pub fn place(&self, at: At) -> Place {
         let method = self.index;

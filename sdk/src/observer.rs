@@ -1,4 +1,4 @@
-//! Plugins that are told what the JVM itself knows.
+//! Plugins that observe the JVM itself.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,10 +13,12 @@ use crate::reporter::Report;
 use crate::source::{EventNames, RequestSink, SubscriptionSink};
 use crate::wit::MethodInfo;
 
-/// A plugin that observes the JVM: on a thread of the agent, in one instance, which may keep what it wants.
+/// A plugin that observes the JVM. Its only instance runs on a thread of the agent, and may keep
+/// state.
 ///
-/// A call may take 250 ms of CPU time; after one the plugin rests for four times as long as it took, and events for
-/// which there is no room meanwhile are counted ([`Batch::lost`]). Three calls in a row that fail are the last.
+/// A call may take 250 ms of CPU time. After a call the plugin pauses for four times its duration.
+/// Events that do not fit into the queue meanwhile are counted ([`Batch::lost`]). Three failed
+/// calls in a row switch the plugin off.
 ///
 /// ```
 /// use classhook_sdk::prelude::*;
@@ -52,36 +54,36 @@ use crate::wit::MethodInfo;
 /// # fn main() {}
 /// ```
 pub trait Observer: Sized + 'static {
-    /// Its settings: what stands below `[plugin.config]`.
+    /// The settings in `[plugin.config]`.
     type Config: DeserializeOwned;
 
-    /// A new instance.
+    /// Creates an instance.
     ///
     /// # Errors
-    /// If the settings make no sense; the text is shown to the user.
+    /// If the settings are invalid; the user sees the text.
     fn new(config: Self::Config) -> Result<Self>;
 
-    /// Says what it wants to be told, the same each time.
+    /// Makes the subscriptions, the same each time.
     ///
     /// # Errors
-    /// If a subscription is refused; the text is shown to the user.
+    /// If a subscription is rejected; the user sees the text.
     fn subscribe(&self, to: &mut Subscriptions<'_>) -> Result;
 
-    /// Takes some events. If it fails, they are lost.
+    /// Receives events. If the call fails, the events are lost.
     ///
     /// # Errors
-    /// In the plugin's words.
+    /// A text of the plugin.
     fn observe(&mut self, batch: &Batch<'_>) -> Result;
 
-    /// Makes its tables: every few seconds, and at the end.
+    /// Reports the plugin's tables; called every few seconds, and at the end.
     ///
     /// # Errors
-    /// In the plugin's words.
+    /// A text of the plugin.
     fn report(&mut self, report: &mut Report<'_>) -> Result;
 }
 
-/// What can be subscribed to. What a plugin calls of it are the capabilities that it has to be granted:
-/// `observe-samples` for [`Subscriptions::samples`], and so on.
+/// The available subscriptions. Each one that a plugin calls needs a grant: `observe-samples` for
+/// [`Subscriptions::samples`], and so on.
 pub struct Subscriptions<'a>(Option<&'a dyn SubscriptionSink>);
 
 macro_rules! subscriptions {
@@ -89,9 +91,8 @@ macro_rules! subscriptions {
         impl Subscriptions<'_> {
             $(
                 $(#[doc = $doc])+
-                ///
                 /// # Errors
-                /// If the filter makes no sense, or it is the second subscription.
+                /// If the filter is invalid, or the plugin has already subscribed to this kind.
                 pub fn $name(&mut self, filter: &Filter) -> Result {
                     Ok(match self.0 {
                         None => jvm_events::$name(&wit(filter)),
@@ -104,37 +105,37 @@ macro_rules! subscriptions {
 }
 
 subscriptions! {
-    /// Threads that used CPU time since they were last looked at.
+    /// Subscribes to samples of threads that used CPU time since the previous sample.
     samples;
-    /// Sampled allocations.
+    /// Subscribes to sampled allocations.
     allocations;
-    /// Threads that have waited to enter a monitor, or in `Object.wait`.
+    /// Subscribes to completed waits for monitors and in `Object.wait`.
     monitors;
-    /// What is thrown; only in JVMs that were started with the agent.
+    /// Subscribes to thrown exceptions; only in JVMs that were started with the agent.
     exceptions;
-    /// Garbage collections that stopped the program.
+    /// Subscribes to garbage collections that stopped the program.
     collections;
-    /// Threads that start and end.
+    /// Subscribes to starts and ends of threads.
     threads;
-    /// Classes that are prepared.
+    /// Subscribes to classes that are prepared.
     classes;
-    /// Methods whose machine code is made or thrown away.
+    /// Subscribes to machine code that is installed and unloaded.
     compilations;
-    /// Native methods that are bound to their code.
+    /// Subscribes to native methods that are bound to their code.
     natives;
-    /// That the JVM has no memory or thread to give.
+    /// Subscribes to failures of the JVM to provide memory or threads.
     exhaustion;
-    /// What is caught; only in JVMs that were started with the agent.
+    /// Subscribes to caught exceptions; only in JVMs that were started with the agent.
     catches;
-    /// Classes that are unloaded, where HotSpot says so by their names: JDK 17 and newer.
+    /// Subscribes to unloaded classes, which HotSpot reports by name from JDK 17 on.
     unloads;
-    /// How many sampled objects of each class are gone.
+    /// Subscribes to counts of freed objects, per class, among the sampled ones.
     frees;
-    /// Requests to write what there is.
+    /// Subscribes to requests for a dump of the data.
     dumps;
 }
 
-/// As the interface has it.
+/// Converts to the type of the interface.
 fn wit(filter: &Filter) -> jvm_events::Filter {
     jvm_events::Filter {
         classes: filter.classes.clone(),
@@ -146,31 +147,33 @@ fn wit(filter: &Filter) -> jvm_events::Filter {
 }
 
 impl<'a> Subscriptions<'a> {
-    /// Those of the host.
+    /// Uses the subscriptions of the host.
     #[must_use]
     pub fn host() -> Self {
         Self(None)
     }
 
-    /// Those of a test.
+    /// Uses the subscriptions of a test.
     #[must_use]
     pub fn native(sink: &'a dyn SubscriptionSink) -> Self {
         Self(Some(sink))
     }
 }
 
-/// What can be asked; the answer is among the events of the next batch, and ends with [`What::Answered`]. What a plugin
-/// calls of it are the capabilities that it has to be granted: `ask-threads` for [`Requests::threads`], and so on.
+/// The available requests to the JVM. The answer is a series of events in the next batch, which
+/// ends with [`What::Answered`]. Each request that a plugin calls needs a grant: `ask-threads` for
+/// [`Requests::threads`], and so on.
 ///
-/// Each is refused until the same was answered. The plugin rests for 49 times as long as the JVM takes to answer, and is
-/// called each second where there are no events.
+/// A request is rejected until the previous one of the same kind was answered. The plugin pauses
+/// for 49 times the JVM's time for the answer. Without events, it is called once a second.
 pub struct Requests<'a>(Option<&'a dyn RequestSink>);
 
 impl Requests<'_> {
-    /// All threads at one instant: events [`What::Thread`], with so many innermost frames.
+    /// Requests all threads at one moment as events [`What::Thread`], with their innermost `frames`
+    /// frames.
     ///
     /// # Errors
-    /// If it was asked and not answered yet, or these are too many frames.
+    /// If the previous request is unanswered, or `frames` is too large.
     pub fn threads(&self, frames: u32) -> Result {
         Ok(match self.0 {
             None => jvm_requests::threads(frames),
@@ -178,10 +181,10 @@ impl Requests<'_> {
         }?)
     }
 
-    /// The CPU time of all threads: events [`What::CpuTime`].
+    /// Requests the CPU times of all threads as events [`What::CpuTime`].
     ///
     /// # Errors
-    /// If it was asked and not answered yet.
+    /// If the previous request is unanswered.
     pub fn cpu_times(&self) -> Result {
         Ok(match self.0 {
             None => jvm_requests::cpu_times(),
@@ -189,11 +192,12 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Objects and bytes of the classes of most bytes: events [`What::Objects`]. With `live` the garbage is collected
-    /// first. The program stands still meanwhile.
+    /// Requests the number and size of objects as events [`What::Objects`], for the classes with
+    /// the most bytes. With `live`, the JVM first collects the garbage. The program is stopped
+    /// meanwhile.
     ///
     /// # Errors
-    /// If it was asked and not answered yet, or these are too many classes.
+    /// If the previous request is unanswered, or `most` is too large.
     pub fn histogram(&self, live: bool, most: u32) -> Result {
         Ok(match self.0 {
             None => jvm_requests::histogram(live, most),
@@ -201,10 +205,10 @@ impl Requests<'_> {
         }?)
     }
 
-    /// The properties of the system: events [`What::Property`].
+    /// Requests the system properties as events [`What::Property`].
     ///
     /// # Errors
-    /// If it was asked and not answered yet.
+    /// If the previous request is unanswered.
     pub fn properties(&self) -> Result {
         Ok(match self.0 {
             None => jvm_requests::properties(),
@@ -212,10 +216,11 @@ impl Requests<'_> {
         }?)
     }
 
-    /// The threads of this name: events [`What::Thread`], with so many innermost frames.
+    /// Requests the threads with this name as events [`What::Thread`], with their innermost
+    /// `frames` frames.
     ///
     /// # Errors
-    /// If it was asked and not answered yet, or these are too many frames.
+    /// If the previous request is unanswered, or `frames` is too large.
     pub fn stack(&self, thread: &str, frames: u32) -> Result {
         Ok(match self.0 {
             None => jvm_requests::stack(thread, frames),
@@ -223,11 +228,11 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Who owns monitors and waits for them: events [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]; only in
-    /// JVMs that were started with the agent.
+    /// Requests the owners and waiters of monitors as events [`What::Owns`], [`What::WaitsToEnter`]
+    /// and [`What::WaitsFor`]; only in JVMs that were started with the agent.
     ///
     /// # Errors
-    /// If it was asked and not answered yet.
+    /// If the previous request is unanswered.
     pub fn monitors(&self) -> Result {
         Ok(match self.0 {
             None => jvm_requests::monitors(),
@@ -235,12 +240,12 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Which thread owns the monitor of each instance of a class, named as in Java, and which wait for it: events
-    /// [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]; of 1,000 instances at most. The program stands still
-    /// for each.
+    /// Requests the owners and waiters of the monitors of a class's instances, of at most 1,000, as
+    /// events [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]. The class is named as
+    /// in Java. The program is stopped for each instance.
     ///
     /// # Errors
-    /// If it was asked and not answered yet.
+    /// If the previous request is unanswered.
     pub fn monitor_usage(&self, class: &str) -> Result {
         Ok(match self.0 {
             None => jvm_requests::monitor_usage(class),
@@ -248,10 +253,11 @@ impl Requests<'_> {
         }?)
     }
 
-    /// What holds the instances of a class, named as in Java: events [`What::Held`]. The program stands still meanwhile.
+    /// Requests the reference paths to a class's instances as events [`What::Held`]. The class is
+    /// named as in Java. The program is stopped meanwhile.
     ///
     /// # Errors
-    /// If it was asked and not answered yet.
+    /// If the previous request is unanswered.
     pub fn paths(&self, class: &str) -> Result {
         Ok(match self.0 {
             None => jvm_requests::paths(class),
@@ -260,10 +266,10 @@ impl Requests<'_> {
     }
 }
 
-/// Numbers of an event.
+/// Number of `u64` words per event.
 const WORDS: usize = 5;
 
-/// Some events.
+/// A batch of events.
 pub struct Batch<'a> {
     generation: u32,
     words: &'a [u64],
@@ -272,7 +278,7 @@ pub struct Batch<'a> {
     requests: Requests<'a>,
 }
 
-/// The texts that were asked for, by their numbers.
+/// A cache of texts by their numbers.
 struct Names<'a> {
     source: &'a dyn EventNames,
     texts: RefCell<HashMap<u32, Rc<str>>>,
@@ -290,7 +296,7 @@ impl Names<'_> {
 }
 
 impl<'a> Batch<'a> {
-    /// Events as the host gives them.
+    /// Creates a batch of the host's events.
     #[must_use]
     pub fn new(generation: u32, words: &'a [u64], lost: u64, source: &'a dyn EventNames) -> Self {
         let names = Names {
@@ -306,14 +312,14 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Has requests go there.
+    /// Sends requests to `sink`.
     #[must_use]
     pub fn asking(mut self, sink: &'a dyn RequestSink) -> Self {
         self.requests = Requests(Some(sink));
         self
     }
 
-    /// What can be asked.
+    /// Returns the available requests to the JVM.
     #[must_use]
     pub fn requests(&self) -> &Requests<'a> {
         &self.requests
@@ -328,144 +334,146 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Events since the batch before for which there was no room, or whose batch failed.
+    /// The number of events since the previous batch that were lost because the queue was full or
+    /// their batch failed.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Numbers of stacks lead to the same stacks while this is the same.
+    /// The generation of stack numbers. Numbers are comparable only within the same generation.
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.generation
     }
 }
 
-/// What an event is.
+/// The type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// Its thread used CPU time.
+    /// The thread used CPU time.
     Sample {
-        /// Nanoseconds.
+        /// The CPU time in nanoseconds.
         cpu: u64,
     },
     /// An object of [`JvmEvent::class`] was allocated.
     Allocation {
-        /// Its bytes.
+        /// The size in bytes.
         bytes: u64,
-        /// How many bytes it stands for, being a sample.
+        /// The number of bytes that the sample represents.
         stands_for: u64,
     },
     /// A monitor of an object of the class was entered after a wait.
     Entered {
-        /// How long it took, in nanoseconds.
+        /// The duration of the wait, in nanoseconds.
         nanos: u64,
     },
     /// `Object.wait` of an object of the class has ended.
     Waited {
-        /// How long it took, in nanoseconds.
+        /// The duration of the wait, in nanoseconds.
         nanos: u64,
     },
     /// An exception of the class was thrown; [`JvmEvent::method`] catches it.
     Exception {
-        /// The line that catches it; 0 if it is not known.
+        /// The line of the handler, or 0 if unknown.
         line: u32,
     },
     /// A garbage collection.
     Collection {
-        /// How long it took, in nanoseconds.
+        /// The duration of the collection, in nanoseconds.
         nanos: u64,
-        /// Bytes in use afterwards; 0 if they are not known.
+        /// The bytes in use after the collection, or 0 if unknown.
         used: u64,
     },
-    /// Its thread has started.
+    /// The thread has started.
     ThreadStarted {
-        /// Whether it is a virtual one.
+        /// `true` for a virtual thread.
         is_virtual: bool,
     },
-    /// Its thread ends.
+    /// The thread is about to end.
     ThreadEnded {
-        /// Whether it is a virtual one.
+        /// `true` for a virtual thread.
         is_virtual: bool,
     },
-    /// The class is prepared.
+    /// The class was prepared.
     ClassPrepared,
-    /// There is machine code of [`JvmEvent::method`].
+    /// Machine code of [`JvmEvent::method`] was installed.
     CodeMade {
-        /// Its bytes.
+        /// The size in bytes.
         bytes: u64,
     },
-    /// It is gone.
+    /// Machine code of [`JvmEvent::method`] was unloaded.
     CodeGone,
-    /// The native method [`JvmEvent::method`] is bound.
+    /// The native method [`JvmEvent::method`] was bound.
     NativeBound,
-    /// The JVM has no memory or thread to give: [`JvmEvent::text`].
+    /// The JVM ran out of memory or threads; [`JvmEvent::text`] is its description.
     Exhausted {
-        /// Bits of JVM TI's event ResourceExhausted.
+        /// The flags of JVM TI's event `ResourceExhausted`.
         flags: u64,
     },
-    /// Sampled objects of the class are gone.
+    /// Sampled objects of the class were freed.
     Freed {
-        /// How many.
+        /// The number of freed objects.
         count: u64,
     },
     /// An exception of the class was caught; [`JvmEvent::method`] caught it.
     Caught {
-        /// The line that caught it; 0 if it is not known.
+        /// The line of the handler, or 0 if unknown.
         line: u32,
     },
-    /// Somebody asks to write what there is.
+    /// A dump of the data was requested.
     DumpAsked,
-    /// The class is unloaded.
+    /// The class was unloaded.
     ClassUnloaded,
-    /// A thread, as it was at an instant, with its stack ([`Requests::threads`]).
+    /// The state of a thread at one moment, with its stack ([`Requests::threads`]).
     Thread {
-        /// Bits of JVM TI's GetThreadState.
+        /// The bits of JVM TI's `GetThreadState`.
         state: u32,
     },
     /// The CPU time of a thread ([`Requests::cpu_times`]).
     CpuTime {
-        /// Nanoseconds, since it began.
+        /// The CPU time since the thread's start, in nanoseconds.
         nanos: u64,
     },
     /// The objects of the class ([`Requests::histogram`]).
     Objects {
-        /// How many.
+        /// The number of objects.
         count: u64,
-        /// Their bytes.
+        /// The size of the objects in bytes.
         bytes: u64,
     },
-    /// A property of the system: [`JvmEvent::property`].
+    /// A system property: [`JvmEvent::property`].
     Property,
-    /// An answer is complete.
+    /// The end of an answer.
     Answered {
-        /// How many events it has.
+        /// The number of events in the answer.
         events: u64,
     },
     /// The thread owns a monitor of an object of the class ([`Requests::monitors`], [`Requests::monitor_usage`]).
     Owns {
-        /// Which one of those of the answer.
+        /// The number of the monitor within the answer.
         monitor: u64,
-        /// How often it has entered it.
+        /// The number of times that the owner has entered the monitor.
         entered: u64,
     },
-    /// The thread waits to enter it.
+    /// The thread waits to enter a monitor.
     WaitsToEnter {
-        /// Which one.
+        /// The number of the monitor within the answer.
         monitor: u64,
     },
-    /// The thread waits in `Object.wait` for it.
+    /// The thread waits in `Object.wait` for a monitor.
     WaitsFor {
-        /// Which one.
+        /// The number of the monitor within the answer.
         monitor: u64,
     },
-    /// Instances of the class are held ([`Requests::paths`]): [`JvmEvent::text`] is the path, a step a line.
+    /// A reference path holds instances of the class ([`Requests::paths`]); [`JvmEvent::text`] is
+    /// the path, with one step per line.
     Held {
-        /// How many.
+        /// The number of held instances.
         instances: u64,
     },
-    /// Of a kind that this SDK does not know.
+    /// A type that this SDK does not know.
     Other(u16),
 }
 
@@ -481,7 +489,7 @@ pub struct JvmEvent<'a> {
 pub struct StackFrame {
     /// The method.
     pub method: MethodInfo,
-    /// The line; none in native methods, and where it is not known.
+    /// The line; `None` in native methods, and if unknown.
     pub line: Option<u32>,
 }
 
@@ -491,7 +499,7 @@ impl JvmEvent<'_> {
         (word as u32, (word >> 32) as u32)
     }
 
-    /// What it is.
+    /// Returns the type of the event.
     #[must_use]
     pub fn what(&self) -> What {
         let (first, second) = (self.words[3], self.words[4]);
@@ -545,31 +553,31 @@ impl JvmEvent<'_> {
         }
     }
 
-    /// Nanoseconds since the plugin began to observe.
+    /// Nanoseconds since the start of the observation.
     #[must_use]
     pub fn nanos(&self) -> u64 {
         self.words[1]
     }
 
-    /// The name of its thread; empty if it is of none, or the thread has no name.
+    /// The name of the thread; empty if the event has no thread, or the thread has no name.
     #[must_use]
     pub fn thread(&self) -> Rc<str> {
         self.names.text(self.halves(0).1)
     }
 
-    /// The name of its class, as in Java; empty if it is of none.
+    /// The name of the class, as in Java; empty if the event has no class.
     #[must_use]
     pub fn class(&self) -> Rc<str> {
         self.names.text(self.halves(2).0)
     }
 
-    /// The number of its stack, by which stacks are told apart within a [`Batch::generation`]; 0 if it has none.
+    /// The number of the stack, unique within a [`Batch::generation`]; 0 if the event has no stack.
     #[must_use]
     pub fn stack_id(&self) -> u32 {
         self.halves(2).1
     }
 
-    /// The frames of its stack, the innermost first.
+    /// The frames of the stack, the innermost first.
     #[must_use]
     pub fn stack(&self) -> Vec<StackFrame> {
         let frames = match self.stack_id() {
@@ -586,7 +594,8 @@ impl JvmEvent<'_> {
         frames.into_iter().filter_map(frame).collect()
     }
 
-    /// The method that it is of: that is compiled or bound, or catches an exception or has caught it.
+    /// The method of the event: the compiled or bound method, or the one that catches the
+    /// exception.
     #[must_use]
     pub fn method(&self) -> Option<MethodInfo> {
         let has_one = matches!(self.halves(0).0 as u16, 5 | 10..=12 | 15) && self.words[3] != 0;
@@ -595,14 +604,15 @@ impl JvmEvent<'_> {
             .flatten()
     }
 
-    /// Name and value of a property; none of all else.
+    /// The name and value of a property; `None` for other events.
     #[must_use]
     pub fn property(&self) -> Option<(Rc<str>, Rc<str>)> {
         let text = |word: usize| self.names.text(self.words[word] as u32);
         (self.what() == What::Property).then(|| (text(3), text(4)))
     }
 
-    /// What the JVM says of an exhaustion, or the path on which instances are held; empty for all else.
+    /// The JVM's description of an exhaustion, or the reference path to held instances; empty for
+    /// other events.
     #[must_use]
     pub fn text(&self) -> Rc<str> {
         let id = match self.what() {

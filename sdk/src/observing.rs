@@ -1,4 +1,4 @@
-//! Generated from `wit/plugin.wit`: what a plugin imports and exports besides that observes the JVM.
+//! Generated from `wit/plugin.wit`: the imports and exports of plugins that observe the JVM.
 #![allow(missing_docs, unsafe_code, clippy::all, reason = "generated code")]
 
 wit_bindgen::generate!({

@@ -1,3 +1,3 @@
-//! Patterns over names: of classes, methods and descriptors.
+//! Patterns for names of classes, methods and descriptors.
 
 pub use globs::{FieldPattern, Glob, Pattern, PatternError};

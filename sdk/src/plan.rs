@@ -1,4 +1,4 @@
-//! What a plugin can do to a class.
+//! The edits that a plugin can make to a class.
 
 use crate::bindings::classhook::plugin::{helpers, probes, raw, rewrite, structure};
 use crate::capture::Capture;
@@ -11,25 +11,26 @@ use crate::source::{PlanSink, Side};
 use crate::table::Table;
 use crate::wit::{Failure, Place, ProbeId, Site};
 
-/// Edits to one class: recorded and checked call by call, applied only if
+/// The edits of one class. Each call records and checks one; all are applied only if
 /// [`crate::Transformer::transform`] returns `Ok`.
 pub struct Plan<'a> {
     sink: &'a dyn PlanSink,
 }
 
 impl<'a> Plan<'a> {
-    /// A plan that records into `sink`.
+    /// Creates a plan that records into `sink`.
     #[must_use]
     pub fn new(sink: &'a dyn PlanSink) -> Self {
         Self { sink }
     }
 
-    /// One bit per site: reached or not. Returns the probes in the order of the sites.
+    /// Inserts a probe with one bit per site: reached or not. Returns the probes in the order of
+    /// the sites.
     ///
-    /// `tag` is kept with these probes. One call for many sites is far cheaper than many calls.
+    /// `tag` is stored with these probes. One call for many sites is much cheaper than many calls.
     ///
     /// # Errors
-    /// When a site does not exist or a limit is reached (65,536 edits, 1 MiB of tags per class).
+    /// If a site does not exist or a limit is reached (65,536 edits, 1 MiB of tags per class).
     pub fn hit(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         match self.sink.side() {
             Side::Host(plan) => probes::hit(plan, at, tag),
@@ -37,11 +38,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The same for places in any methods ([`crate::RawCode::place`]). Returns the first of the probes, whose numbers
-    /// follow one another: cheaper still than asking for sites first.
+    /// Inserts hit probes at places in any methods ([`crate::RawCode::place`]). Returns the first
+    /// probe; the others have the following numbers. Cheaper than to look up sites first.
     ///
     /// # Errors
-    /// When a place does not exist, and as [`Plan::hit`]; none of them then has a probe.
+    /// If a place does not exist, and those of [`Plan::hit`]; no probe is then inserted.
     pub fn hit_places(&mut self, at: &[Place], tag: &[u8]) -> Result<ProbeId, Failure> {
         match self.sink.side() {
             Side::Host(plan) => {
@@ -52,12 +53,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A 64-bit counter per site. Returns the probes in the order of the sites.
+    /// Inserts a 64-bit counter per site. Returns the probes in the order of the sites.
     ///
-    /// Without synchronization: threads that meet there at once may count once.
+    /// The counters are not synchronized: threads that increment one at the same time may count
+    /// once.
     ///
     /// # Errors
-    /// As [`Plan::hit`].
+    /// Those of [`Plan::hit`].
     pub fn count(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
         match self.sink.side() {
             Side::Host(plan) => probes::count(plan, at, tag),
@@ -65,10 +67,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The time from the entry of a method to its end, normal or by an exception, with what `capture` asks for.
+    /// Records the time from the entry of a method to its end, normal or by an exception, and the
+    /// values in `capture`.
     ///
     /// # Errors
-    /// When the method is abstract, has not the argument asked for, or a span already; and as [`Plan::hit`].
+    /// If the method is abstract, lacks a requested argument or already has a span; and those of
+    /// [`Plan::hit`].
     pub fn span(
         &mut self,
         method: &MethodView<'_>,
@@ -82,17 +86,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A record each time that one of the sites is reached: time, thread, and what `event` asks for. Nothing is called
-    /// and nothing allocated in the JVM. Returns the events in the order of the sites.
+    /// Records an event each time that one of the sites is reached: time, thread, and the values in
+    /// `event`. Calls and allocates nothing in the JVM. Returns the events in the order of the
+    /// sites.
     ///
-    /// A site of an instruction ([`MethodView::at`]) is reached in front of it; with [`Event::stack`], where it has
-    /// completed normally. An instruction whose operands are recorded, or what it gives, has one such event and is
-    /// not changed.
+    /// A site of an instruction ([`MethodView::at`]) is reached in front of it; with
+    /// [`Event::stack`], when it has completed normally. An instruction whose operands or result
+    /// are recorded has only one such event, and no other change.
     ///
     /// ```
     /// use classhook_sdk::prelude::*;
     ///
-    /// /// What these calls of `Statement.execute(String)` are given, at most 100 times a second each.
+    /// /// Records the statements of these calls of `Statement.execute(String)`, at most 100 per second each.
     /// fn statements(calls: &[Site], plan: &mut Plan<'_>) -> Result {
     ///     let event = Event::default().operand("statement", 1).per_second(100);
     ///     plan.event(calls, &event, b"")?;
@@ -101,7 +106,8 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// When a value is not there at one of the sites, and as [`Plan::hit`]; none of them then has the event.
+    /// If a value is missing at one of the sites, and those of [`Plan::hit`]; no event is then
+    /// inserted.
     pub fn event(
         &mut self,
         at: &[Site],
@@ -114,15 +120,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A row of a table, as the tag of counts, spans and events: what the former count and time is added up over all
-    /// rows with the same cells, an event is a row of its own behind these cells. Both are shown by `classhook report` and `classhook plugin run`.
+    /// Creates a table row, which is used as the tag of counts, spans and events. Counts and times
+    /// of rows with the same cells are added up; each event is a separate row with these cells in
+    /// front. `classhook report` and `classhook plugin run` show both.
     ///
-    /// `cells` is the row's key, a text for each of the table's columns, numbers in decimal; longer ones than 1,024
-    /// bytes are cut.
+    /// `cells` is the key of the row, with a text for each column and numbers in decimal. Texts are
+    /// cut at 1,024 bytes.
     ///
     /// # Errors
-    /// When cells and columns do not go together, a cell is no number where its column has numbers, or a name is more
-    /// than 64 letters, digits, `-` and `_`.
+    /// If the cells do not fit the columns, a cell of a numeric column is no number, or a name does
+    /// not consist of at most 64 letters, digits, `-` and `_`.
     pub fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
         match self.sink.side() {
             Side::Host(_) => row_of(table, cells),
@@ -133,7 +140,7 @@ impl<'a> Plan<'a> {
     /// Inserts code at each of the sites (capability `rewrite`).
     ///
     /// # Errors
-    /// When the code does not fit one of the sites; it is then inserted nowhere.
+    /// If the code does not fit one of the sites; no code is then inserted.
     pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::insert(plan, at, &code_of(code)?),
@@ -141,10 +148,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Gives a method that has code another body (capability `rewrite`).
+    /// Replaces the body of a method that has code (capability `rewrite`).
     ///
     /// # Errors
-    /// When the body does not fit the method, or the method got another one before.
+    /// If the body does not fit the method, or was already replaced.
     pub fn replace_body(&mut self, method: &MethodView<'_>, code: &Snippet) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::replace_body(plan, method.index(), &code_of(code)?),
@@ -152,11 +159,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Runs code in front of instructions, and when they have completed normally (capability `rewrite`). The sites are
-    /// those of [`MethodView::at`], here and in what follows.
+    /// Inserts code in front of instructions, and behind them where they have completed normally
+    /// (capability `rewrite`). The sites here and in the following functions are those of
+    /// [`MethodView::at`].
     ///
     /// # Errors
-    /// When the code does not fit one of them; it is then inserted nowhere.
+    /// If the code does not fit one of the sites; no code is then inserted.
     pub fn wrap(&mut self, at: &[Site], before: &Snippet, after: &Snippet) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::wrap(plan, at, &code_of(before)?, &code_of(after)?),
@@ -164,16 +172,17 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Runs code around instructions: calls other than constructors', field accesses, `monitorenter`, `monitorexit` and
-    /// the creation of arrays (capability `rewrite`). It finds nothing on the stack, and leaves what the instruction
-    /// gives; its local variables last from before the instruction until behind it.
+    /// Inserts code around instructions: calls except those of constructors, field accesses,
+    /// `monitorenter`, `monitorexit` and array creations (capability `rewrite`). The code begins
+    /// with an empty stack, and leaves the result of the instruction. Its local variables live from
+    /// before the instruction until behind it.
     ///
     /// ```
     /// use classhook_sdk::opcode::{INVOKESTATIC, LLOAD, LSTORE, LSUB};
     /// use classhook_sdk::prelude::*;
     /// use classhook_sdk::snippet::Member;
     ///
-    /// /// Tells `com.acme.Times.took(Object, long)` which receiver each of these calls had, and how long it took.
+    /// /// Passes the receiver and the duration of each of these calls to `com.acme.Times.took(Object, long)`.
     /// fn timed(calls: &[Site], plan: &mut Plan<'_>) -> Result {
     ///     let now = || Member::of_class("java/lang/System", "nanoTime", "()J");
     ///     let took = Member::of_class("com/acme/Times", "took", "(Ljava/lang/Object;J)V");
@@ -186,7 +195,7 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// When the code does not fit one of them; it is then around none.
+    /// If the code does not fit one of the sites; no code is then inserted.
     pub fn around(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::around(plan, at, &code_of(code)?),
@@ -194,15 +203,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Lets calls and field accesses call this method instead (capability `rewrite`). It takes what was on the stack,
-    /// the receiver first if `opcode` is `invokestatic`, and gives what was expected.
+    /// Redirects calls and field accesses to this method (capability `rewrite`). The method takes
+    /// the operands of the instruction, with the receiver first if `opcode` is `invokestatic`, and
+    /// returns its result.
     ///
     /// ```
     /// use classhook_sdk::opcode::INVOKESTATIC;
     /// use classhook_sdk::prelude::*;
     /// use classhook_sdk::snippet::Member;
     ///
-    /// /// `System.currentTimeMillis()` becomes `com.acme.Clock.now()` in this method.
+    /// /// Replaces `System.currentTimeMillis()` by `com.acme.Clock.now()` in this method.
     /// fn with_our_clock(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     ///     let all = method.instructions()?;
     ///     let asks = |index: i32| method.member(index as u16).is_some_and(|it| it.name == "currentTimeMillis");
@@ -213,7 +223,7 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// When the method does not suit one of the instructions; none is then changed.
+    /// If the method does not fit one of the instructions; none is then changed.
     pub fn redirect_call(
         &mut self,
         at: &[Site],
@@ -230,10 +240,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Lets field accesses go to another field of the same type (capability `rewrite`).
+    /// Redirects field accesses to another field of the same type (capability `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`].
+    /// Those of [`Plan::redirect_call`].
     pub fn redirect_field(
         &mut self,
         at: &[Site],
@@ -248,11 +258,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Lets a static method make the objects that these `new` make; it has the constructor's parameters (capability
-    /// `rewrite`).
+    /// Replaces these `new` and the constructor calls by a static method with the constructor's
+    /// parameters (capability `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`].
+    /// Those of [`Plan::redirect_call`].
     pub fn redirect_allocation(&mut self, at: &[Site], target: &Member) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => {
@@ -262,12 +272,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Lets these `new` make objects of a subclass with the same constructor, by its internal name (capability
-    /// `rewrite`).
+    /// Replaces the class of these `new` by a subclass with the same constructor, given by its
+    /// internal name (capability `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`], and where the class file does not say that it is a subclass: see
-    /// [`Plan::allocate_with_cast`].
+    /// Those of [`Plan::redirect_call`], and if the class file does not show that the class is a
+    /// subclass: see [`Plan::allocate_with_cast`].
     pub fn allocate(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::allocate(plan, at, name),
@@ -275,11 +285,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// As [`Plan::allocate`], for a class that only the plugin knows to be a subclass: a cast behind the constructor
-    /// shows it to the verifier. If it is none, the program gets a `ClassCastException`.
+    /// Like [`Plan::allocate`], for a class that only the plugin knows to be a subclass. A cast
+    /// behind the constructor call satisfies the verifier. If the class is no subclass, the program
+    /// gets a `ClassCastException`.
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`].
+    /// Those of [`Plan::redirect_call`].
     pub fn allocate_with_cast(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::allocate_with_cast(plan, at, name),
@@ -289,11 +300,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Takes calls and field accesses out; `value` takes the place of their result, zero or null if there is none
-    /// (capability `rewrite`).
+    /// Removes calls and field accesses; `value` replaces their result, and is zero or null by
+    /// default (capability `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::redirect_call`].
+    /// Those of [`Plan::redirect_call`].
     pub fn remove(&mut self, at: &[Site], value: Option<&Constant>) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => rewrite::remove(plan, at, value),
@@ -301,14 +312,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Gives the class another class file (capability `raw`): of the same shape, as a loaded class must keep it, and as
-    /// the JVM takes it, as far as one class file says. Other edits, of any plugin, are made in each method whose code is
-    /// the same in both.
+    /// Replaces the class file (capability `raw`). The new one must have the same shape, as for a
+    /// loaded class, and must be valid as far as one class file shows. Other edits, of any plugin,
+    /// apply to each method whose code is the same in both.
     ///
     /// ```
     /// use classhook_sdk::prelude::*;
     ///
-    /// /// The lowest version of class files that has stack map frames.
+    /// /// Lowers the version to that of Java 7, the first with verified stack map frames.
     /// fn as_java_7(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     ///     let mut bytes = class.bytes();
     ///     bytes[7] = bytes[7].min(51);
@@ -317,8 +328,8 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// When it is no class file, another class's, of another shape or a newer version, or not sound; when there is one
-    /// already, and beside edits of what the class is.
+    /// If the bytes are no valid class file, or of another class, another shape or a newer version.
+    /// Also if the class file was already replaced, or the plan has structural edits.
     pub fn replace_class(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => raw::replace(plan, bytes),
@@ -326,10 +337,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Gives classes to the class's package (capability `helpers`), for the code that is inserted: its loader defines them
-    /// before the class is loaded, unless it has them. Returns their names there, in the same order.
+    /// Adds helper classes to the package of the class (capability `helpers`), for the inserted
+    /// code. Its loader defines them before the class is loaded, unless it already has them.
+    /// Returns their names in that package, in the same order.
     ///
-    /// In the class files each may have any package; they may name one another.
+    /// The class files may be of any packages, and may refer to each other.
     ///
     /// ```
     /// use classhook_sdk::opcode::INVOKESTATIC;
@@ -350,8 +362,8 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// When one is older than version 51, has a supertype that is neither in `java/` nor before it, or is not sound; and
-    /// beyond 64 classes or 1 MiB for one class.
+    /// If a class file is invalid, older than version 51, or has a supertype that is neither in
+    /// `java/` nor earlier in the list; and beyond 64 classes or 1 MiB for one class.
     pub fn helpers(&mut self, class_files: &[&[u8]]) -> Result<Vec<String>, Failure> {
         let files: Vec<Vec<u8>> = class_files.iter().map(|file| file.to_vec()).collect();
         match self.sink.side() {
@@ -363,8 +375,8 @@ impl<'a> Plan<'a> {
     /// Adds a field (capability `structure`).
     ///
     /// # Errors
-    /// When there is one of that name and type, or the JVM would refuse it: a loaded class takes none
-    /// ([`crate::Class::is_retransforming`]).
+    /// If a field of that name and type exists, or the JVM would reject it: a loaded class cannot
+    /// get fields ([`crate::Class::is_retransforming`]).
     pub fn add_field(&mut self, field: &Field) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::add_field(
@@ -378,10 +390,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds a method with code, or without if it is abstract or native (capabilities `structure` and `rewrite`).
+    /// Adds a method with code, or without if it is abstract or native (capabilities `structure`
+    /// and `rewrite`).
     ///
     /// # Errors
-    /// As [`Plan::add_field`], and when the body does not fit.
+    /// Those of [`Plan::add_field`], and if the body does not fit.
     pub fn add_method(
         &mut self,
         access_flags: u16,
@@ -401,7 +414,7 @@ impl<'a> Plan<'a> {
     /// Adds a direct superinterface by its internal name (capability `structure`).
     ///
     /// # Errors
-    /// As [`Plan::add_field`].
+    /// Those of [`Plan::add_field`].
     pub fn add_interface(&mut self, name: &str) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::add_interface(plan, name),
@@ -412,7 +425,7 @@ impl<'a> Plan<'a> {
     /// Annotates the class (capability `structure`); reflection sees it if it is visible.
     ///
     /// # Errors
-    /// When the class has such an annotation.
+    /// If the class already has such an annotation.
     pub fn annotate_class(&mut self, visible: bool, value: &Annotation) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::annotate_class(plan, visible, &annotation_of(value)),
@@ -420,10 +433,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Annotates a field that the class has (capability `structure`).
+    /// Annotates a field of the class (capability `structure`).
     ///
     /// # Errors
-    /// When there is no such field, or it has such an annotation.
+    /// If the field does not exist, or already has such an annotation.
     pub fn annotate_field(
         &mut self,
         name: &str,
@@ -445,7 +458,7 @@ impl<'a> Plan<'a> {
     /// Annotates a method (capability `structure`).
     ///
     /// # Errors
-    /// When it has such an annotation.
+    /// If the method already has such an annotation.
     pub fn annotate_method(
         &mut self,
         method: &MethodView<'_>,
@@ -461,11 +474,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Renames a field or method, of this class or another, where this class declares or names it (capability
-    /// `structure`).
+    /// Renames a field or method, of this or another class, in the declarations and references of
+    /// this class (capability `structure`).
     ///
     /// # Errors
-    /// As [`Plan::add_field`].
+    /// Those of [`Plan::add_field`].
     pub fn rename_member(&mut self, member: &Member, name: &str) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::rename_member(plan, &member.reference(), name),
@@ -473,11 +486,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Renames a type by its internal name wherever this class names it, descriptors, signatures and annotations
-    /// included; strings stay as they are (capability `structure`).
+    /// Renames a type, given by its internal name, in all references of this class, including
+    /// descriptors, signatures and annotations. Strings stay unchanged (capability `structure`).
     ///
     /// # Errors
-    /// As [`Plan::add_field`], and for the class itself, which keeps its name.
+    /// Those of [`Plan::add_field`], and for the class itself, which keeps its name.
     pub fn rename_type(&mut self, name: &str, to: &str) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::rename_type(plan, name, to),
@@ -485,11 +498,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds an attribute that the JVM does not know to the class (capability `structure`); class files are read for it
-    /// by whoever does.
+    /// Adds a class attribute that is unknown to the JVM (capability `structure`), for other
+    /// readers of the class file.
     ///
     /// # Errors
-    /// When the class has such an attribute, or the JVM gives the name a meaning (JVMS 4.7).
+    /// If the class already has such an attribute, or the JVM defines the name (JVMS 4.7).
     pub fn add_class_attribute(&mut self, name: &str, contents: &[u8]) -> Result<(), Failure> {
         match self.sink.side() {
             Side::Host(plan) => structure::add_class_attribute(plan, name, contents),
@@ -497,10 +510,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds an attribute to a field that the class has (capability `structure`).
+    /// Adds an attribute to a field of the class (capability `structure`).
     ///
     /// # Errors
-    /// As [`Plan::add_class_attribute`], and when there is no such field.
+    /// Those of [`Plan::add_class_attribute`], and if the field does not exist.
     pub fn add_field_attribute(
         &mut self,
         field: &str,
@@ -522,7 +535,7 @@ impl<'a> Plan<'a> {
     /// Adds an attribute to a method (capability `structure`).
     ///
     /// # Errors
-    /// As [`Plan::add_class_attribute`].
+    /// Those of [`Plan::add_class_attribute`].
     pub fn add_method_attribute(
         &mut self,
         method: &MethodView<'_>,
@@ -538,7 +551,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A line for people: why something was done, or left undone, at a site.
+    /// Adds a note for the user about an action, or an omission, at a site.
     pub fn note(&mut self, at: Site, text: &str) {
         self.sink.note(at, text);
     }

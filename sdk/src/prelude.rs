@@ -1,4 +1,4 @@
-//! What most plugins need.
+//! The items that most plugins need.
 
 pub use crate::capture::Capture;
 pub use crate::class::{Allocation, Call, Class, Method, MethodView};

@@ -1,4 +1,4 @@
-//! Instructions by what they are about: each function of the host is called from here alone.
+//! Finds instructions by their operands. Only this module calls these functions of the host.
 
 use crate::bindings::classhook::plugin::queries as host;
 use crate::numbers::{At, Place};
@@ -6,13 +6,13 @@ use crate::source::{ClassSide, ClassSource};
 use crate::wit::{DynamicFound, Failure, Found, Jump};
 
 impl Found {
-    /// Before the instruction, on every path into it.
+    /// The place before the instruction, on every path to it.
     #[must_use]
     pub fn before(&self) -> Place {
         self.place(At::Before(self.bci))
     }
 
-    /// The instruction itself, for what changes it.
+    /// The place of the instruction itself, for edits that change it.
     #[must_use]
     pub fn instruction(&self) -> Place {
         self.place(At::Instruction(self.bci))

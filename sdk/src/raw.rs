@@ -1,4 +1,4 @@
-//! Whole class files: the function of the host is called from here alone.
+//! Whole class files. Only this module calls this function of the host.
 
 use crate::bindings::classhook::plugin::raw as host;
 use crate::source::{ClassSide, ClassSource};

@@ -1,4 +1,4 @@
-//! Tables that a plugin computes of what was recorded.
+//! Tables that a plugin computes from recorded data.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,9 @@ use crate::table::{Kind, Table};
 use crate::transformer::Transformer;
 use crate::wit::{RecordedEvent, RecordedTable, Sum};
 
-/// A plugin that computes tables when a report is made: by `classhook plugin run`, and by `classhook report` with
-/// `--plugin`. Never in a JVM; within 5 s of CPU time, and the memory that every plugin has.
+/// A plugin that computes tables when a report is made: by `classhook plugin run`, and by
+/// `classhook report` with `--plugin`. It never runs in a JVM. It has 5 s of CPU time and the usual
+/// limit of memory.
 ///
 /// ```
 /// use classhook_sdk::prelude::*;
@@ -36,26 +37,26 @@ pub trait Reporter: Transformer {
     /// Computes tables.
     ///
     /// # Errors
-    /// Its text is shown to the user instead of the tables.
+    /// A text that the user sees instead of the tables.
     fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result;
 }
 
-/// What was recorded of this plugin.
+/// The recorded data of this plugin.
 #[derive(Clone, Copy)]
 pub struct Recorded<'a>(&'a dyn RecordedSource);
 
 /// A row of counts and times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumRow {
-    /// Its key, a text for each column.
+    /// The key, with a text for each column.
     pub cells: Vec<String>,
-    /// Calls and counts.
+    /// The number of calls, or the count.
     pub count: u64,
-    /// Calls that ended by an exception.
+    /// The number of calls that ended with an exception.
     pub errors: u64,
-    /// Nanoseconds of all calls; 0 if they were only counted.
+    /// The sum of all calls, in nanoseconds; 0 if they were only counted.
     pub total: u64,
-    /// Nanoseconds of the longest.
+    /// The longest call, in nanoseconds.
     pub max: u64,
     table: u32,
     row: u32,
@@ -64,19 +65,20 @@ pub struct SumRow {
 /// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {
-    /// Its key, a text for each column.
+    /// The key, with a text for each column.
     pub cells: Vec<String>,
     /// The thread.
     pub thread: String,
-    /// Nanoseconds since the recording in its JVM began.
+    /// Nanoseconds since the start of the recording in its JVM.
     pub nanos: u64,
-    /// The process.
+    /// The process id.
     pub process: u32,
     values: Vec<(String, Option<String>)>,
 }
 
 impl EventRow {
-    /// A value by its name, as text; none if there is none or it could not be read.
+    /// Returns a value by its name, as text. Returns `None` if it does not exist or could not be
+    /// read.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.values.iter().find(|(known, _)| known == name);
@@ -85,13 +87,14 @@ impl EventRow {
 }
 
 impl<'a> Recorded<'a> {
-    /// What this source has.
+    /// Uses the data of this source.
     #[must_use]
     pub fn new(source: &'a dyn RecordedSource) -> Self {
         Self(source)
     }
 
-    /// The rows of a table of counts and times, page by page; none if nothing was recorded of it.
+    /// Iterates over the rows of a table of counts and times, and fetches them page by page. Empty
+    /// if the table has no recorded data.
     pub fn sums(self, of: &Table) -> impl Iterator<Item = SumRow> + 'a {
         self.numbers(of, "sums")
             .into_iter()
@@ -101,7 +104,8 @@ impl<'a> Recorded<'a> {
             })
     }
 
-    /// The events of a table ([`Table::EVENTS`] for those without), page by page, in the order of time in each JVM.
+    /// Iterates over the events of a table ([`Table::EVENTS`] for events without a table), and
+    /// fetches them page by page. Sorted by time within each JVM.
     pub fn events(self, of: &Table) -> impl Iterator<Item = EventRow> + 'a {
         let tables = self.numbers(of, "events").into_iter();
         tables.flat_map(move |(table, names)| {
@@ -110,7 +114,8 @@ impl<'a> Recorded<'a> {
         })
     }
 
-    /// How often the places of a table's events were reached, those events included that were not kept.
+    /// Returns the number of times that the sites of a table's events were reached, including
+    /// events that were not recorded.
     #[must_use]
     pub fn reached(self, of: &Table) -> u64 {
         let tables = self.0.tables().into_iter();
@@ -118,11 +123,11 @@ impl<'a> Recorded<'a> {
         of_it.map(|table| table.reached).sum()
     }
 
-    /// Quantiles, each between 0 and 1, of the times of some rows of one table together, in nanoseconds and within
-    /// 12.5 %; 0 if none of them was timed.
+    /// Computes quantiles, each between 0 and 1, of the times of rows of one table together. The
+    /// results are in nanoseconds, exact to 12.5 %, and 0 if no row has times.
     ///
     /// # Errors
-    /// If the rows are of several tables, or a quantile is none.
+    /// If the rows belong to several tables, or a quantile is not between 0 and 1.
     pub fn quantiles<'r>(
         self,
         rows: impl IntoIterator<Item = &'r SumRow>,
@@ -142,7 +147,8 @@ impl<'a> Recorded<'a> {
         Ok(self.0.quantiles(table, &numbers, of)?)
     }
 
-    /// Numbers of the tables with this name and these columns, and the names of their values.
+    /// Returns the numbers of the tables with this name and these columns, and the names of their
+    /// values.
     fn numbers(self, of: &Table, kind: &str) -> Vec<(u32, Vec<String>)> {
         let tables = (0..).zip(self.0.tables());
         let tables = tables.filter(|(_, table)| table.kind == kind && is(table, of));
@@ -158,7 +164,7 @@ fn is(table: &RecordedTable, of: &Table) -> bool {
     table.name == of.name && columns.eq(wanted)
 }
 
-/// Rows with their numbers; the source is asked again where a page ends.
+/// Iterates over rows with their numbers; fetches the next page at the end of one.
 fn paged<T>(ask: impl Fn(u32) -> Vec<T>) -> impl Iterator<Item = (T, u32)> {
     let (mut page, mut next) = (VecDeque::new(), 0_u32);
     std::iter::from_fn(move || {
@@ -199,28 +205,29 @@ impl EventRow {
 }
 
 impl Table {
-    /// The table of events that have no row of another.
+    /// The table of events that have no row of another table.
     pub const EVENTS: Table = Table {
         name: "events",
         columns: &[("method", Kind::Method), ("line", Kind::Line)],
     };
 }
 
-/// What is reported.
+/// The output of a report.
 pub struct Report<'a>(&'a dyn RecordedSource);
 
 impl<'a> Report<'a> {
-    /// Goes to this source.
+    /// Sends the tables to this source.
     #[must_use]
     pub fn new(source: &'a dyn RecordedSource) -> Self {
         Self(source)
     }
 
-    /// Adds rows to a table, a text for each of its columns, numbers in decimal; longer ones than 1,024 bytes are cut. A
-    /// table without rows is shown, too.
+    /// Adds rows to a table, with a text for each column and numbers in decimal. Texts are cut at
+    /// 1,024 bytes. A table without rows is shown as well.
     ///
     /// # Errors
-    /// If cells and columns do not go together, or there are more than 64 tables; no row is added then.
+    /// If the cells do not fit the columns, or the report has more than 64 tables; no row is then
+    /// added.
     pub fn add<R, C>(&mut self, table: &Table, rows: R) -> Result
     where
         R: IntoIterator,

@@ -1,4 +1,4 @@
-//! Generated from `wit/plugin.wit`: what a plugin exports that computes tables.
+//! Generated from `wit/plugin.wit`: the exports of plugins that compute tables.
 #![allow(missing_docs, unsafe_code, clippy::all, reason = "generated code")]
 
 wit_bindgen::generate!({

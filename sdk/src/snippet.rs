@@ -1,20 +1,21 @@
 //! Code that a plugin inserts, as a value.
 //!
-//! Names are symbols and labels are numbers; what the code may use and must leave is checked by the host when
-//! it is inserted ([`crate::Plan::insert`]), against the method and the place.
+//! Names are symbols and labels are numbers. When the code is inserted ([`crate::Plan::insert`]),
+//! the host checks it against the method and the place.
 //!
-//! | place | finds on the stack | leaves |
+//! | place | stack before | stack after |
 //! |---|---|---|
-//! | before a return instruction | the value returned, if any | such a value |
+//! | before a return instruction | the returned value, if any | such a value |
 //! | before `athrow`, or at [`crate::MethodView::unwind`] | the exception | an exception |
-//! | around an instruction ([`crate::Plan::around`]) | nothing | what the instruction gives |
-//! | everywhere else | nothing | nothing |
+//! | around an instruction ([`crate::Plan::around`]) | empty | the result of the instruction |
+//! | at other places | empty | empty |
 //!
-//! Instead of falling out of its end a snippet may also return a value of the method's type, or throw.
+//! Instead of reaching its end, a snippet may also return a value of the method's type, or throw an
+//! exception.
 
 use crate::wit::MemberRef;
 
-/// Code to be inserted.
+/// Code to insert.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snippet {
     parts: Vec<Part>,
@@ -30,11 +31,11 @@ pub struct Label(u32);
 pub struct Member {
     /// Internal name of the class, such as `java/lang/String`.
     pub owner: String,
-    /// Its own name.
+    /// The name of the member.
     pub name: String,
     /// Its descriptor (JVMS 4.3).
     pub descriptor: String,
-    /// Whether it is a method of an interface.
+    /// `true` for a method of an interface.
     pub interface: bool,
 }
 
@@ -50,7 +51,7 @@ impl Member {
         }
     }
 
-    /// As the WIT has it.
+    /// Converts to the WIT type.
     #[must_use]
     pub fn reference(&self) -> MemberRef {
         MemberRef {
@@ -61,7 +62,7 @@ impl Member {
     }
 }
 
-/// One operation; see [`Snippet`] for what each does.
+/// One operation; the method of [`Snippet`] with the same name describes it.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Snippet")]
@@ -87,7 +88,7 @@ pub enum Part {
 }
 
 impl Snippet {
-    /// No code.
+    /// Creates a snippet without code.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -148,49 +149,51 @@ impl Snippet {
         self.add(Part::Field(opcode, target))
     }
 
-    /// `new`, `checkcast`, `instanceof` or `anewarray` of a class by internal name.
+    /// Appends `new`, `checkcast`, `instanceof` or `anewarray` of a class by internal name.
     pub fn with_type(&mut self, opcode: u8, name: &str) -> &mut Self {
         self.add(Part::WithType(opcode, name.to_owned()))
     }
 
-    /// Any other instruction. Local variables are the snippet's own, from 0 on, and live within it.
+    /// Appends any other instruction. Local variables belong to the snippet; they are numbered from
+    /// 0 and live only within it.
     pub fn op(&mut self, opcode: u8, operand: i32) -> &mut Self {
         self.add(Part::Op(opcode, operand))
     }
 
-    /// Adds to an `int` in one of the snippet's own local variables.
+    /// Adds to an `int` in one of the snippet's local variables.
     pub fn increment(&mut self, slot: u16, by: i16) -> &mut Self {
         self.add(Part::Increment(slot, by))
     }
 
-    /// Pushes an operand of the instruction that the code stands around ([`crate::Plan::around`]), as the instruction
-    /// would take it; counted from 0, a receiver or array first.
+    /// Pushes an operand of the instruction that the code surrounds ([`crate::Plan::around`]),
+    /// counted from 0, a receiver or array first.
     pub fn load_operand(&mut self, index: u8) -> &mut Self {
         self.add(Part::Operand(index))
     }
 
-    /// The instruction that the code stands around, with its operands: what it gives is left on the stack.
+    /// Appends the instruction that the code surrounds, with its operands, and leaves its result on
+    /// the stack.
     pub fn proceed(&mut self) -> &mut Self {
         self.add(Part::Proceed)
     }
 
-    /// A label that stands nowhere yet.
+    /// Creates a label without a place.
     pub fn new_label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels - 1)
     }
 
-    /// Puts a label here.
+    /// Places a label here.
     pub fn place(&mut self, label: Label) -> &mut Self {
         self.add(Part::Place(label.0))
     }
 
-    /// A branch or `goto` with this opcode.
+    /// Appends a branch or `goto` with this opcode.
     pub fn jump(&mut self, opcode: u8, to: Label) -> &mut Self {
         self.add(Part::Jump(opcode, to.0))
     }
 
-    /// The operations in order, and how many labels there are.
+    /// Returns the operations in order, and the number of labels.
     #[doc(hidden)]
     #[must_use]
     pub fn parts(&self) -> (&[Part], u32) {

@@ -1,4 +1,5 @@
-//! Where views and plans come from: the WIT interface in WebAssembly, the rewriter in native tests.
+//! The traits behind views and plans: the WIT interface implements them in WebAssembly, the
+//! rewriter in native tests.
 //!
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
@@ -39,19 +40,20 @@ pub trait ClassSource {
     fn raw_code(&self, start: u32) -> Vec<u8>;
     fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure>;
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>>;
-    /// Who answers what few plugins ask.
+    /// Returns the implementation of rarely used functions.
     fn side(&self) -> ClassSide<'_>;
 }
 
-/// Who answers questions that are no methods of [`ClassSource`], for the same reason as with [`Side`].
+/// The implementation of functions that are no methods of [`ClassSource`]; [`Side`] has the reason.
 pub enum ClassSide<'a> {
-    /// The host, in whose interfaces each function is called from one place.
+    /// The host; each function of its interfaces is called from one place only.
     Host(&'a crate::bindings::classhook::plugin::class_file::ClassView),
     /// The test kit.
     Native(&'a dyn NativeClass),
 }
 
-/// The interfaces `declarations` and `queries`, and what `raw` says, outside of WebAssembly; see `wit/plugin.wit` for each method.
+/// The interfaces `declarations`, `queries` and `raw` outside of WebAssembly; see `wit/plugin.wit`
+/// for each method.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
@@ -100,16 +102,17 @@ pub trait MethodSource {
 
 /// The resource `plan`.
 pub trait PlanSink {
-    /// A line for people.
+    /// Adds a note for the user.
     fn note(&self, at: Site, text: &str);
-    /// Where requests go.
+    /// Returns the implementation of requests.
     fn side(&self) -> Side<'_>;
 }
 
-/// Where requests go. What asks for a capability is no method of [`PlanSink`]: what a plugin imports is what its code
-/// can reach, and every method of a trait object can be reached.
+/// The implementation of requests. A function that needs a grant is no method of [`PlanSink`]. A
+/// plugin imports all functions that its code can reach, and every method of a trait object counts
+/// as reachable.
 pub enum Side<'a> {
-    /// The host, in whose interfaces each function is called from one place.
+    /// The host; each function of its interfaces is called from one place only.
     Host(&'a crate::bindings::classhook::plugin::plans::Plan),
     /// The test kit.
     Native(&'a dyn NativePlan),
@@ -129,11 +132,12 @@ pub trait NativePlan {
     fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
     fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure>;
     fn helpers(&self, class_files: &[Vec<u8>]) -> Result<Vec<String>, Failure>;
-    /// Changes what a class does or is.
+    /// Adds an edit.
     fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
 }
 
-/// Where recorded rows come from and computed ones go; see the interface `recorded` in `wit/plugin.wit`.
+/// The source of recorded rows and the target of computed ones; see the interface `recorded` in
+/// `wit/plugin.wit`.
 #[allow(
     missing_docs,
     clippy::missing_errors_doc,
@@ -147,7 +151,8 @@ pub trait RecordedSource {
     fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure>;
 }
 
-/// What the numbers of events lead to; see the interface `jvm-events` in `wit/plugin.wit`.
+/// The names and stacks behind the numbers of events; see the interface `jvm-events` in
+/// `wit/plugin.wit`.
 #[allow(missing_docs, reason = "documented in wit/plugin.wit")]
 pub trait EventNames {
     fn name(&self, id: u32) -> Option<String>;
@@ -155,20 +160,20 @@ pub trait EventNames {
     fn method(&self, id: u32) -> Option<MethodInfo>;
 }
 
-/// Where requests to the JVM go outside of WebAssembly.
+/// The target of requests to the JVM outside of WebAssembly.
 pub trait RequestSink {
-    /// A call of the function `name` of `jvm-requests`, with its arguments.
+    /// Receives a call of the function `name` of `jvm-requests`, with its arguments.
     ///
     /// # Errors
-    /// If it is refused.
+    /// If the request is rejected.
     fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Failure>;
 }
 
-/// Where subscriptions go outside of WebAssembly.
+/// The target of subscriptions outside of WebAssembly.
 pub trait SubscriptionSink {
-    /// A subscription to what the function `name` of `jvm-events` stands for.
+    /// Receives a call of the function `name` of `jvm-events`.
     ///
     /// # Errors
-    /// If it is refused.
+    /// If the subscription is rejected.
     fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Failure>;
 }

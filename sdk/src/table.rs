@@ -1,4 +1,4 @@
-//! Tables of what a plugin finds.
+//! Tables with a plugin's results.
 
 /// A table: its name, and the columns of its key.
 ///
@@ -11,18 +11,20 @@
 /// };
 /// ```
 ///
-/// The plugin makes rows with [`crate::Plan::row`] and hands them to [`crate::Plan::count`] and [`crate::Plan::span`] as
-/// tags; counts and times come from these probes, and no code of the plugin runs for them.
+/// The plugin creates rows with [`crate::Plan::row`] and passes them to [`crate::Plan::count`] and
+/// [`crate::Plan::span`] as tags. Counts and times come from these probes, without any code of the
+/// plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Its name: letters, digits, `-` and `_`. One that begins with `_` is there for [`crate::Reporter::report`] alone:
-    /// the command shows it when it is asked for with `--table`, and its files have it.
+    /// The name: letters, digits, `-` and `_`. A table whose name begins with `_` is only input for
+    /// [`crate::Reporter::report`]. The command shows it only with `--table`, but writes it to
+    /// files.
     pub name: &'static str,
-    /// The columns of its key, at most 16, with names of the same letters.
+    /// The columns of the key, at most 16, with names of the same characters.
     pub columns: &'static [(&'static str, Kind)],
 }
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Any text.
@@ -35,14 +37,14 @@ pub enum Kind {
     Bytes,
     /// A class's name.
     Class,
-    /// A method's name, with its class or without.
+    /// A method's name, with or without its class.
     Method,
-    /// The number of a line.
+    /// A line number.
     Line,
 }
 
 impl Kind {
-    /// Its name in the interface.
+    /// The name of the kind in the interface.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

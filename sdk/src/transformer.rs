@@ -7,36 +7,36 @@ use crate::class::Class;
 use crate::error::Result;
 use crate::plan::Plan;
 
-/// A plugin that runs while classes load.
+/// A plugin that runs while classes are loaded.
 ///
-/// There are several instances, in parallel and without memory of one another.
-/// `transform` takes `&self`: the same class, configuration and plugin must
-/// give the same plan, whichever classes came before.
+/// Several instances run in parallel and share no state. `transform` takes `&self`: the same class,
+/// configuration and plugin must give the same plan, whatever classes came before.
 pub trait Transformer: Sized + 'static {
-    /// The plugin's table in `classhook.toml`. With [`derive(Config)`](crate::config::Config) the user hears of misspelled
-    /// keys.
+    /// The plugin's table in `classhook.toml`. With [`derive(Config)`](crate::config::Config), a
+    /// misspelled key is reported to the user.
     type Config: DeserializeOwned;
 
-    /// An instance.
+    /// Creates an instance.
     ///
     /// # Errors
-    /// If the configuration makes no sense; the text is shown to the user and the agent does not start.
+    /// If the configuration is invalid; the user sees the text, and the agent does not start.
     fn new(config: Self::Config) -> Result<Self>;
 
-    /// Selectors of the classes this plugin is for, such as `!com.acme.gen.**`;
-    /// none means every class that the user selects.
+    /// Returns selectors of the classes that this plugin handles, such as `!com.acme.gen.**`. An
+    /// empty list means every class that the user selects.
     fn select(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Looks at one class and asks for edits.
+    /// Requests the edits of one class.
     ///
     /// # Errors
-    /// Ends the work on this class, which is then loaded unchanged.
+    /// If the plugin gives up on this class, which is then loaded unchanged.
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result;
 }
 
-/// The [configuration](Transformer::Config) of a plugin that has nothing to set; a key in it is an error.
+/// The [configuration](Transformer::Config) of a plugin without settings; any key in it is an
+/// error.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoSettings {}

@@ -1,6 +1,6 @@
 //! `#[derive(Config)]` of `classhook-sdk`, which exports it.
 //!
-//! The tokens are read without a parser of Rust, which would be the largest part of what a plugin is built of.
+//! The macro reads tokens without a Rust parser, which would be the largest dependency of a plugin.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ struct Settings {
 struct Field {
     name: String,
     kind: String,
-    /// What it is where the user does not say it: an expression, empty for that of its type.
+    /// The default value, an expression; empty for the default of the field's type.
     default: Option<String>,
 }
 
@@ -68,7 +68,7 @@ fn fields(body: TokenStream) -> Result<Vec<Field>, String> {
     Ok(fields)
 }
 
-/// Steps over attributes; the default that one of them gives.
+/// Skips attributes. Returns the default that one of them specifies.
 fn attributes(tokens: &mut Tokens) -> Result<Option<String>, String> {
     let mut default = None;
     while is(tokens.peek(), '#') {
@@ -85,7 +85,7 @@ fn attributes(tokens: &mut Tokens) -> Result<Option<String>, String> {
     Ok(default)
 }
 
-/// The expression of `(default = EXPRESSION)`, empty of `(default)`.
+/// Parses the expression in `(default = EXPRESSION)`; empty for `(default)`.
 fn given_default(list: Option<TokenTree>) -> Result<String, String> {
     let expected = || "expected #[config(default)] or #[config(default = VALUE)]".to_owned();
     let Some(TokenTree::Group(list)) = list else {
@@ -105,7 +105,7 @@ fn given_default(list: Option<TokenTree>) -> Result<String, String> {
     }
 }
 
-/// Steps over `pub` and `pub(…)`.
+/// Skips `pub` and `pub(…)`.
 fn visibility(tokens: &mut Tokens) {
     let is_pub =
         |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word.to_string() == "pub");
@@ -116,7 +116,7 @@ fn visibility(tokens: &mut Tokens) {
     }
 }
 
-/// A type: up to the comma that is in no list of arguments.
+/// Reads a type, up to the comma outside of any argument list.
 fn kind(tokens: &mut Tokens) -> String {
     let (mut kind, mut depth, mut arrow) = (TokenStream::new(), 0_u32, false);
     for token in tokens.by_ref() {
@@ -139,7 +139,8 @@ fn is(token: Option<&TokenTree>, sign: char) -> bool {
 }
 
 impl Settings {
-    /// Serde's own derive, of a struct beside, knows all keys and refuses others.
+    /// Generates a separate struct with serde's derive, which rejects unknown keys and lists the
+    /// known ones.
     fn expanded(&self) -> String {
         let Self { name, fields } = self;
         let (mut given, mut defaults, mut names) = (String::new(), String::new(), String::new());
@@ -152,7 +153,7 @@ impl Settings {
             },
         ) in fields.iter().enumerate()
         {
-            // A string takes everything.
+            // A String never fails.
             let _ = match default.as_deref() {
                 None => Ok(()),
                 Some("") => write!(given, "#[serde(default)] "),

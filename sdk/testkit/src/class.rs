@@ -1,4 +1,4 @@
-//! The SDK's views over the rewriter's.
+//! Implements the SDK's views with the rewriter's.
 
 use classhook_sdk::source::{ClassSide, ClassSource, MethodSource};
 use classhook_sdk::wit::{
@@ -21,7 +21,7 @@ pub struct NativeClass<'c, 'a> {
 }
 
 impl<'c, 'a> NativeClass<'c, 'a> {
-    /// The insertion points that its methods make are known to `record`.
+    /// Creates a view whose insertion points are recorded in `record`.
     pub fn new(class: &'c ClassFile<'a>, record: &'c PlanRecord) -> Self {
         Self { class, record }
     }
@@ -160,7 +160,7 @@ fn undecodable(asked: &mut Transformation, error: &ReadError) -> Denied {
     asked.refuse(RefusedRequest::undecodable(error)).into()
 }
 
-/// The insertion points of tokens.
+/// Returns the insertion points of tokens.
 fn sites(tokens: std::ops::Range<u64>) -> Vec<Site> {
     tokens.map(|token| Site { token }).collect()
 }

@@ -1,4 +1,4 @@
-//! What a class declares, and where its code says something, over the rules for plans.
+//! The declarations of a class, and queries on its code, implemented with the rules for plans.
 
 use classhook_sdk::declared::{
     Annotated, Component, Enclosing, InnerClass, NamedMethod, Parameter, ParameterPlace,
@@ -16,7 +16,7 @@ use crate::class::{NativeClass, text};
 use crate::plan::State;
 
 impl NativeClass<'_, '_> {
-    /// Reads what the class declares; too much of it stops the plugin.
+    /// Reads a declaration of the class; a result that is too large stops the plugin.
     fn declared<T: Default>(&self, read: impl FnOnce(&ClassFile<'_>) -> Result<T, TooLarge>) -> T {
         let read = read(self.class);
         self.record

@@ -1,4 +1,4 @@
-//! Changes of code and structure over the rewriter's checks.
+//! Edits of code and structure, checked by the rewriter.
 
 use classhook_sdk::edit::{self, Edit, Element, Value};
 use classhook_sdk::snippet::{Member, Part, Snippet};
@@ -13,7 +13,7 @@ use crate::plan::{Denied, State, constant, tokens};
 type Answer<T = ()> = Result<T, Denied>;
 type Granted = Result<(), RefusedRequest>;
 
-/// A snippet, one operation after the other.
+/// Converts a snippet, one operation after the other.
 fn code_of(
     asked: &mut Transformation,
     snippet: &Snippet,
@@ -85,7 +85,8 @@ fn element(value: &Element) -> ElementValue {
     }
 }
 
-/// An annotation, one element after the other; the text says why a plugin is stopped over it.
+/// Converts an annotation, one element after the other. The error is the reason why the plugin is
+/// stopped.
 fn annotation_of(annotation: &edit::Annotation) -> Result<AnnotationBuilder, String> {
     let (kind, elements) = annotation.parts();
     let mut result = AnnotationBuilder::new(kind.to_owned())?;
@@ -139,7 +140,7 @@ fn target(of: &edit::Target) -> Target {
 }
 
 impl State {
-    /// Asks for edits of code, and says those that came of it.
+    /// Requests edits of code, and writes the resulting edits to the text.
     fn edit_code(&mut self, ask: impl FnOnce(&mut Transformation) -> Granted) -> Answer {
         let first = self.transformation.request().plan.edits().len();
         ask(&mut self.transformation)?;
@@ -147,7 +148,8 @@ impl State {
         Ok(())
     }
 
-    /// Says the edits of code from this one on; inserted code stands below the last place that it goes to.
+    /// Writes the edits of code from number `first` on to the text. Inserted code follows the last
+    /// place that it is inserted at.
     fn say_edits(&mut self, first: usize) {
         let plan = &self.transformation.request().plan;
         let mut lines = Vec::new();
@@ -170,7 +172,7 @@ impl State {
         lines.iter().for_each(|line| self.say(line, b""));
     }
 
-    /// Asks for an edit of the class itself, and says it.
+    /// Requests an edit of the class itself, and writes it to the text.
     fn edit_class(&mut self, ask: impl FnOnce(&mut Transformation) -> Granted) -> Answer {
         ask(&mut self.transformation)?;
         let edits = self.transformation.request().plan.class_edits();
@@ -240,7 +242,7 @@ impl State {
     }
 }
 
-/// Whether code runs there when an instruction has completed.
+/// Returns whether code at the point runs when an instruction has completed.
 fn is_behind(point: InsertionPoint) -> bool {
     matches!(point.location, Location::FallThrough(_))
 }

@@ -1,4 +1,4 @@
-//! Classes for tests from Java source, compiled by the JDK.
+//! Compiles Java source to classes for tests, with the JDK's compiler.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles Java source with `javac`, that of `$JAVA_HOME` if it is set, and gives its classes.
+/// Compiles Java source with `javac`, that of `$JAVA_HOME` if it is set, and returns the classes.
 ///
 /// ```no_run
 /// use classhook_testkit::java;
@@ -26,8 +26,9 @@ use std::process::Command;
 /// assert!(shapes.class("Shape$Circle").len() > 100);
 /// ```
 ///
-/// Behind the source stand options of `javac`; without any it compiles with `-g`, so that lines and local variables have
-/// their names. What was compiled once is kept beside the tests, until source, options or compiler change.
+/// Options of `javac` may follow the source. Without options, the source is compiled with `-g`, so
+/// that lines and local variables have names. The classes are stored beside the tests' program
+/// until source, options or compiler change.
 #[macro_export]
 macro_rules! java {
     ($source:expr $(,)?) => {
@@ -38,7 +39,7 @@ macro_rules! java {
     };
 }
 
-/// The classes that a source makes. As bytes it is the class of the first type in it.
+/// The classes compiled from a source. As bytes, the value is the class of its first type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JavaClasses {
     first: String,
@@ -46,10 +47,10 @@ pub struct JavaClasses {
 }
 
 impl JavaClasses {
-    /// The class of this internal name, `Outer$Inner`.
+    /// Returns the class with this internal name, `Outer$Inner`.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the source has no such class.
     #[must_use]
     pub fn class(&self, name: &str) -> &[u8] {
         let found = self.classes.get(name);
@@ -57,7 +58,7 @@ impl JavaClasses {
         found.unwrap_or_else(|| panic!("expected a class {name}, found {}", names()))
     }
 
-    /// The internal names, in order.
+    /// Iterates over the internal names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.classes.keys().map(String::as_str)
     }
@@ -71,17 +72,17 @@ impl Deref for JavaClasses {
     }
 }
 
-/// What [`java!`] calls.
+/// The function behind [`java!`].
 ///
 /// # Panics
-/// When the source does not compile, with the compiler's message, or there is no compiler.
+/// If the source does not compile, with the compiler's message, or no compiler exists.
 #[must_use]
 pub fn compile(source: &str, options: &[&str]) -> JavaClasses {
     let (package, name) = first_type(source);
     let javac = javac();
     let mut digest = DefaultHasher::new();
     (source, options, &javac).hash(&mut digest);
-    // Another compiler in the same place.
+    // Detects another compiler at the same path.
     let compiled = fs::metadata(&javac).and_then(|found| found.modified());
     compiled.ok().hash(&mut digest);
     let kept = folder().join(format!("{:016x}", digest.finish()));
@@ -98,7 +99,7 @@ pub fn compile(source: &str, options: &[&str]) -> JavaClasses {
     JavaClasses { first, classes }
 }
 
-/// Compiles into a folder of this process, which takes the place of `kept` when it is whole.
+/// Compiles into a temporary folder, which is renamed to `kept` when it is complete.
 fn compile_into(source: &str, name: &str, options: &[&str], javac: &Path, kept: &Path) {
     let failed = |what: &Path, error: &io::Error| -> ! { panic!("{}: {error}", what.display()) };
     let id = format!("{}-{:?}", std::process::id(), std::thread::current().id());
@@ -120,7 +121,7 @@ fn compile_into(source: &str, name: &str, options: &[&str], javac: &Path, kept: 
         let said = String::from_utf8_lossy(&run.stderr);
         panic!("the Java source does not compile:\n{said}");
     }
-    // Another process may have been first.
+    // Another process may have been faster.
     let moved = fs::rename(&out, kept);
     let _ = fs::remove_dir_all(&own);
     if let Err(error) = moved
@@ -130,7 +131,7 @@ fn compile_into(source: &str, name: &str, options: &[&str], javac: &Path, kept: 
     }
 }
 
-/// `javac` of `$JAVA_HOME`, or that of the `PATH`.
+/// Returns the path of `javac` in `$JAVA_HOME`, or its name for a search in the `PATH`.
 fn javac() -> PathBuf {
     let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
     if let Some(home) = home {
@@ -142,7 +143,7 @@ fn javac() -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("javac"))
 }
 
-/// Beside the tests' own program.
+/// Returns a folder beside the tests' program.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let folder = program.parent().unwrap_or(Path::new("."));
@@ -167,7 +168,8 @@ fn collect(
     Ok(())
 }
 
-/// The package of a source, and the name of its first type, which its file has to have if it is public.
+/// Returns the package of a source, and the name of its first type. The file must have this name if
+/// the type is public.
 fn first_type(source: &str) -> (String, String) {
     let source = without_comments(source);
     let is_name = |letter: char| letter.is_alphanumeric() || "_$.".contains(letter);

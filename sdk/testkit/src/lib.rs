@@ -1,9 +1,8 @@
 //! Native tests for Classhook plugins, without WebAssembly and without a JVM.
 //!
-//! A [`Harness`] runs a [`Transformer`] over the bytes of a class. Views and
-//! rules for plans are those of the plugin host, so what passes here passes in
-//! production, limits of time and memory apart, and what is refused is refused
-//! with the same words.
+//! A [`Harness`] runs a [`Transformer`] on the bytes of a class. The views and the rules for plans
+//! are those of the plugin host. So a plan that passes here passes in production, apart from limits
+//! of time and memory, and a rejection has the same text.
 //!
 //! ```
 //! use classhook_sdk::prelude::*;
@@ -40,8 +39,8 @@
 //!
 //! [`java!`] compiles classes for tests from source.
 //!
-//! Longer plans live in files: [`Transformed::assert_plan_file`], and
-//! `BLESS=1 cargo test` writes them.
+//! [`Transformed::assert_plan_file`] compares a longer plan with a file, which `BLESS=1 cargo test`
+//! writes.
 
 mod class;
 mod declared;
@@ -64,13 +63,13 @@ pub use observed::{Observed, observe, requests, subscriptions};
 use plan::PlanRecord;
 pub use report::{Recording, Reported};
 
-/// Runs a plugin over classes.
+/// Runs a plugin on classes.
 pub struct Harness<T> {
     config: String,
     plugin: PhantomData<T>,
 }
 
-/// A configuration in TOML as the JSON that a plugin gets.
+/// Converts a configuration from TOML to the JSON that a plugin gets.
 fn json(config: &str) -> String {
     let table: toml::Table = toml::from_str(config)
         .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
@@ -79,17 +78,17 @@ fn json(config: &str) -> String {
 }
 
 impl<T: Transformer> Default for Harness<T> {
-    /// With an empty configuration.
+    /// Uses an empty configuration.
     fn default() -> Self {
         Self::new("")
     }
 }
 
 impl<T: Transformer> Harness<T> {
-    /// With a configuration in TOML, as it stands below `[plugin.config]`.
+    /// Uses a configuration in TOML, the content of `[plugin.config]`.
     ///
     /// # Panics
-    /// When it is not valid TOML, or the plugin refuses it.
+    /// If it is no valid TOML, or the plugin rejects it.
     #[must_use]
     pub fn new(config: &str) -> Self {
         let harness = Self {
@@ -102,13 +101,13 @@ impl<T: Transformer> Harness<T> {
         harness
     }
 
-    /// What the plugin says to a configuration in TOML; for tests of refusals.
+    /// Creates a plugin from a configuration in TOML; for tests of rejections.
     ///
     /// # Errors
-    /// The plugin's own.
+    /// The error of the plugin.
     ///
     /// # Panics
-    /// When it is not valid TOML.
+    /// If the text is no valid TOML.
     pub fn try_config(config: &str) -> Result<(), Error> {
         classhook_sdk::guest::parse::<T>(&json(config)).map(drop)
     }
@@ -117,20 +116,20 @@ impl<T: Transformer> Harness<T> {
         classhook_sdk::guest::parse(&self.config)
     }
 
-    /// Runs the plugin over one class, once on a fresh instance and once on one
-    /// that has seen the class before: a plugin that remembers is found out.
+    /// Runs the plugin on one class, on a new instance and on one that has already seen the class.
+    /// This detects a plugin that depends on earlier classes.
     ///
     /// # Panics
-    /// When the bytes are no class, or the two plans differ.
+    /// If the bytes are no class file, or the two plans differ.
     #[must_use]
     pub fn transform(&self, bytes: &[u8]) -> Transformed {
         self.run(bytes, false)
     }
 
-    /// As [`Harness::transform`], for a class that the JVM has loaded already.
+    /// Like [`Harness::transform`], for a class that is already loaded.
     ///
     /// # Panics
-    /// As [`Harness::transform`].
+    /// Those of [`Harness::transform`].
     #[must_use]
     pub fn retransform(&self, bytes: &[u8]) -> Transformed {
         self.run(bytes, true)
@@ -170,7 +169,7 @@ fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
     }
 }
 
-/// What a plugin did to one class.
+/// The edits of a plugin for one class.
 #[derive(Debug)]
 pub struct Transformed {
     bytes: Vec<u8>,
@@ -180,28 +179,29 @@ pub struct Transformed {
 }
 
 impl Transformed {
-    /// The edits that were asked for.
+    /// The requested edits.
     #[must_use]
     pub fn plan(&self) -> &EditPlan {
         &self.request.plan
     }
 
-    /// What was asked for, granted as far as the plan goes.
+    /// The request, as far as it was granted.
     #[must_use]
     pub fn request(&self) -> &PlanRequest {
         &self.request
     }
 
-    /// Why the plugin gave up, or was stopped.
+    /// The error of a plugin that gave up or was stopped.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
-    /// Asserts the whole text: one line per edit and note, in the order of the calls, then the error if there was one.
+    /// Asserts the whole text: one line per edit and note, in the order of the calls, then the
+    /// error, if any.
     ///
     /// # Panics
-    /// When it differs.
+    /// If the text differs.
     pub fn assert_plan(&self, expected: &str) {
         assert_eq!(
             self.to_string(),
@@ -210,10 +210,11 @@ impl Transformed {
         );
     }
 
-    /// Asserts the text in a file, relative to the crate's folder. With `BLESS=1` in the environment the file is written instead.
+    /// Asserts the text of a file, relative to the crate's folder. With `BLESS=1` in the
+    /// environment, writes the file instead.
     ///
     /// # Panics
-    /// When it differs, or cannot be read or written.
+    /// If the text differs, or the file cannot be read or written.
     pub fn assert_plan_file(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
         let found = self.to_string();
@@ -233,10 +234,10 @@ impl Transformed {
         );
     }
 
-    /// Asserts that the plugin gave up, with a text that holds `part`.
+    /// Asserts that the plugin gave up, with a text that contains `part`.
     ///
     /// # Panics
-    /// When it did not.
+    /// If it did not.
     pub fn assert_error(&self, part: &str) {
         match &self.error {
             Some(error) if error.to_string().contains(part) => {}
@@ -245,17 +246,17 @@ impl Transformed {
         }
     }
 
-    /// The helper classes that the plugin brings, with their names and class files.
+    /// Iterates over the helper classes of the plugin, with their names and class files.
     pub fn helpers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let helpers = self.request.helpers.iter();
         helpers.map(|helper| (helper.name.as_str(), helper.bytes.as_slice()))
     }
 
-    /// The class with the plan applied and checked; hits are bytes of `Probes.hits`, counts numbers of `Probes.counts`.
-    /// Spans are left out: what code they become is up to the agent.
+    /// Returns the class with the plan applied and checked. Hits are bytes of `Probes.hits`, counts
+    /// are numbers of `Probes.counts`. Spans are left out, because the agent generates their code.
     ///
     /// # Panics
-    /// When the plugin gave up, or the plan cannot be applied as a whole.
+    /// If the plugin gave up, or the plan cannot be applied as a whole.
     #[must_use]
     pub fn splice(&self) -> Vec<u8> {
         assert!(self.error.is_none(), "the plugin gave up: {self}");
@@ -293,7 +294,7 @@ impl Transformed {
         out
     }
 
-    /// Expects that the helper classes have what the code that was made uses of them.
+    /// Checks that the helper classes have all members that the generated code uses.
     fn expect_helpers(&self, made: &[u8]) {
         let class =
             ClassFile::read(made).unwrap_or_else(|error| panic!("the result is no class: {error}"));
@@ -301,7 +302,7 @@ impl Transformed {
         used.unwrap_or_else(|error| panic!("code that is inserted: {error}"));
     }
 
-    /// The plan, its counts as code.
+    /// Returns the plan with its counters as code.
     fn with_counters(&self) -> EditPlan {
         let asked = self.plan();
         let part = Part {

@@ -1,4 +1,4 @@
-//! What an observer makes of events, without a JVM.
+//! Runs an observer on events, without a JVM.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use classhook_sdk::{Batch, Error, Filter, Observer, Report, Subscriptions, What}
 
 use crate::report::{Making, Recording, Reported};
 
-/// Events as a JVM tells them: those that are added first are first.
+/// Events in the order of addition.
 ///
 /// ```
 /// use classhook_sdk::What;
@@ -24,7 +24,7 @@ pub struct Observed {
     names: Names,
 }
 
-/// What the numbers of the events lead to.
+/// The names to which the numbers of events refer.
 #[derive(Debug, Default)]
 struct Names {
     texts: Vec<String>,
@@ -54,8 +54,9 @@ impl EventNames for Names {
 }
 
 impl Observed {
-    /// An event of this thread and class, a microsecond behind the one before, with the innermost frames of its stack:
-    /// class, method and line. What is of a method is of the first of these instead, and has no stack.
+    /// Adds an event of this thread and class, a microsecond after the previous one, with the
+    /// innermost frames of its stack: class, method and line. For an event about a method, the
+    /// first frame is that method, and the event has no stack.
     #[must_use]
     pub fn event(
         mut self,
@@ -100,7 +101,8 @@ impl Observed {
     }
 }
 
-/// The number of what an event is, its own numbers, and whether the first of these is a method.
+/// Returns the number of the event type and its values. The flag says that the first value is a
+/// method.
 fn numbers(what: What) -> (u64, [u64; 2], bool) {
     match what {
         What::Sample { cpu } => (1, [cpu, 0], false),
@@ -134,7 +136,7 @@ fn numbers(what: What) -> (u64, [u64; 2], bool) {
     }
 }
 
-/// What was asked: functions of `jvm-requests` with their arguments.
+/// The requests so far: functions of `jvm-requests` with their arguments.
 #[derive(Debug, Default)]
 struct Asked(RefCell<Vec<(String, Vec<u64>)>>);
 
@@ -146,14 +148,14 @@ impl RequestSink for Asked {
     }
 }
 
-/// What an observer asks the JVM when it is handed these events one by one: functions of `jvm-requests` with their
-/// arguments, truths as 0 and 1.
+/// Passes these events to an observer one by one, and returns its requests to the JVM: functions of
+/// `jvm-requests` with their arguments, booleans as 0 and 1.
 ///
 /// # Errors
-/// The plugin's own.
+/// The error of the plugin.
 ///
 /// # Panics
-/// As [`observe`].
+/// Those of [`observe`].
 pub fn requests<T: Observer>(
     config: &str,
     observed: &Observed,
@@ -176,24 +178,24 @@ impl SubscriptionSink for Sink {
     }
 }
 
-/// What an observer subscribes to: functions of `jvm-events` with their filters.
+/// Returns the subscriptions of an observer: functions of `jvm-events` with their filters.
 ///
 /// # Errors
-/// The plugin's own.
+/// The error of the plugin.
 ///
 /// # Panics
-/// As [`observe`].
+/// Those of [`observe`].
 pub fn subscriptions<T: Observer>(config: &str) -> Result<HashMap<String, Filter>, Error> {
     let sink = Sink::default();
     observer::<T>(config).subscribe(&mut Subscriptions::native(&sink))?;
     Ok(sink.0.into_inner())
 }
 
-/// What an observer, with a configuration in TOML, makes of these events; they come one by one, so that one that
-/// forgets what came before is found out.
+/// Runs an observer with a configuration in TOML on these events, and returns its report. The
+/// events are passed one by one, which detects an observer that forgets earlier ones.
 ///
 /// # Panics
-/// When the configuration is not valid TOML, or the plugin refuses it.
+/// If the configuration is no valid TOML, or the plugin rejects it.
 #[must_use]
 pub fn observe<T: Observer>(config: &str, observed: &Observed) -> Reported {
     let mut observer = observer::<T>(config);
@@ -220,7 +222,7 @@ mod tests {
     use super::*;
     use classhook_sdk::prelude::NoSettings;
 
-    /// Asks for a histogram until there are objects.
+    /// Requests a histogram until it gets one.
     struct Asks;
 
     impl Observer for Asks {

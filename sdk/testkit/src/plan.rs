@@ -1,4 +1,4 @@
-//! The plan resource over the rules for plans.
+//! Implements the resource `plan` with the rules for plans.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -15,12 +15,13 @@ use plan_rules::{
 use rewriter::span::{self, Arguments};
 use rewriter::{Action, InsertionPoint, Literal, MethodIndex};
 
-/// The code of a failure that ends a plugin's work on a class in production, whatever it would do next.
+/// The code of a failure that ends a plugin's work on a class in production, regardless of what
+/// follows.
 const TRAP: &str = "H0311";
 
-/// Why a request is not granted.
+/// The rejection of a request.
 pub(crate) enum Denied {
-    /// The plugin is told why.
+    /// The plugin gets the reason.
     Refused(RefusedRequest),
     /// The plugin is stopped.
     Stopped(String),
@@ -32,21 +33,21 @@ impl From<RefusedRequest> for Denied {
     }
 }
 
-/// Keeps what a plugin asks for in one class, and says it in lines.
+/// Records the requests of a plugin for one class, and their text.
 pub struct PlanRecord {
     state: RefCell<State>,
 }
 
-/// What was asked for so far.
+/// The requests so far.
 pub(crate) struct State {
     pub(crate) transformation: Transformation,
     text: String,
-    /// Set when the plugin would have been stopped.
+    /// Set when the host would have stopped the plugin.
     trap: Option<Failure>,
 }
 
 impl PlanRecord {
-    /// Nothing asked for yet.
+    /// Creates a record without requests.
     pub fn new(class: CheckedClass) -> Self {
         let state = State {
             transformation: Transformation::new(class, 1),
@@ -58,19 +59,20 @@ impl PlanRecord {
         }
     }
 
-    /// Whether the JVM has the class already.
+    /// Returns whether the class is already loaded.
     pub fn loaded(&self) -> bool {
         self.state.borrow().transformation.is_retransforming()
     }
 
-    /// What was asked for, one line per edit and note, and why the plugin would have been stopped, if so.
+    /// Returns the request, its text with one line per edit and note, and the reason why the host
+    /// would have stopped the plugin, if any.
     pub fn finish(self) -> (PlanRequest, String, Option<Failure>) {
         let state = self.state.into_inner();
         let (_, request) = state.transformation.finish();
         (request, state.text, state.trap)
     }
 
-    /// Works on what was asked for; a refusal becomes the plugin's answer.
+    /// Runs `ask` on the requests so far; a rejection becomes the plugin's answer.
     pub(crate) fn ask<T>(
         &self,
         ask: impl FnOnce(&mut State) -> Result<T, Denied>,
@@ -86,7 +88,7 @@ impl PlanRecord {
         })
     }
 
-    /// As [`PlanRecord::ask`], for a request that has no answer: a refusal stops the plugin.
+    /// Like [`PlanRecord::ask`], for a request that returns no error: a rejection stops the plugin.
     pub(crate) fn ask_or_trap<T: Default>(
         &self,
         ask: impl FnOnce(&mut Transformation) -> Result<T, RefusedRequest>,
@@ -117,7 +119,7 @@ impl PlanRecord {
 }
 
 impl State {
-    /// Adds a line, with the plugin's own bytes if there are any.
+    /// Adds a line, with the plugin's tag, if any.
     pub(crate) fn say(&mut self, line: &str, tag: &[u8]) {
         self.text.push_str(line);
         if let Some(row) = Row::of_tag(tag) {
@@ -144,7 +146,7 @@ impl State {
         self.transformation.method_name(index).unwrap_or_default()
     }
 
-    /// The plugin would be stopped here.
+    /// Records that the host would have stopped the plugin here.
     pub(crate) fn stop(&mut self, message: String) -> Failure {
         let failure = Failure {
             code: TRAP.to_owned(),
@@ -208,7 +210,7 @@ fn values_of(event: &Event) -> EventValues {
     values
 }
 
-/// The tokens of insertion points.
+/// Returns the tokens of insertion points.
 pub(crate) fn tokens(at: &[Site]) -> impl ExactSizeIterator<Item = u64> {
     at.iter().map(|site| site.token)
 }

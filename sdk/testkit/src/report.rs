@@ -1,4 +1,4 @@
-//! What a plugin computes of what was recorded, without a recording.
+//! Runs a plugin's report without a real recording.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use plan_rules::{ComputedTable, ComputedTables, RefusedRequest};
 
 use crate::Harness;
 
-/// Rows as they are recorded in one run: those that are added first are first.
+/// The recorded rows of one run, in the order of addition.
 ///
 /// ```
 /// use classhook_testkit::Recording;
@@ -28,7 +28,7 @@ pub struct Recording {
     tables: Vec<Rows>,
 }
 
-/// A table that was recorded.
+/// A recorded table.
 #[derive(Debug)]
 struct Rows {
     about: RecordedTable,
@@ -37,7 +37,7 @@ struct Rows {
 }
 
 impl Recording {
-    /// A row that was counted.
+    /// Adds a row with a count.
     #[must_use]
     pub fn counted(self, table: &Table, cells: &[&str], count: u64) -> Self {
         let row = Sum {
@@ -48,7 +48,7 @@ impl Recording {
         self.sum(table, row, Vec::new())
     }
 
-    /// A row that was timed: the nanoseconds of each of its calls.
+    /// Adds a row with times: the nanoseconds of each of its calls.
     #[must_use]
     pub fn timed(self, table: &Table, cells: &[&str], calls: &[u64]) -> Self {
         let times = Times {
@@ -64,7 +64,7 @@ impl Recording {
         self.sum(table, row, calls.to_vec())
     }
 
-    /// An event, in the thread `main` of the process 1, a microsecond behind the one before.
+    /// Adds an event, in the thread `main` of process 1, a microsecond after the previous one.
     #[must_use]
     pub fn event(mut self, table: &Table, cells: &[&str], values: &[(&str, &str)]) -> Self {
         let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
@@ -136,10 +136,11 @@ fn columns(table: &Table) -> Vec<Column> {
     table.columns.iter().map(column).collect()
 }
 
-/// Rows of a page, fewer than in production: a plugin that asks for one page only is found out.
+/// Number of rows per page, fewer than in production. This detects a plugin that reads only one
+/// page.
 const PAGE: usize = 2;
 
-/// A report that is made of a recording.
+/// A report that is being computed from a recording.
 pub(crate) struct Making<'r> {
     recording: &'r Recording,
     computed: RefCell<ComputedTables>,
@@ -214,10 +215,10 @@ fn failure(refused: RefusedRequest) -> Failure {
 }
 
 impl<T: Reporter> Harness<T> {
-    /// Has the plugin compute its tables of a recording.
+    /// Runs the plugin's report on a recording.
     ///
     /// # Panics
-    /// When the plugin refuses its configuration.
+    /// If the plugin rejects its configuration.
     #[must_use]
     pub fn report(&self, recording: &Recording) -> Reported {
         let plugin = self
@@ -229,7 +230,7 @@ impl<T: Reporter> Harness<T> {
     }
 }
 
-/// What a plugin computed.
+/// The computed tables of a plugin.
 #[derive(Debug)]
 pub struct Reported {
     tables: Vec<ComputedTable>,
@@ -237,22 +238,23 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// The tables, in the order in which they were declared.
+    /// The tables, in the order of their declaration.
     #[must_use]
     pub fn tables(&self) -> &[ComputedTable] {
         &self.tables
     }
 
-    /// Why the plugin gave up; its tables are not shown then.
+    /// The error of a plugin that gave up; its tables are then not shown.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
-    /// Asserts all cells of a table: the names of its columns in a line, and each row in one, separated by commas.
+    /// Asserts all cells of a table: a line with the names of its columns, and a line for each row,
+    /// separated by commas.
     ///
     /// # Panics
-    /// When it differs, there is no such table, or the plugin gave up.
+    /// If the table differs or does not exist, or the plugin gave up.
     pub fn assert_table(&self, name: &str, expected: &str) {
         if let Some(error) = &self.error {
             panic!("the plugin gave up: {error}");

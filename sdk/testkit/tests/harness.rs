@@ -1,4 +1,4 @@
-//! The harness checks what the host checks.
+//! The harness makes the same checks as the host.
 
 use std::cell::Cell;
 
@@ -73,7 +73,7 @@ fn configurations_are_checked() {
     );
 }
 
-/// Asks what it should not: the entry of a method without code, a site of its own making.
+/// Makes invalid requests: the entry of a method without code, and an invented site.
 struct Wrong;
 
 impl Transformer for Wrong {
@@ -108,7 +108,7 @@ fn a_method_without_code_has_no_entry() {
         .assert_error("has no code");
 }
 
-/// Counts entries and asks for one span per name of its configuration, of whatever its argument is.
+/// Counts entries, and requests one span with the argument per name in its configuration.
 struct Spans(Vec<String>);
 
 impl Transformer for Spans {
@@ -156,7 +156,7 @@ fn a_span_needs_a_method_with_that_argument_and_is_asked_for_once() {
     refused("'<init>'", "has 0 parameters, so there is no argument 0");
 }
 
-/// Replaces a body, takes out the call of `super()`, and adds a field.
+/// Replaces a body, removes the call of `super()`, and adds a field.
 struct Changes;
 
 impl Transformer for Changes {
@@ -204,7 +204,7 @@ fn a_loaded_class_takes_a_body_and_no_field() {
     changed.assert_error("JVMTI_ERROR_UNSUPPORTED_REDEFINITION_SCHEMA_CHANGED");
 }
 
-/// Remembers how many classes it saw.
+/// Counts the classes that it saw.
 struct Remembers(Cell<u16>);
 
 impl Transformer for Remembers {
@@ -229,7 +229,7 @@ fn hidden_state_is_found_out() {
     let _ = Harness::<Remembers>::default().transform(COUNTER);
 }
 
-/// Makes a row of each call, with the kind of the line's column.
+/// Creates a row for each call, with a configurable kind of the line's column.
 struct Rows(String);
 
 const CALLS: Table = Table {
@@ -277,7 +277,7 @@ fn rows_of_tables_are_told_and_checked() {
     }
 }
 
-/// An event in front of the first instruction of each method, of one local variable.
+/// Records one local variable in front of the first instruction of each method.
 struct Variables(Variable);
 
 #[derive(Deserialize)]
@@ -365,7 +365,7 @@ const ROUNDS: Table = Table {
     columns: &[("method", Kind::Method), ("text", Kind::Text)],
 };
 
-/// What `docs/plugins.md` shows: counts at calls that a query finds, and on the jumps of loops.
+/// The example of `docs/plugins.md`: counts at calls that a query finds, and on the jumps of loops.
 struct Queries;
 
 impl Transformer for Queries {
