@@ -1,8 +1,7 @@
 //! Components in registries: the token, manifest and blob of the OCI distribution specification.
 //!
 //! A component is the only layer of type `application/wasm` of a manifest. Every manifest and blob that was requested
-//! by
-//! digest is compared with that digest.
+//! by digest is compared with that digest.
 
 use std::path::Path;
 

@@ -93,8 +93,7 @@ pub fn in_jar(jar: &Path) -> Vec<Class> {
 }
 
 /// Writes classes into one file. Each has the length of its name (two bytes, big-endian), the name, the length of the
-/// class
-/// file (four bytes) and the class file.
+/// class file (four bytes) and the class file.
 ///
 /// # Panics
 /// If it cannot be written.

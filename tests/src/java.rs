@@ -147,8 +147,7 @@ impl Java {
     }
 
     /// Starts the program without waiting. Its output comes through the child's pipes. They end when the program ends,
-    /// or when it
-    /// exceeds its limit and is killed.
+    /// or when it exceeds its limit and is killed.
     pub fn spawn(&self) -> Child {
         self.start(Stdio::null()).0
     }

@@ -29,8 +29,7 @@ pub fn compile(jdk: &Jdk, sources: &[&Path], folder: &Path, options: &[&str]) ->
 }
 
 /// Calls `compile` once for each identity of the compiler and content of the sources, keeps the filled folder, and
-/// copies it
-/// into `classes`.
+/// copies it into `classes`.
 ///
 /// # Panics
 /// If a source cannot be read, or a folder cannot be written.

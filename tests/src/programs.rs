@@ -11,19 +11,16 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Identity hashes are a sequence of random numbers, which every thread continues from the last one. An agent's work
-/// before
-/// `main` would therefore decide the order in hash tables of objects without a hash of their own.
+/// before `main` would therefore decide the order in hash tables of objects without a hash of their own.
 const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2"];
 
 /// Collections that free space for classes or compiled code would clear soft and weak references. Their time depends on
-/// the
-/// size of a tool's own code.
+/// the size of a tool's own code.
 const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
     ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
 /// Number of runs after which each long program had its turn. It is no multiple of the numbers of JDKs, so that each
-/// runs on
-/// all of them.
+/// runs on all of them.
 const LONG_IN: usize = 7;
 
 /// One `program.toml`; `programs/bank/program.toml` explains the keys.
@@ -54,8 +51,7 @@ pub struct Program {
     #[serde(default)]
     pub large: bool,
     /// The program takes long: only every seventh run has it, on one release, and every other time from offline
-    /// instrumented
-    /// classes.
+    /// instrumented classes.
     #[serde(default, rename = "takes-long")]
     takes_long: bool,
     /// The program lists members of measured classes by reflection, so members added by JaCoCo change its work.
@@ -267,8 +263,7 @@ impl Workload<'_> {
     }
 
     /// Classes whose probes differ between tools: the JVM lists members in the order of memory addresses, which depends
-    /// on the
-    /// agent.
+    /// on the agent.
     pub fn member_order(&self) -> &[String] {
         &self.program.member_order
     }
@@ -371,8 +366,7 @@ fn compile_kotlin(jdk: &Jdk, folders: &[PathBuf], scratch: &Path) -> PathBuf {
 pub type KotlinPlugin = (&'static str, &'static [&'static str]);
 
 /// Compiles Kotlin files into `classes` with the program `kotlinc`. `more` are libraries besides Kotlin's own and those
-/// of
-/// the plugins.
+/// of the plugins.
 ///
 /// # Panics
 /// If the compiler refuses the files.

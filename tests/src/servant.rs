@@ -89,8 +89,7 @@ impl Servant {
     }
 
     /// Like [`Servant::start`], with two more orders: `bodies CLASS` prints the bytecode that runs, and `bytes CLASS`
-    /// the class
-    /// file that a retransformation receives.
+    /// the class file that a retransformation receives.
     pub fn watching(jdk: &Jdk, options: &[&str]) -> Self {
         let agent = format!("-javaagent:{}", made().jar.display());
         let bodies = format!("-Dbodies={}", made().bodies.display());

@@ -28,8 +28,7 @@ struct File {
 }
 
 /// Returns the calls of each thread, in order. The text must have complete events (`X`) with name, category, time,
-/// process
-/// and thread, in order and properly nested, and a name (`M`) for each process and thread.
+/// process and thread, in order and properly nested, and a name (`M`) for each process and thread.
 pub fn read(text: &str) -> Result<BTreeMap<Track, Vec<Slice>>, String> {
     let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if !["ms", "ns"].contains(&file.display_time_unit.as_str()) {

@@ -31,8 +31,7 @@ struct Tools {
 static IDLE: Mutex<BTreeMap<PathBuf, Vec<Tools>>> = Mutex::new(BTreeMap::new());
 
 /// Runs a tool of this JDK, `javac` or `jar`, or JaCoCo's command line, named by its jar. The working folder is that of
-/// the
-/// tests.
+/// the tests.
 ///
 /// # Panics
 /// If the tool does not exist.

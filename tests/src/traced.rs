@@ -1,10 +1,8 @@
 //! Java programs generated from a seed, which keep their own log of calls, callers and ends.
 //!
 //! The traced methods hold no code for the log, so their shape is that of any code. A wrapper calls each and writes its
-//! entry
-//! and end; for constructors, code behind `super()` does. Every call has a unique number among its arguments, so each
-//! recorded
-//! call can be found in the log.
+//! entry and end; for constructors, code behind `super()` does. Every call has a unique number among its arguments, so
+//! each recorded call can be found in the log.
 
 use std::fmt::Write as _;
 
@@ -29,8 +27,7 @@ const METHODS: u64 = 12;
 const CLASSES: u64 = 4;
 
 /// Generates the source of class `Traced`. Its `main` takes the file for the log, and the numbers of threads, of
-/// virtual
-/// threads and of rounds. With `0` rounds it runs until standard input ends.
+/// virtual threads and of rounds. With `0` rounds it runs until standard input ends.
 #[must_use]
 pub fn source(seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);

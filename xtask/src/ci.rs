@@ -6,8 +6,7 @@ use anyhow::{Result, anyhow};
 use std::time::Instant;
 
 /// Runs every check, the quick ones first. The last one is the README's test command. Its crates are linted and
-/// documented
-/// with warnings denied when they are built for it.
+/// documented with warnings denied when they are built for it.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let began = Instant::now();
     step(

@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: measures an example program and javac with the bundled coverage plugin.
 //!
-//! On each full JDK found: (a) the bank of `examples/bank`, (b) javac compiling that bank,
-//! which covers the module `jdk.compiler`.
+//! On each full JDK found: (a) the bank of `examples/bank`, (b) javac compiling that bank, which covers the module
+//! `jdk.compiler`.
 //! Reports of the first JDK are in `target/demo/{bank,javac}/html`, those of each further JDK N in
 //! `target/demo/jdk-N/`.
 

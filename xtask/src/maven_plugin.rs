@@ -1,6 +1,5 @@
 //! `cargo xtask maven-plugin` and `gradle-plugin`: the build plugins, and the jar with command and agent, in a folder
-//! that
-//! Maven and Gradle can use as a repository.
+//! that Maven and Gradle can use as a repository.
 
 use crate::workspace::{Workspace, say};
 use crate::{jdks, plugins, setup};

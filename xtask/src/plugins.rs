@@ -16,8 +16,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 
 /// Plugins are compiled as one codegen unit each. A profile of their own, or `lto`, which makes them no smaller, would
-/// give
-/// build-time macros another identity, and compile them once more.
+/// give build-time macros another identity, and compile them once more.
 const IN_ONE_PIECE: [&str; 2] = ["--config", "profile.release.codegen-units=1"];
 
 /// A crate in a folder `plugins`, compiled to a component.

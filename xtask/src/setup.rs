@@ -85,8 +85,7 @@ pub fn artifact(workspace: &Workspace, name: &str) -> Result<std::path::PathBuf>
 }
 
 /// Fetches the files of a list into the local Maven repository. Each line has a digest and a path below the root of
-/// Maven
-/// Central.
+/// Maven Central.
 pub fn maven_files(workspace: &Workspace, list: &str) -> Result<()> {
     let _lock = lock(workspace)?;
     artifacts::fetch_named("maven")?;

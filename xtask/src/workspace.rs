@@ -65,8 +65,7 @@ impl Workspace {
             .env("CARGO_TARGET_DIR", self.target(""))
             .args(arguments);
         // `cargo run` sets variables of the package that it runs. Build scripts that read such variables, as ring's
-        // does, would
-        // run anew after each build that was started elsewhere.
+        // does, would run anew after each build that was started elsewhere.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {

@@ -41,8 +41,7 @@ pub fn unpack(from: &Path, into: &Path) {
 }
 
 /// Copies a jar without its signatures, with class files of `classes` in place of its own. Some programs require the
-/// jar
-/// that they came in.
+/// jar that they came in.
 pub fn repack(jar: &Path, classes: &Path, copy: &Path) {
     let from = File::open(jar).unwrap_or_else(|error| panic!("{}: {error}", jar.display()));
     let mut from =

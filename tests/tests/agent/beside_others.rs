@@ -85,8 +85,7 @@ fn other(options: &str) -> String {
 }
 
 /// Runs `Beside` without ours, with ours first and with ours last, on each JDK. The output must be the same. Passes
-/// each
-/// snapshot to `check`.
+/// each snapshot to `check`.
 fn each_order(options: &str, arguments: &[&str], check: impl Fn(&Snapshot, &Run)) {
     for jdk in jdks::main_two() {
         let [plain, first, last] =
@@ -253,8 +252,7 @@ fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
 }
 
 /// JDK 17 loses a redefinition when any agent with the capability has changed the class. That happens with the other
-/// agent
-/// alone, and ours does not change it.
+/// agent alone, and ours does not change it.
 #[test]
 fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
     let redefine = format!("redefine:{}", made().changed.display());
@@ -270,16 +268,14 @@ fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
 }
 
 /// Runs `Beside` with another agent, attaches ours while it waits, and lets it continue. Returns its output from then
-/// on, and
-/// its standard error.
+/// on, and its standard error.
 fn attached_beside(jdk: &Jdk, options: &str, rest: &[&str], output: &Path) -> (String, String) {
     let java = java(jdk).option(other(options));
     attached(&java, jdk, "11\n", || {}, rest, output)
 }
 
 /// Runs `Beside`, which prints `once` first, attaches ours while it waits, after `meanwhile`, and lets it continue.
-/// Returns
-/// its output from then on, and its standard error.
+/// Returns its output from then on, and its standard error.
 fn attached(
     java: &Java,
     jdk: &Jdk,
@@ -374,8 +370,7 @@ fn class_whose_file_was_replaced_since_it_was_loaded_is_covered_as_it_runs_when_
 }
 
 /// The JVM reconstitutes the bytes that an attach receives. A later retransformation receives the same, which is still
-/// the
-/// class whose file was found then.
+/// the class whose file was found then.
 #[test]
 fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
     for jdk in jdks::main_two() {
@@ -424,8 +419,7 @@ fn a_class_that_another_agent_breaks_does_not_keep_the_batch_from_its_probes() {
 }
 
 /// JaCoCo's agent cannot retransform, so it comes first in either order. Its ids are those of the files, ours those of
-/// its
-/// results.
+/// its results.
 #[test]
 fn jacoco_in_the_same_jvm_measures_as_if_alone_and_so_do_we() {
     for jdk in jdks::main_two() {

@@ -14,8 +14,7 @@ use std::process::Child;
 use std::thread;
 
 /// Kills a JVM that runs `Life rounds` after it has printed `lines` lines. Returns these, each with a class and the
-/// time of
-/// its call.
+/// time of its call.
 fn kill_after(mut child: Child, lines: usize) -> Vec<(String, u64)> {
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut text = String::new();

@@ -1,6 +1,5 @@
 //! JDK 8, the oldest release that the agent supports, and releases newer than 25. `cargo xtask setup` fetches the
-//! oldest and
-//! `cargo xtask corpus` the others, if Debian's packages are available.
+//! oldest and `cargo xtask corpus` the others, if Debian's packages are available.
 
 use crate::support::command::{assert_no_agent, classhook};
 use e2e_tests::java::Java;

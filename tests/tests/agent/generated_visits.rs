@@ -1,6 +1,6 @@
 //! Java programs of random shape for `tests/java/hit_calls/Oracle.java`: branches, loops, switches, exceptions,
-//! monitors,
-//! and methods that visit others. Each method has a class of its own, so a hit of the class is a hit of the method.
+//! monitors, and methods that visit others. Each method has a class of its own, so a hit of the class is a hit of the
+//! method.
 
 use std::fmt::Write;
 

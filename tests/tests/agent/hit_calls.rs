@@ -188,8 +188,7 @@ impl Visits {
 }
 
 /// Resets a generated program at random times. A method with a whole visit after a reset must be hit, and one without a
-/// visit
-/// since must not. Returns the numbers of both.
+/// visit since must not. Returns the numbers of both.
 fn assert_exact(jdk: &Jdk, (jvm, agent): (&[&str], &str), seed: u64) -> [usize; 2] {
     let folder = scratch();
     let source = folder.path().join("Roots.java");

@@ -8,8 +8,7 @@ use e2e_tests::{javac, scratch};
 use std::path::{Path, PathBuf};
 
 /// Compiles `Huge`, whose `run()` has 7,999 bytes of code and is called often enough to be compiled. The program prints
-/// its
-/// result and HotSpot's flag. With an argument it prints that it is ready, and the flag for each line of input.
+/// its result and HotSpot's flag. With an argument it prints that it is ready, and the flag for each line of input.
 fn huge(folder: &Path) -> PathBuf {
     let source = folder.join("Huge.java");
     let many = "i++;".repeat(2_664); // iinc: 3 bytes
@@ -48,8 +47,7 @@ fn covered(jdk: &Jdk, classes: &Path, folder: &Path, options: &str) -> Java {
 }
 
 /// Returns whether HotSpot logged the compilation of `Huge.run`, and the flag that the program printed. HotSpot's lines
-/// may be
-/// anywhere, since another thread prints them.
+/// may be anywhere, since another thread prints them.
 fn compiled(run: &Run) -> (bool, &str) {
     run.assert_success();
     let compiled = run.stdout.contains("Huge::run (");

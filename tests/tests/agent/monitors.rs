@@ -1,6 +1,5 @@
 //! Methods that hold a monitor while they branch. HotSpot compiles only methods of which it can see that they release
-//! their
-//! monitors.
+//! their monitors.
 
 use e2e_tests::java::Java;
 use e2e_tests::{javac, jdks, scratch, workspace};

@@ -17,8 +17,8 @@ const CONTAINER: &str = "mount -t tmpfs none \"$ROOT\"; cd \"$ROOT\"; mkdir -p p
     mount --rbind /proc proc; mount --rbind /dev dev";
 
 /// Starts a servant behind a shell in a mount namespace of its own, which runs `script` first. `$LIBRARY` is the folder
-/// of
-/// the agent's library, `$JDK` and `$CLASSES` those of the JVM and its program, `$ROOT` an empty one; `"$@"` starts it.
+/// of the agent's library, `$JDK` and `$CLASSES` those of the JVM and its program, `$ROOT` an empty one; `"$@"` starts
+/// it.
 fn contained(before: &[&str], jdk: &Jdk, root: &Path, script: &str) -> Servant {
     let unshare = ["/usr/bin/unshare", "--user", "--map-root-user", "--mount"];
     let words = [before, &unshare, &["/bin/sh", "-ec", script, "sh"]].concat();

@@ -1,6 +1,5 @@
 //! Names of classes, methods, threads and files, and texts of plugins, with control characters of terminals. The
-//! command and
-//! the agent print them escaped.
+//! command and the agent print them escaped.
 
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};

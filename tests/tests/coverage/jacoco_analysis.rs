@@ -1,8 +1,7 @@
 //! Our analysis against JaCoCo's: every counter of every method, class, line, source file and package must be the same.
 //!
 //! The analysis is a pure function of class files and probes, so the probes need not come from a run. They are all
-//! missed,
-//! all hit, or random. A missing, additional or misplaced probe shows as a difference.
+//! missed, all hit, or random. A missing, additional or misplaced probe shows as a difference.
 
 use class_description::{Arena, describe};
 use coverage::analysis::{analyze, probe_count};

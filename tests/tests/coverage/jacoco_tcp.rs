@@ -138,8 +138,7 @@ fn our_command_dumps_and_resets_jacocos_agent() {
 }
 
 /// Compiles a program that takes a thousand branches of the class `Steps` in each pass, each once. Code of `Once`
-/// behind its
-/// printed line belongs to this pass or to the next.
+/// behind its printed line belongs to this pass or to the next.
 fn program() -> String {
     let mut cases = String::new();
     for case in 0..1_000 {

@@ -217,8 +217,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Runs several goals at once, without a writable cache: offline instrumentation and its reversal, every format, a dump
-/// of a
-/// listening JVM, and help.
+/// of a listening JVM, and help.
 fn offline(project: &Project, expected: &XmlReport) {
     let core = project.folder().join("core/target");
     let before = content(&core.join("classes"));

@@ -1,14 +1,12 @@
 //! Real programs, run without a tool, under the agent, under JaCoCo's agent and offline instrumented. Their output is
-//! the same
-//! in all four, and the three recordings agree class by class and probe by probe.
+//! the same in all four, and the three recordings agree class by class and probe by probe.
 //!
 //! Each kind runs once. More runs follow only while results differ: a probe that one tool does not repeat from run to
-//! run is
-//! no evidence, so it is left out and counted.
+//! run is no evidence, so it is left out and counted.
 //! The newest JDK of a run has all kinds and the reports. On the others only the agents are compared, since reports and
 //! offline instrumentation depend on class files alone, which are the same.
-//! Every seventh run includes the long programs, on one release, and every other time instrumented offline.
-//! Both agents instrument JaCoCo's default selection: every class with a source location, except for the boot loader's.
+//! Every seventh run includes the long programs, on one release, and every other time instrumented offline. Both agents
+//! instrument JaCoCo's default selection: every class with a source location, except for the boot loader's.
 
 mod comparison;
 mod runs;

@@ -1,6 +1,5 @@
 //! Small programs in Java, Kotlin and Groovy whose comments state the lines of a report, as JaCoCo's own tests do. They
-//! run in
-//! one JVM, and both JaCoCo and we report on them.
+//! run in one JVM, and both JaCoCo and we report on them.
 
 use super::jacoco_analysis::compile_kotlin;
 use e2e_tests::cases::Lines;

@@ -71,8 +71,7 @@ struct Interpreted<'t> {
 
 impl<'t> Interpreted<'t> {
     /// Creates and tests a project, in `cargo xtask corpus` alone: building such a component takes a minute of CPU
-    /// time. In every
-    /// run, asserts the error without the program.
+    /// time. In every run, asserts the error without the program.
     fn tested(
         folder: &'t Path,
         language: &str,

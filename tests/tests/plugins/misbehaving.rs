@@ -11,8 +11,7 @@ use probes::{Meta, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The classes on which the plugin misbehaves, in the order of their loading. No other class is between the last three,
-/// so
-/// the plugin is switched off before `VictimFifth`.
+/// so the plugin is switched off before `VictimFifth`.
 const VICTIMS: [&str; 4] = [
     "Misbehaved$VictimOnMain",
     "Misbehaved$VictimOnSmallStack",
@@ -212,8 +211,7 @@ fn plugin_that_keeps_failing_is_switched_off() {
 /// Each class takes less than its limit, and all together more than theirs.
 ///
 /// The time of a round depends on the machine, so the number of rounds is doubled until a limit is reached. 160 classes
-/// use
-/// up the time of all at 36 ms each, and each may take 250 ms: no doubling skips both limits.
+/// use up the time of all at 36 ms each, and each may take 250 ms: no doubling skips both limits.
 #[test]
 fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
     let folder = scratch();
@@ -256,8 +254,7 @@ fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
 }
 
 /// A command reports problems that it finds before the program starts, with a status of its own. The program does not
-/// run
-/// without its plugin.
+/// run without its plugin.
 #[test]
 fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
     let folder = scratch();

@@ -136,8 +136,7 @@ fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
 }
 
 /// An agent with a task of its own records for a while, keeps no file of the recording, and continues its task. There
-/// is one
-/// recording at a time, and it ends when the agent is detached.
+/// is one recording at a time, and it ends when the agent is detached.
 #[test]
 fn agent_that_is_there_records_for_a_while_and_goes_on() {
     let jdk = jdks::newest();

@@ -1,6 +1,5 @@
 //! Every class of whole corpora under every kind of edit: no edit fails, the inserted code can be removed again, and
-//! the JDK's
-//! own verifier reports no new error.
+//! the JDK's own verifier reports no new error.
 //!
 //! A run takes an eightieth of the classes, in rotation; `CLASSHOOK_ROTATION=all` takes every one.
 //! The counts are in `target/corpus/report` afterwards. `cargo xtask corpus` makes the table of the documentation from

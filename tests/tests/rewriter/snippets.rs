@@ -266,8 +266,7 @@ const LOADED: &str = "loaded.log";
 const LARGE: [&str; 4] = ["scala", "groovy", "clojure", "jython"];
 
 /// Runs a program from its classes and from rewritten ones, with full verification. The rewritten code does not depend
-/// on the
-/// JDK, but its verifier does.
+/// on the JDK, but its verifier does.
 fn check(name: &str) {
     let place = LARGE.iter().position(|large| *large == name);
     if place.is_some_and(|place| !rotation::is_turn_of("large programs", place, LARGE.len())) {

@@ -48,8 +48,7 @@ impl Identity {
 }
 
 /// Listens with TLS, and forwards all bytes to the server at this URL. Returns its own URL with `https`. Clients must
-/// present
-/// the certificate of `client`, if given.
+/// present the certificate of `client`, if given.
 pub fn in_front_of(url: &str, server: &Identity, client: Option<&Identity>) -> String {
     let address = url.strip_prefix("http://").expect("a URL").to_owned();
     let config = Arc::new(config(server, client));

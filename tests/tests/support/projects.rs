@@ -40,8 +40,8 @@ pub fn place(name: &str) -> PathBuf {
 }
 
 /// A crate whose project shares its name with an example. In cargo's folder both write the same files, since a module
-/// has no
-/// hash in its name. The next build of the workspace would take the project's files, or link them with another SDK.
+/// has no hash in its name. The next build of the workspace would take the project's files, or link them with another
+/// SDK.
 pub struct Shared(pub &'static str);
 
 impl Drop for Shared {

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 /// Packages whose classes are traced.
 const PACKAGES: [&str; 3] = ["java.lang.", "java.util.", "jdk.internal."];
 /// Classes that each run traces, with all code compiled early. JVMs call them while they link a native method, and have
-/// special
-/// code for the constructor of `Object`.
+/// special code for the constructor of `Object`.
 const ALWAYS: [&str; 4] = [
     "java.lang.Object",
     "java.lang.ClassLoader",

@@ -41,8 +41,7 @@ fn run(jdk: &Jdk, rounds: u32, kind: &str, options: &[&str]) -> (Trace, BTreeMap
 }
 
 /// Asserts that every call is in the sums and among the single calls. Only arguments were lost, since memory does not
-/// suffice
-/// for those of all open calls.
+/// suffice for those of all open calls.
 #[track_caller]
 fn assert_counted(trace: &Trace, expected: &BTreeMap<String, u64>) {
     let captures = Lost {

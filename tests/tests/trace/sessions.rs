@@ -113,8 +113,7 @@ fn text(path: &Path) -> String {
 }
 
 /// Two traces, a watch and a measurement of coverage, of the same methods, started one after another and ended in
-/// another
-/// order. The first one, for which the agent was loaded, also ends first once.
+/// another order. The first one, for which the agent was loaded, also ends first once.
 #[test]
 fn recordings_side_by_side_have_their_own_calls_and_their_own_end() {
     for jdk in jdks::main_two() {

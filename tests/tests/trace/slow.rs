@@ -1,6 +1,5 @@
 //! The trees of slow calls, `trace --slow` and `report --slow`. The slow calls of the program wait in every possible
-//! way
-//! (`tests/java/slow`).
+//! way (`tests/java/slow`).
 
 use crate::support::command::{LATE, assert_no_agent, classhook};
 use e2e_tests::java::Java;
@@ -161,8 +160,7 @@ fn await_trees(trees: &mut Trees) -> Vec<String> {
 }
 
 /// Returns the calls of a tree, without waits and the remaining time. Waits may be too late for a tree that is shown
-/// while the
-/// trace runs.
+/// while the trace runs.
 fn calls(tree: &str) -> Vec<String> {
     let lines = tree.lines().filter(|line| line.contains("Slow$Work."));
     let call = |line: &str| {

@@ -32,8 +32,7 @@ fn texts(writes: &[[String; 3]]) -> Vec<[&str; 3]> {
 }
 
 /// Writes by the class itself, by the names of subclasses, by nested and other classes and lambdas. Other fields with
-/// the name
-/// are not shown.
+/// the name are not shown.
 #[test]
 fn every_writer_of_a_field_is_shown_with_old_and_new_value() {
     for jdk in jdks::all() {

@@ -1,12 +1,9 @@
 //! `cargo xtask bench attach`: the cost of a visit to a running JVM, beside Arthas.
 //!
 //! A program calls a method a thousand times a second, and a thousand more classes besides. Each tool takes its turn in
-//! a
-//! new JVM: it shows the first call of one method, which includes attaching; it sums up the calls of every method of
-//! the
-//! thousand classes; it leaves. Measured are the time from the start of the tool's command to its answer, and the
-//! longest
-//! safepoint in the JVM's log until then. A step that failed is an error, not a figure.
+//! a new JVM: it shows the first call of one method, which includes attaching; it sums up the calls of every method of
+//! the thousand classes; it leaves. Measured are the time from the start of the tool's command to its answer, and the
+//! longest safepoint in the JVM's log until then. A step that failed is an error, not a figure.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;

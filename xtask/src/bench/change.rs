@@ -1,14 +1,10 @@
 //! `cargo xtask bench change`: the cost for a program of changes of its classes while it runs.
 //!
 //! A thread calls the methods of a thousand classes as fast as it can, until the compiler has seen them all. Then 1,
-//! 100 or
-//! 1,000 of the classes are changed so that their calls are counted, and are changed back. HotSpot discards the
-//! compiled code
-//! that depends on them, and compiles it anew. Measured are the longest safepoint in the JVM's log; the thread's lowest
-//! speed
-//! within 20 ms, beside the same before; and the time until the thread keeps its final speed. Speed is work per second
-//! of
-//! CPU time, so other programs hardly change it.
+//! 100 or 1,000 of the classes are changed so that their calls are counted, and are changed back. HotSpot discards the
+//! compiled code that depends on them, and compiles it anew. Measured are the longest safepoint in the JVM's log; the
+//! thread's lowest speed within 20 ms, beside the same before; and the time until the thread keeps its final speed.
+//! Speed is work per second of CPU time, so other programs hardly change it.
 
 use crate::bench::attach::{ended, load, total};
 use crate::bench::figures::quantile_of_times;

@@ -1,19 +1,14 @@
 //! `cargo xtask bench coverage`: the cost of coverage, for whole runs ([`whole_runs`]) and for programs over time.
 //!
 //! A program does the same work in round after round, in a JVM of its own: without an agent, with JaCoCo, and with
-//! Classhook,
-//! which records hits by calls or by stores. Measured is the CPU time of a round of the working thread, in three
-//! phases: from
-//! its start to five seconds, from three to ten seconds, and later. The seconds are CPU time of that thread, so that
-//! all JVMs
-//! have done about as much on a busy machine. JVMs are interleaved, so that a machine that gets busy disturbs all
-//! alike. The
-//! first row, a second measurement without an agent, shows the noise.
+//! Classhook, which records hits by calls or by stores. Measured is the CPU time of a round of the working thread, in
+//! three phases: from its start to five seconds, from three to ten seconds, and later. The seconds are CPU time of that
+//! thread, so that all JVMs have done about as much on a busy machine. JVMs are interleaved, so that a machine that
+//! gets busy disturbs all alike. The first row, a second measurement without an agent, shows the noise.
 //!
 //! With G1 a store costs more if it leads from one region of old objects into another. So a program is faster or slower
 //! depending on the addresses of its oldest objects, which any earlier allocation moves. The JVMs therefore use the
-//! parallel
-//! collector, unless G1 is requested.
+//! parallel collector, unless G1 is requested.
 
 mod whole_runs;
 

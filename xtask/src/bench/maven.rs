@@ -1,10 +1,8 @@
 //! `cargo xtask bench maven`: the tests of libraries, run by Maven without coverage, with JaCoCo's plugin and with ours.
 //!
 //! Each tool has a copy of the project, compiled before; builds take turns. A build of its own makes the reports.
-//! Beside it
-//! is measured one that does nothing, because most of both is the start of Maven. Every element of the two XML reports
-//! must
-//! be the same. Elements that differ between runs of one tool are counted instead.
+//! Beside it is measured one that does nothing, because most of both is the start of Maven. Every element of the two
+//! XML reports must be the same. Elements that differ between runs of one tool are counted instead.
 
 mod project;
 

@@ -1,14 +1,11 @@
 //! `cargo xtask bench plugins`: the cost of a plugin for a class, and of loading it.
 //!
 //! All classes of two modules of a JDK pass through the pipeline on one thread, without the self-check. Measured is the
-//! CPU
-//! time of that thread, warm, as the median of interleaved passes. `known` is a later run: the plan cache holds every
-//! plan,
-//! and no plugin is called. Beside coverage stands a native program that places and splices the same probes without a
-//! host.
+//! CPU time of that thread, warm, as the median of interleaved passes. `known` is a later run: the plan cache holds
+//! every plan, and no plugin is called. Beside coverage stands a native program that places and splices the same probes
+//! without a host.
 //! Last comes `classhook plugin bench`, with the self-check, which separates a plugin's own code from the splice, in
-//! each
-//! language.
+//! each language.
 
 mod languages;
 

@@ -1,13 +1,11 @@
 //! `cargo xtask bench profile`: the cost of profiling a server, beside the JVM's own recorder and async-profiler.
 //!
 //! A web server with a database answers the same number of requests in round after round, all in one JVM, since two
-//! JVMs
-//! differ by some percent on their own. Rounds come in pairs, in random order: one with a profiler, attached before and
-//! detached after it, and one without. All profilers sample threads every 10 ms, and allocations every 512 KB. Compared
-//! is the
-//! CPU time of the whole process within each pair, compilers, collectors and profilers included. Pairs without a
-//! profiler in
-//! either round show the noise. The CPU time of a profiler's own threads is printed separately.
+//! JVMs differ by some percent on their own. Rounds come in pairs, in random order: one with a profiler, attached
+//! before and detached after it, and one without. All profilers sample threads every 10 ms, and allocations every 512
+//! KB. Compared is the CPU time of the whole process within each pair, compilers, collectors and profilers included.
+//! Pairs without a profiler in either round show the noise. The CPU time of a profiler's own threads is printed
+//! separately.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;

@@ -1,8 +1,7 @@
 //! `cargo xtask bench report`: the report of all classes of a JDK, beside JaCoCo's command line.
 //!
 //! javac compiles a program, measured by JaCoCo's agent. Both tools make HTML, XML and CSV from its execution data and
-//! every
-//! class file of the JDK. Measured are the CPU time of the whole process, interleaved, its duration, and its peak
+//! every class file of the JDK. Measured are the CPU time of the whole process, interleaved, its duration, and its peak
 //! memory.
 
 use crate::bench::figures::{Cost, Figure};
@@ -31,8 +30,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     plugins::run(workspace)?;
     let jdks = jdks::measured()?.into_iter();
     // Each has its folder before the measurement begins, and no folder is removed in between: on ext4, files that are
-    // created
-    // after others were removed take several times as long.
+    // created after others were removed take several times as long.
     let benches = jdks.map(|jdk| Bench::prepare(jdk, workspace));
     let benches: Vec<Bench> = benches.collect::<Result<_>>()?;
     let mut figures = Vec::new();

@@ -253,8 +253,7 @@ impl Bench {
 }
 
 /// Writes the classes of a JDK, and of a jar, into one file, in a mixed order that never changes. Returns their number
-/// and
-/// bytes.
+/// and bytes.
 pub(super) fn pack_classes(jdk: &Jdk, jar: Option<&Path>, pack: &Path) -> Result<(usize, usize)> {
     let modules = corpus::jdk_classes(jdk);
     let mut classes = Vec::new();

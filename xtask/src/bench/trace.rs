@@ -1,15 +1,11 @@
 //! `cargo xtask bench trace`: the cost of a recorded call.
 //!
 //! A hot loop calls an empty method on one and on two threads, in processes that are interleaved, so that a machine
-//! that gets
-//! busy disturbs all alike. Measured is the CPU time of the calling threads per call: two clock readings, and the
-//! recording
-//! of their values. Peers are a ByteBuddy advice that writes two `System.nanoTime` values into a buffer of the thread,
-//! and on
-//! JDK 25 the method timing and tracing of the JVM's own recorder (JEP 520).
+//! that gets busy disturbs all alike. Measured is the CPU time of the calling threads per call: two clock readings, and
+//! the recording of their values. Peers are a ByteBuddy advice that writes two `System.nanoTime` values into a buffer
+//! of the thread, and on JDK 25 the method timing and tracing of the JVM's own recorder (JEP 520).
 //! Without an agent, and with additions alone, the compiler takes the loop apart. Those figures show that nothing
-//! hinders it,
-//! not the cost of a call.
+//! hinders it, not the cost of a call.
 
 use crate::bench::figures::{Cost, Figure};
 use crate::bench::folder;

@@ -1,6 +1,5 @@
 //! clang and its linker for WebAssembly, which compile a plugin in C in the tests: the machine's own, or those of
-//! Debian's
-//! packages, unpacked without being installed.
+//! Debian's packages, unpacked without being installed.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, in_path, output_of, say};

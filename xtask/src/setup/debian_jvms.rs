@@ -1,6 +1,5 @@
 //! JVMs of the oldest and newest releases for the tests, from Debian's packages. The only suite with them is newer than
-//! many
-//! machines. So a C library of that suite is unpacked too, and the JVMs are linked to it.
+//! many machines. So a C library of that suite is unpacked too, and the JVMs are linked to it.
 
 use super::apt::Apt;
 use crate::workspace::{Workspace, in_path, output_of, say};

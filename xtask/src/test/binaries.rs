@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// The binary whose tests sometimes only wait for a JVM. One test more than there are cores runs at a time, so that no
-/// core
-/// is idle.
+/// core is idle.
 const END_TO_END: &str = "end-to-end";
 
 /// A test binary of a crate.

@@ -2,11 +2,10 @@
 //!
 //! The check runs for each module that has children.
 //! Its nodes are the children, each with everything below it, and the module's own code.
-//! An arrow runs from one node to another if the code of the first names an item that the second defines.
-//! Nodes that reach one another over arrows form a circle.
+//! An arrow runs from one node to another if the code of the first names an item that the second defines. Nodes that
+//! reach one another over arrows form a circle.
 //! A parent that only declares and re-exports its children is in a circle only in one case: a child takes a re-export
-//! of the
-//! parent instead of the item's own module.
+//! of the parent instead of the item's own module.
 //!
 //! `cargo xtask tidy --circles CRATE` prints the circles of one crate.
 
@@ -81,8 +80,7 @@ fn of_crate(root: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Result<Vec
 }
 
 /// The arrows among the children of one module, and between its own code and a child. Each pair has the arrows between
-/// the
-/// modules below its two nodes.
+/// the modules below its two nodes.
 type Level = BTreeMap<(ModuleId, ModuleId), Vec<(ModuleId, ModuleId)>>;
 
 /// Groups the arrows by the lowest module that holds both ends.

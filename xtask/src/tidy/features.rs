@@ -1,10 +1,8 @@
 //! wasmtime is compiled twice and no more often: with the compiler for one program, and without it for the rest.
 //!
 //! Cargo unites the features of the packages of one command. Another selection of packages may mean other features of
-//! some
-//! small shared crate, and then wasmtime is compiled again, which takes minutes. So the crates below wasmtime must have
-//! the
-//! same features in each selection, and so must agent and command in the build of their tests.
+//! some small shared crate, and then wasmtime is compiled again, which takes minutes. So the crates below wasmtime must
+//! have the same features in each selection, and so must agent and command in the build of their tests.
 
 use super::finding::Finding;
 use crate::workspace::{Workspace, output_of};

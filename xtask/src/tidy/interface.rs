@@ -1,6 +1,5 @@
 //! `wit/plugin.wit` against its frozen copies in `tests/conformance`. Imports of a released plugin must stay as they
-//! were,
-//! and the host must not demand further exports.
+//! were, and the host must not demand further exports.
 //!
 //! Items are compared as texts without comments and with single spaces. Any other difference is a change.
 

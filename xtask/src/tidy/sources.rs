@@ -1,8 +1,7 @@
 //! Rust sources: sizes, `unsafe`, module documentation, leftovers.
 //!
 //! A function of more than [`FUNCTION_LINES`] lines is allowed if it is one listing. A line with [`LISTING_MARK`] and
-//! the
-//! reason must be directly above it.
+//! the reason must be directly above it.
 
 use super::finding::Finding;
 use super::unsafe_code;

@@ -9,8 +9,7 @@ use jacoco_files::XmlReport;
 use jacoco_files::{ClassKey, Execution, Unstable};
 
 /// Programs of which only the output can be compared when they are instrumented offline, with the reason.
-/// docs/static.md
-/// names them too.
+/// docs/static.md names them too.
 const OUTPUT_ONLY: [(&str, &str); 2] = [("jruby", WEAK), ("scala", WEAK)];
 const WEAK: &str = "its tables of weak references depend on the garbage collector";
 

@@ -35,8 +35,7 @@ struct Expected {
 /// The runs of one program on one JDK.
 pub struct Measured<'a> {
     /// The program with the runtime of offline instrumented classes at the end of its class path. Some programs inspect
-    /// the class
-    /// path, so it is the same in every run.
+    /// the class path, so it is the same in every run.
     pub workload: Workload<'a>,
     /// The program's own class path.
     pub original: Workload<'a>,
@@ -174,8 +173,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns the program's command. The folder is always the same, so that no path in the output differs. So are the
-    /// options,
-    /// since a program's work may depend on the times of garbage collections.
+    /// options, since a program's work may depend on the times of garbage collections.
     fn java(&self) -> Java {
         java(&self.workload, self.folder)
     }
@@ -223,8 +221,7 @@ fn java(workload: &Workload<'_>, folder: &Path) -> Java {
 }
 
 /// Every other run of a tool disables the archive of classes. Reflection lists methods in the order of addresses in the
-/// JVM's
-/// memory. Results that depend on that order therefore differ between two runs of one tool, too.
+/// JVM's memory. Results that depend on that order therefore differ between two runs of one tool, too.
 fn memory_layout(round: usize) -> &'static [&'static str] {
     if round % 2 == 1 {
         &["-Xshare:off"]

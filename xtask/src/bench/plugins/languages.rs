@@ -1,6 +1,5 @@
 //! The parts of a plugin's cost for a class: the check of its name, the plugin's own code, and the splice. Measured are
-//! the
-//! bundled plugins, and those that `classhook plugin new` creates in each language.
+//! the bundled plugins, and those that `classhook plugin new` creates in each language.
 
 use crate::jdks::Jdk;
 use crate::workspace::{Workspace, in_path, output_of, say};

@@ -1,10 +1,8 @@
 //! `cargo xtask bench profile --events`: the cost of a single event, by kind.
 //!
 //! A program causes a number of events of one kind in round after round, in three JVMs: without an agent, with the
-//! agent but
-//! no subscriber, and with a recording of these events. The JVMs take turns. Compared is the CPU time of all Java
-//! threads, which
-//! include the recording one.
+//! agent but no subscriber, and with a recording of these events. The JVMs take turns. Compared is the CPU time of all
+//! Java threads, which include the recording one.
 
 use super::jvm::Jvm;
 use crate::bench::figures::Cost;
@@ -19,8 +17,7 @@ use std::time::Duration;
 const PROGRAM: &str = include_str!("Events.java");
 
 /// A kind of event: its name in the program, the option that records it, and the number in a round. The queue must have
-/// room
-/// for all events of a round.
+/// room for all events of a round.
 const KINDS: [(&str, &str, u32); 5] = [
     ("allocations", "allocations:0", 20_000),
     ("exceptions", "exceptions", 20_000),
