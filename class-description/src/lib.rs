@@ -1,6 +1,7 @@
-//! From class files to what `coverage` analyses.
+//! Converts class files to the descriptions that `coverage` analyses.
 //!
-//! `rewriter` reads views, and `coverage` works on plain descriptions. Only this crate uses both.
+//! `rewriter` reads class files as views, and `coverage` works on plain descriptions. Only this crate depends on
+//! both.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -17,29 +18,29 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode::{self, Form};
 use rewriter::{Bci, ClassFile, Code, ConstantPool, Method, PoolIndex, ReadError};
 
-/// Most bytes of text and constants to which one class may unfold. A class file of a few kilobytes may name one long
-/// constant over and over, and must not fill the memory.
+/// Maximum length of text and constants that one class may unfold to, in bytes. A class file of a few kilobytes may
+/// refer to one long constant many times, and must not exhaust the memory.
 const BUDGET: usize = 256 << 20;
-/// Bytes of a constant beside its text.
+/// Size of a constant besides its text, in bytes.
 const CONSTANT_COST: usize = 64;
-/// Dynamic constants among the arguments of dynamic constants are followed to this depth.
+/// Maximum depth of dynamic constants among the arguments of dynamic constants.
 const MAX_DEPTH: usize = 2;
 
-/// The reason for which a class cannot be described.
+/// The reason why a class cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DescribeError {
-    /// It is no class file that can be read.
+    /// The bytes are no readable class file.
     Read(ReadError),
-    /// An instruction names a target or a constant that does not exist.
+    /// An instruction refers to a target or a constant that does not exist.
     Instruction {
         /// Name and descriptor of the method.
         method: String,
         /// The bci of the instruction.
         bci: u16,
-        /// The kind of operand that was expected.
+        /// The expected kind of operand.
         expected: &'static str,
     },
-    /// Its constants unfold to more than a report can need.
+    /// Its constants unfold to more text than a report can need.
     TooLarge,
 }
 
@@ -70,11 +71,11 @@ impl From<ReadError> for DescribeError {
     }
 }
 
-/// Describes a class file; its id is the fingerprint of `bytes`. Parts that the class file has in another form are made
-/// in `arena`, which serves one class after another when it is reset in between.
+/// Describes a class file; its id is the fingerprint of `bytes`. Data in a form that the class file lacks is
+/// allocated in `arena`, which can be reset and reused for the next class.
 ///
 /// # Errors
-/// If the bytes are no class file, or one whose code cannot be followed.
+/// If the bytes are no class file, or the code is invalid.
 pub fn describe<'a>(
     bytes: &'a [u8],
     arena: &'a Arena,
@@ -82,7 +83,7 @@ pub fn describe<'a>(
     describe_as(rewriter::fingerprint(bytes), bytes, arena)
 }
 
-/// The same, where the id is known. Subroutines are inlined, so each of their calls counts, as JaCoCo has it.
+/// Describes a class file with a known id. Subroutines are inlined, so each of their calls counts, as in JaCoCo.
 ///
 /// # Errors
 /// As [`describe`].
@@ -118,7 +119,7 @@ pub fn describe_as<'a>(
     })
 }
 
-/// Returns the text of the class file, or a copy in the arena if the class file has no UTF-8.
+/// Returns the text of the class file, or a copy in the arena if the text is not UTF-8.
 fn kept<'a>(text: Cow<'a, str>, arena: &'a Arena) -> &'a str {
     match text {
         Cow::Borrowed(text) => text,
@@ -135,12 +136,12 @@ struct Describer<'c, 'a> {
     arena: &'a Arena,
     /// The handles of the bootstrap methods, with their arguments (JVMS 4.7.23).
     bootstrap: Vec<(PoolIndex, Vec<PoolIndex>)>,
-    /// Fields and methods that instructions have named, by their index in the pool.
+    /// Fields and methods that instructions referred to, by constant pool index.
     members: Vec<Cell<Option<&'a MemberRef<'a>>>>,
     budget: Cell<usize>,
 }
 
-/// A part of an instruction that is missing; the method adds the bci.
+/// A missing part of an instruction; the method adds the bci.
 enum Missing {
     Target,
     Constant,
@@ -283,7 +284,7 @@ impl<'c, 'a> Describer<'c, 'a> {
         Ok(Operand::Member(member))
     }
 
-    /// A type (`new` and its like) or a constant (`ldc` and its like).
+    /// Returns the type (of `new` and similar) or the constant (of `ldc` and similar).
     fn pool_operand(
         &self,
         instruction: &rewriter::Instruction<'_>,
@@ -387,7 +388,7 @@ impl<'c, 'a> Describer<'c, 'a> {
     }
 }
 
-/// The flag `ACC_SYNTHETIC`, for which compilers before version 49 wrote an attribute (JVMS 4.7.8).
+/// Returns the flag `ACC_SYNTHETIC` for the attribute that compilers before version 49 wrote (JVMS 4.7.8).
 fn synthetic<'c, 'a: 'c>(
     mut attributes: impl Iterator<Item = rewriter::Attribute<'a>> + 'c,
 ) -> u16 {
@@ -398,7 +399,7 @@ fn synthetic<'c, 'a: 'c>(
     }
 }
 
-/// The bcis of the frames of the `StackMapTable` (JVMS 4.7.4), up to the first one that cannot be read.
+/// Returns the bcis of the `StackMapTable`'s frames (JVMS 4.7.4), up to the first unreadable one.
 fn frames<'a>(code: &Code<'_, '_>, arena: &'a Arena) -> &'a [u16] {
     let table = code
         .attributes()
@@ -424,7 +425,7 @@ fn read_frames(mut table: &[u8], frames: &mut ArenaVec<'_, u16>) -> Option<()> {
     Some(())
 }
 
-/// `offset_delta` and how many types follow; those of a full frame are skipped here.
+/// Returns `offset_delta` and the number of following types; the types of a full frame are skipped here.
 fn frame_header(table: &mut &[u8]) -> Option<(u16, u8)> {
     Some(match u1(table)? {
         kind @ 0..=63 => (kind.into(), 0),
@@ -445,7 +446,7 @@ fn frame_header(table: &mut &[u8]) -> Option<(u16, u8)> {
     })
 }
 
-/// A `verification_type_info`; those of objects and of `new` have two bytes more.
+/// Skips a `verification_type_info`; those of objects and of `new` have two more bytes.
 fn skip_type(table: &mut &[u8]) -> Option<()> {
     if matches!(u1(table)?, 7 | 8) {
         u2(table)?;

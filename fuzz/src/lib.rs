@@ -1,5 +1,5 @@
-//! What the fuzz targets run. The functions are those of the tests of the rewriter and of conditions,
-//! where a smoke test runs them on every build.
+//! The functions of the fuzz targets. They belong to the tests of the rewriter and of conditions, which run them as a
+//! smoke test on every build.
 
 #[path = "../../conditions/tests/suite/asked.rs"]
 pub mod asked;

@@ -7,12 +7,12 @@ import org.gradle.api.file.Directory;
 import org.gradle.api.file.ProjectLayout;
 import org.gradle.api.provider.Provider;
 
-/** The folder of what a build makes of a project. */
+/** The build folder of a project. */
 final class BuildFolder {
     private BuildFolder() {
     }
 
-    /** By its name, since the type of what it returns is not the same in all versions of Gradle. */
+    /** Calls the method by reflection, because its return type differs between Gradle versions. */
     static File of(Project project) {
         try {
             Object folder = ProjectLayout.class.getMethod("getBuildDirectory").invoke(project.getLayout());

@@ -12,7 +12,7 @@ import org.gradle.api.GradleException;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.TaskAction;
 
-/** Fails if less was executed than the rules ask for. */
+/** Fails if the coverage violates the rules. */
 public class ClasshookCoverageVerification extends CoverageTask {
     private final ViolationRules violationRules = getProject().getObjects().newInstance(ViolationRules.class, getProject());
 

@@ -6,7 +6,7 @@ import java.io.File;
 public class ClasshookExtension {
     private File home;
 
-    /** A folder with command and library to use instead of those of the plugin, or null. */
+    /** A folder with the command and the library to use instead of the plugin's, or null. */
     public File getHome() {
         return home;
     }

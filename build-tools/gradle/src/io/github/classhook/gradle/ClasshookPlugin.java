@@ -12,7 +12,7 @@ import org.gradle.api.tasks.SourceSetContainer;
 import org.gradle.api.tasks.testing.Test;
 import org.gradle.process.JavaForkOptions;
 
-/** Puts the agent on the JVMs of tests and programs, and adds the tasks that report on what they executed. */
+/** Adds the agent to the JVMs of tests and programs, and adds the tasks that report their coverage. */
 public final class ClasshookPlugin implements Plugin<Project> {
     static final String NAME = "classhook";
     private static final String GROUP = "verification";
@@ -34,7 +34,7 @@ public final class ClasshookPlugin implements Plugin<Project> {
         task.getOutputs().dir((Callable<File>) settings::getDestinationFile);
     }
 
-    /** Adds a report and a verification for each task that runs tests, and a report of all of them. */
+    /** Adds a report and a verification for each test task, and a report of all test tasks. */
     private static void addTasks(Project project, ClasshookExtension extension) {
         SourceSet main = ((SourceSetContainer) project.property("sourceSets")).getByName("main");
         ClasshookReport all = addReport(project, "classhookReport", "all");
@@ -46,7 +46,7 @@ public final class ClasshookPlugin implements Plugin<Project> {
         });
     }
 
-    /** Named and bound as those of Gradle's own plugin for JaCoCo. */
+    /** Adds tasks with the names and bindings of Gradle's JaCoCo plugin. */
     private static void addTasksOf(Project project, ClasshookExtension extension, SourceSet main, Test test) {
         String name = NAME + test.getName().substring(0, 1).toUpperCase(Locale.ROOT) + test.getName().substring(1);
         ClasshookReport report = addReport(project, name + "Report", test.getName());

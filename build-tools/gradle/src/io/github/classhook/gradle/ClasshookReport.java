@@ -6,7 +6,7 @@ import org.gradle.api.Action;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.TaskAction;
 
-/** Reports on what was executed. */
+/** Writes coverage reports. */
 public class ClasshookReport extends CoverageTask {
     private final ReportFiles reports = getProject().getObjects().newInstance(ReportFiles.class, getProject());
 

@@ -4,7 +4,7 @@ import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is measured of the JVMs of a task. */
+/** The measurement settings of a task's JVMs. */
 public class ClasshookTaskExtension {
     private boolean enabled = true;
     private File destinationFile;
@@ -19,7 +19,7 @@ public class ClasshookTaskExtension {
         this.enabled = enabled;
     }
 
-    /** The folder in which each JVM leaves a snapshot. */
+    /** The folder in which each JVM writes a snapshot. */
     public File getDestinationFile() {
         return destinationFile;
     }
@@ -28,7 +28,7 @@ public class ClasshookTaskExtension {
         this.destinationFile = destinationFile;
     }
 
-    /** Wildcards over names of classes; all if there are none. */
+    /** Wildcards over class names; all classes if empty. */
     public List<String> getIncludes() {
         return includes;
     }
@@ -45,7 +45,7 @@ public class ClasshookTaskExtension {
         this.excludes = excludes;
     }
 
-    /** All of it, since the task is not up to date when it changes. */
+    /** Contains all settings, because the task is out of date when one changes. */
     @Override
     public String toString() {
         return enabled + " " + destinationFile + " " + includes + " " + excludes;

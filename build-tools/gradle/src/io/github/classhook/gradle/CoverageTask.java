@@ -16,7 +16,7 @@ import org.gradle.api.file.FileCollection;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.SourceSet;
 
-/** What was recorded, and the classes and sources that a task of the command is about. */
+/** The inputs of a coverage task: recordings, classes and sources. */
 public abstract class CoverageTask extends DefaultTask {
     private final File rootFolder = getProject().getRootDir();
     private final File buildFolder = BuildFolder.of(getProject());
@@ -57,7 +57,7 @@ public abstract class CoverageTask extends DefaultTask {
         this.classDirectories = classDirectories;
     }
 
-    /** Files and folders with what was recorded, also JaCoCo's. */
+    /** Adds files and folders with recordings, including JaCoCo's. */
     public void executionData(Object... files) {
         for (Object each : files) {
             if (each instanceof Task) {
@@ -78,7 +78,7 @@ public abstract class CoverageTask extends DefaultTask {
         mustRunAfter(task);
     }
 
-    /** Classes and sources of source sets, which may be other projects'. */
+    /** Adds classes and sources of source sets, also of other projects. */
     public void sourceSets(SourceSet... sourceSets) {
         for (SourceSet each : sourceSets) {
             classDirectories = classDirectories.plus(each.getOutput().getClassesDirs());
@@ -87,7 +87,7 @@ public abstract class CoverageTask extends DefaultTask {
         }
     }
 
-    /** What every command is told; null if there is nothing to tell of. */
+    /** The common arguments of all commands; null without recordings. */
     List<String> words(String command) throws IOException {
         List<String> words = new ArrayList<>(Arrays.asList(command, "--name", title));
         int before = words.size();
@@ -116,7 +116,7 @@ public abstract class CoverageTask extends DefaultTask {
         return words;
     }
 
-    /** Runs the command in the folder of the build, to which reports name sources relatively. */
+    /** Runs the command in the root folder of the build; reports name sources relative to it. */
     Tools.Ended run(List<String> words) throws IOException {
         Tools.Ended ended = Tools.find(extension.getHome(), buildFolder).run(rootFolder, words);
         if (ended.code != 0) {
@@ -131,7 +131,7 @@ public abstract class CoverageTask extends DefaultTask {
         return ended;
     }
 
-    /** Not `file`, which is the project's in build scripts. */
+    /** Not named `file`, which is the project's method in build scripts. */
     File inBuildFolder(String path) {
         return new File(buildFolder, path);
     }

@@ -2,7 +2,7 @@ package io.github.classhook.gradle;
 
 import java.math.BigDecimal;
 
-/** The least and the most of a counter. */
+/** The minimum and the maximum of a counter. */
 public class Limit {
     private String counter = "INSTRUCTION";
     private String value = "COVEREDRATIO";

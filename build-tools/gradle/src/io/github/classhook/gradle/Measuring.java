@@ -10,7 +10,7 @@ import org.gradle.api.Action;
 import org.gradle.api.Task;
 import org.gradle.process.JavaForkOptions;
 
-/** Gives the JVMs of a task the agent, just before it starts them: what earlier runs recorded goes. */
+/** Adds the agent to the JVMs of a task immediately before it starts them, and deletes earlier recordings. */
 final class Measuring implements Action<Task> {
     private final ClasshookExtension extension;
     private final ClasshookTaskExtension settings;

@@ -6,7 +6,7 @@ import java.util.List;
 import javax.inject.Inject;
 import org.gradle.api.GradleException;
 
-/** One report: whether it is written, and where to. */
+/** The settings of one report: enabled, and its path. */
 public class ReportFile {
     private final String format;
     private boolean enabled;
@@ -32,7 +32,7 @@ public class ReportFile {
         this.enabled = enabled;
     }
 
-    /** The same as enabled, by the name that Gradle 7 and later have for it. */
+    /** Alias of {@code isEnabled}: the name in Gradle 7 and later. */
     public boolean isRequired() {
         return enabled;
     }

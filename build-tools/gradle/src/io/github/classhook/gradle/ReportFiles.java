@@ -8,7 +8,7 @@ import javax.inject.Inject;
 import org.gradle.api.Action;
 import org.gradle.api.Project;
 
-/** The reports of a task: of HTML a folder, of the others a file. */
+/** The reports of a task: a folder for HTML, a file for each other format. */
 public class ReportFiles {
     private final ReportFile html;
     private final ReportFile xml;

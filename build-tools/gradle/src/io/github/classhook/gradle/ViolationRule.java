@@ -6,7 +6,7 @@ import javax.inject.Inject;
 import org.gradle.api.Action;
 import org.gradle.api.Project;
 
-/** A rule: limits of everything, or of each package, class, source file or method. */
+/** A rule: limits of the total, or of each package, class, source file or method. */
 public class ViolationRule {
     private final Project project;
     private final List<Limit> limits = new ArrayList<>();

@@ -6,7 +6,7 @@ import javax.inject.Inject;
 import org.gradle.api.Action;
 import org.gradle.api.Project;
 
-/** What has to be covered. */
+/** The required coverage. */
 public class ViolationRules {
     private final Project project;
     private final List<ViolationRule> rules = new ArrayList<>();
@@ -35,14 +35,14 @@ public class ViolationRules {
         return rules.stream().noneMatch(ViolationRule::isEnabled);
     }
 
-    /** The rules in JaCoCo's form, which the command reads. */
+    /** The rules in JaCoCo's XML form, which the command reads. */
     String xml() {
         StringBuilder text = new StringBuilder("<rules>\n");
         rules.stream().filter(ViolationRule::isEnabled).forEach(rule -> rule.write(text));
         return text.append("</rules>\n").toString();
     }
 
-    /** An element with text, if there is any. */
+    /** Writes an element with text, unless the text is null. */
     static void write(StringBuilder text, String name, Object value) {
         if (value != null) {
             String escaped = value.toString().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");

@@ -18,7 +18,7 @@ import org.apache.maven.plugin.PluginParameterExpressionEvaluator;
 import org.codehaus.plexus.component.configurator.expression.ExpressionEvaluationException;
 import org.codehaus.plexus.configuration.PlexusConfiguration;
 
-/** Checks whether enough of the project is covered. */
+/** Checks the coverage of the project against rules. */
 public final class Check extends Goal {
     private File dataFile;
     private PlexusConfiguration rules;
@@ -62,7 +62,7 @@ public final class Check extends Goal {
         getLog().warn(message);
     }
 
-    /** The command reads the rules itself, so they are handed on as they are, in a file that its messages can quote. */
+    /** Writes the rules unchanged to a file: the command parses them, and its messages can quote the file. */
     private Path writeRules() throws IOException, MojoExecutionException {
         StringBuilder text = new StringBuilder();
         write(rules, "", text);

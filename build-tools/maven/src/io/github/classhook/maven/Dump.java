@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
 
-/** Asks a running JVM for what it has executed, with the protocol of JaCoCo's agent. */
+/** Requests the execution data of a running JVM, with the protocol of JaCoCo's agent. */
 public final class Dump extends Goal {
     private static final long BETWEEN_TRIES = 1000;
 
@@ -54,7 +54,7 @@ public final class Dump extends Goal {
         }
     }
 
-    /** Where the command writes to: a file beside those that others have left, if it is to be kept. */
+    /** The output path: a file beside existing ones, if they are kept. */
     private Path place() throws IOException {
         if (!dump) {
             return Files.createTempFile("classhook-", ".exec");
@@ -64,7 +64,7 @@ public final class Dump extends Goal {
         return Files.createTempFile(destFile.toPath(), "dump-", ".exec");
     }
 
-    /** The command's answer, once somebody listens. */
+    /** The command's answer, as soon as the JVM accepts connections. */
     private Tools.Ended asked(List<String> words) throws IOException {
         for (int left = retryCount; true; left--) {
             Tools.Ended ended = command(words);

@@ -13,12 +13,12 @@ import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.project.MavenProject;
 
-/** What every goal has; Maven sets the fields, which goals.toml describes. */
+/** The base of all goals. Maven sets the fields, which goals.toml describes. */
 abstract class Goal extends AbstractMojo {
-    /** The beginning of the names of properties with the agent's argument, by the property that the argument is in. */
+    /** Prefix of the properties with the agent's argument, by the name of the property that contains the argument. */
     static final String AGENT = "classhook.agent.";
 
-    /** JaCoCo's plugin, which may be beside this one. */
+    /** JaCoCo's plugin, which a build may use as well. */
     private static final String JACOCO = "org.jacoco:jacoco-maven-plugin";
 
     MavenProject project;
@@ -42,7 +42,7 @@ abstract class Goal extends AbstractMojo {
         }
     }
 
-    /** Beside JaCoCo's plugin, the property jacoco.skip is that plugin's alone. */
+    /** If JaCoCo's plugin is present, the property jacoco.skip applies to that plugin only. */
     boolean isSkipped() {
         if (classhookSkip != null) {
             return classhookSkip;
@@ -59,7 +59,7 @@ abstract class Goal extends AbstractMojo {
         return project != null && project.getPlugin(JACOCO) != null;
     }
 
-    /** A file or folder of JaCoCo's own name; beside JaCoCo's plugin, which writes there itself, ours in its place. */
+    /** Replaces a file or folder of JaCoCo's name by our own, if JaCoCo's plugin is present and writes there. */
     File own(File file) {
         String name = file.getName();
         boolean isTheirs = name.equals("jacoco") || name.startsWith("jacoco.") || name.startsWith("jacoco-");
@@ -78,13 +78,13 @@ abstract class Goal extends AbstractMojo {
         return Tools.find(classhookHome, new File(project.getBuild().getDirectory()));
     }
 
-    /** Runs the command where the build was started, so that reports name sources relative to that folder. */
+    /** Runs the command in the folder where the build was started; reports name sources relative to it. */
     Tools.Ended command(List<String> words) throws IOException {
         getLog().debug("classhook " + String.join(" ", words));
         return tools().run(new File(session.getExecutionRootDirectory()), words);
     }
 
-    /** Fails the build with what the command said, unless it went well; an incomplete answer did not. */
+    /** Fails the build with the command's output if the command failed or its answer is incomplete. */
     void expectSuccess(Tools.Ended ended) throws MojoExecutionException {
         if (ended.code == 0) {
             tell(ended.lines);
@@ -96,7 +96,7 @@ abstract class Goal extends AbstractMojo {
         throw new MojoExecutionException("classhook " + ended.name + " " + what + cause);
     }
 
-    /** Says that nothing was recorded; and that it could not be, where no JVM of this build was to have the agent. */
+    /** Reports that nothing was recorded, and the cause if no JVM of this build had the agent. */
     void skipWithout(Object recorded) {
         getLog().info("Skipping Classhook because nothing was recorded in " + recorded + "." + whyNothing());
     }
@@ -117,7 +117,7 @@ abstract class Goal extends AbstractMojo {
         return "";
     }
 
-    /** A warning, which goes on in the lines below that are indented, is a warning here, too. */
+    /** Logs a warning with its indented continuation lines as a warning. */
     private void tell(List<String> lines) {
         boolean isWarning = false;
         for (String line : lines) {

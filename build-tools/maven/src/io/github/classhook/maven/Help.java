@@ -9,7 +9,7 @@ import org.apache.maven.plugin.MojoExecutionException;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/** Says what the goals are, and with `detail` what can be configured, from the plugin's own descriptor. */
+/** Prints the goals, and with `detail` their parameters, from the plugin descriptor. */
 public final class Help extends AbstractMojo {
     private boolean detail;
     private String goal;
@@ -68,7 +68,7 @@ public final class Help extends AbstractMojo {
         }
     }
 
-    /** A text, in lines that are no longer than asked for unless a word is. */
+    /** Prints a text, wrapped at the maximum line length. */
     private void tell(int depth, String text) {
         StringBuilder indent = new StringBuilder();
         for (int left = depth * indentSize; left > 0; left--) {

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
 
-/** Puts probes into the classes of the project, for test JVMs that take no agent. */
+/** Instruments the classes of the project statically, for test JVMs without an agent. */
 public final class Instrument extends Goal {
     private List<String> includes;
     private List<String> excludes;

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.codehaus.plexus.configuration.PlexusConfiguration;
 
-/** Merges what was recorded into one file. */
+/** Merges recordings into one file. */
 public final class Merge extends Goal {
     private PlexusConfiguration fileSets;
     private File destFile;
@@ -29,7 +29,7 @@ public final class Merge extends Goal {
             base = base.isAbsolute() ? base : new File(project.getBasedir(), directory);
             recorded.addAll(Recorded.below(base, texts(fileSet.getChild("includes")), texts(fileSet.getChild("excludes"))));
         }
-        // A folder of what test JVMs leave has the merged file beside theirs.
+        // In a folder with recordings of test JVMs, the merged file lies beside them.
         File merged = destFile.isDirectory() ? new File(destFile, "merged.hook") : destFile;
         if (recorded.isEmpty()) {
             getLog().info("Skipping Classhook because no files match <fileSets>.");

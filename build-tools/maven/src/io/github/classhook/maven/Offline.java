@@ -12,11 +12,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.maven.project.MavenProject;
 
-/** Where the classes of a project are while they have probes: before, with probes, and in use. */
+/** The paths of a project's statically instrumented classes: original, with probes, and in use. */
 final class Offline {
-    /** Where JaCoCo's plugin keeps the classes as they were. */
+    /** The folder in which JaCoCo's plugin keeps the original classes. */
     private final Path before;
-    /** All files as the command wrote them; there from instrumenting to restoring. */
+    /** All files as the command wrote them; they exist from instrumentation to restoration. */
     private final Path written;
     private final Path classes;
 
@@ -40,10 +40,10 @@ final class Offline {
     }
 
     /**
-     * Takes what the command wrote into use, and keeps what it takes the place of.
+     * Copies the files that the command wrote to the class folder, and keeps the replaced originals.
      *
-     * <p>Classes that have probes already, of a build that ended before it restored them, are as they were written, and
-     * stay; so does what was kept of them.
+     * <p>Classes with probes from a build that ended before it restored them stay unchanged, and so do their kept
+     * originals.
      */
     void use() throws IOException {
         for (Path file : files(written)) {
@@ -58,7 +58,7 @@ final class Offline {
         }
     }
 
-    /** Puts the classes back that were not compiled again since, and removes what was added. */
+    /** Restores the classes that were not compiled again since, and removes added files. */
     int restore() throws IOException {
         int restored = 0;
         for (Path file : files(written)) {

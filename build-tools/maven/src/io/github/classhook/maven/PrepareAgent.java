@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Properties;
 import org.apache.maven.plugin.MojoExecutionException;
 
-/** Sets the property with the options of test JVMs, so that they have the agent. */
+/** Sets the property with the options of test JVMs, so that they load the agent. */
 public final class PrepareAgent extends Goal {
     private File destFile;
     private boolean append;
@@ -47,7 +47,7 @@ public final class PrepareAgent extends Goal {
         getLog().info(name + " set to " + properties.getProperty(name));
     }
 
-    /** The property may be used in a configuration, so it is there in any case. */
+    /** Sets the property in any case: a configuration may use it. */
     @Override
     void skipped() {
         Properties properties = project.getProperties();
@@ -95,7 +95,7 @@ public final class PrepareAgent extends Goal {
         return AgentOptions.of(snapshots(), includes, excludes) + (exactLines ? ",plugin=coverage-lines" : "") + name + server();
     }
 
-    /** With a server, only what the goal dump gets of it is to be reported. */
+    /** With a server, only the data that the goal dump receives is reported. */
     private File snapshots() {
         return isServer() ? new File(project.getBuild().getDirectory(), "classhook/tcpserver") : destFile;
     }

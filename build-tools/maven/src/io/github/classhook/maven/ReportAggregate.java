@@ -19,7 +19,7 @@ import org.apache.maven.model.Dependency;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.project.MavenProject;
 
-/** Reports on the projects of this build that the project depends on, as modules of one report. */
+/** Reports on the project's dependencies in this build, as modules of one report. */
 public final class ReportAggregate extends Reporting {
     private static final List<String> CODE = Arrays.asList("compile", "runtime", "provided");
     private static final List<String> CODE_AND_TESTS = Arrays.asList("compile", "runtime", "provided", "test");

@@ -16,7 +16,7 @@ import org.apache.maven.project.MavenProject;
 import org.apache.maven.reporting.MavenReport;
 import org.apache.maven.reporting.MavenReportException;
 
-/** Goals that report, which are reports of Maven's site as well. */
+/** Goals that write reports, which are also reports of Maven's site. */
 abstract class Reporting extends Goal implements MavenReport {
     private File outputDirectory;
     private List<String> formats;
@@ -49,10 +49,10 @@ abstract class Reporting extends Goal implements MavenReport {
         }
     }
 
-    /** Whether there is something to report. */
+    /** Checks whether there is anything to report. */
     abstract boolean canReport() throws IOException;
 
-    /** What the report is about, in the menu of the site. */
+    /** The subject of the report, in the menu of the site. */
     abstract String subject();
 
     @Override
@@ -68,14 +68,14 @@ abstract class Reporting extends Goal implements MavenReport {
         }
     }
 
-    /** Makes the report for versions of Maven's site up to 3.12. */
+    /** Writes the report for versions of Maven's site up to 3.12. */
     @Override
     @SuppressWarnings("deprecation")
     public final void generate(org.codehaus.doxia.sink.Sink sink, Locale locale) throws MavenReportException {
         generate();
     }
 
-    /** Makes the report for later versions, whose interface has this method in place of the other. */
+    /** Writes the report for later versions, whose interface has this method instead of the other. */
     public final void generate(org.apache.maven.doxia.sink.Sink sink, Locale locale) throws MavenReportException {
         generate();
     }
@@ -118,7 +118,7 @@ abstract class Reporting extends Goal implements MavenReport {
         return own(outputDirectory);
     }
 
-    /** Takes the folder of the site, in which the report has one of its own. */
+    /** Receives the folder of the site; the report has a subfolder in it. */
     @Override
     public final void setReportOutputDirectory(File site) {
         String name = own(outputDirectory).getName();
@@ -129,7 +129,7 @@ abstract class Reporting extends Goal implements MavenReport {
         return new ClassFiles(includes, excludes);
     }
 
-    /** Reports on what was recorded, with options that say where classes and sources are. */
+    /** Reports on recordings; the options contain the paths of classes and sources. */
     void report(Collection<String> recorded, List<String> places, ClassFiles classFiles)
             throws IOException, MojoExecutionException {
         outputDirectory = own(outputDirectory);

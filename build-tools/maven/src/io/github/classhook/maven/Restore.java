@@ -2,7 +2,7 @@ package io.github.classhook.maven;
 
 import java.io.IOException;
 
-/** Puts the classes back that the goal `instrument` has changed. */
+/** Restores the classes that the goal `instrument` changed. */
 public final class Restore extends Goal {
     @Override
     void run() throws IOException {

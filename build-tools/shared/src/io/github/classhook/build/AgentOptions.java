@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The options of the agent that measures coverage, of JaCoCo's settings. */
+/** Converts JaCoCo's settings to the options of the agent that measures coverage. */
 public final class AgentOptions {
     private AgentOptions() {
     }
 
-    /** Snapshots into a folder, of the classes that JaCoCo's wildcards over names take and do not leave out. */
+    /** Options for snapshots in a folder, of the classes that JaCoCo's name wildcards include and do not exclude. */
     public static String of(File snapshots, List<String> includes, List<String> excludes) throws IOException {
         List<String> selectors = new ArrayList<>();
         selectors.addAll(selectors("", includes));
@@ -20,7 +20,7 @@ public final class AgentOptions {
         return "plugin=coverage,output=" + value("destFile", snapshots.getPath()) + select;
     }
 
-    /** JaCoCo's wildcards over names of classes: `*` is any text. */
+    /** Selectors for JaCoCo's wildcards over class names: `*` is any text. */
     private static List<String> selectors(String sign, List<String> names) throws IOException {
         List<String> all = new ArrayList<>();
         for (String list : Lists.orEmpty(names)) {
@@ -34,7 +34,10 @@ public final class AgentOptions {
         return all;
     }
 
-    /** Neither the agent's list of options nor the splitting of arguments by test plugins must take a value apart. */
+    /**
+     * Rejects characters at which the agent's option list or the argument splitting of test plugins would break a
+     * value.
+     */
     public static String value(String parameter, String value) throws IOException {
         String special = value.chars().filter(letter -> "\"'\\,;\n".indexOf(letter) >= 0)
                 .mapToObj(letter -> String.valueOf((char) letter)).distinct().collect(Collectors.joining(" "));

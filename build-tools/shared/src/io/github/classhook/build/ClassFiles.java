@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Which class files of a folder are reported: JaCoCo's patterns over their paths, and the selectors that say the same. */
+/** The reported class files of a folder: JaCoCo's patterns over their paths, and the equivalent selectors. */
 public final class ClassFiles {
     private static final String SUFFIX = ".class";
 
@@ -22,7 +22,7 @@ public final class ClassFiles {
         this.excludes = single(excludes);
     }
 
-    /** JaCoCo joins the patterns with commas, so one may hold several. */
+    /** JaCoCo joins the patterns with commas, so one pattern may contain several. */
     private static List<String> single(List<String> patterns) {
         return Lists.orEmpty(patterns).stream().flatMap(list -> Arrays.stream(list.split(",")))
                 .map(PathPatterns::normal).filter(pattern -> !pattern.isEmpty()).collect(Collectors.toList());
@@ -52,7 +52,7 @@ public final class ClassFiles {
         options.add(selector);
     }
 
-    /** Selectors over names of classes; a pattern that matches no class file has none. */
+    /** Selectors over class names; a pattern that matches no class file has none. */
     private static List<String> selectors(String pattern) {
         String name = pattern;
         if (pattern.endsWith(SUFFIX) || pattern.endsWith(".*")) {
@@ -65,7 +65,7 @@ public final class ClassFiles {
         for (String rest = name; !rest.isEmpty();) {
             boolean isFolders = rest.startsWith("**/");
             int next = isFolders ? 3 : 1;
-            // No folder at all is also any number of folders.
+            // Zero folders also match any number of folders.
             List<String> texts = isFolders ? Arrays.asList("", "**.") : Arrays.asList(rest.substring(0, 1).replace('/', '.'));
             all = all.stream().flatMap(before -> texts.stream().map(text -> before + text)).collect(Collectors.toList());
             rest = rest.substring(next);

@@ -3,7 +3,7 @@ package io.github.classhook.build;
 import java.util.Collections;
 import java.util.List;
 
-/** Lists that Maven leaves unset where the configuration has none. */
+/** Lists that Maven leaves null if they are not configured. */
 public final class Lists {
     private Lists() {
     }

@@ -51,7 +51,7 @@ public final class PathPatterns {
         return Pattern.compile(regex.toString());
     }
 
-    /** As Ant has it, a slash at the end stands for all that is in the folder. */
+    /** As in Ant, a trailing slash stands for the whole content of the folder. */
     static String normal(String text) {
         String path = text.trim().replace('\\', '/');
         return path.endsWith("/") ? path + "**" : path;

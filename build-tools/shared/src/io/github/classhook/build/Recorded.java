@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What test JVMs left: a folder with a file of each, or a file, which may be JaCoCo's. */
+/** The recordings of test JVMs: a folder with one file each, or a single file, which may be JaCoCo's. */
 public final class Recorded {
     private Recorded() {
     }
@@ -24,9 +24,9 @@ public final class Recorded {
     }
 
     /**
-     * Makes a place a folder in which each JVM can leave a file; a file of JaCoCo's that is there becomes one of them.
+     * Makes the path a folder in which each JVM can write a file. An existing JaCoCo file becomes one of them.
      *
-     * @param append whether what was recorded before stays
+     * @param append keeps earlier recordings
      */
     public static void makeRoom(File place, boolean append) throws IOException {
         Path folder = place.toPath();
@@ -43,7 +43,7 @@ public final class Recorded {
         }
     }
 
-    /** The files of JVMs directly in a folder; none if there is no such folder. */
+    /** The recordings directly in a folder; empty without such a folder. */
     public static List<File> in(File folder) {
         List<File> all = new ArrayList<>();
         File[] files = folder.listFiles((in, name) -> name.endsWith(".hook") || name.endsWith(".exec"));
@@ -51,7 +51,7 @@ public final class Recorded {
         return all;
     }
 
-    /** The files and folders below a folder that Ant's patterns match and that hold what was recorded. */
+    /** The files and folders below a folder that match Ant's patterns and contain recordings. */
     public static Set<String> below(File base, List<String> includes, List<String> excludes) throws IOException {
         PathPatterns patterns = new PathPatterns(includes, excludes);
         Set<String> found = new TreeSet<>();

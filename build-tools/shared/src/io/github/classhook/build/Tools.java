@@ -20,17 +20,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The command and the agent's library: those of a folder that is named, or unpacked from the jar of this platform. */
+/** The command and the agent library: from a configured folder, or unpacked from the jar of this platform. */
 public final class Tools {
-    /** The exit code of a command whose answer is incomplete. */
+    /** The exit code of a command with an incomplete answer. */
     public static final int PARTIAL = 3;
-    /** The exit code of a command that finds less covered than its rules ask for. */
+    /** The exit code of a command that finds less coverage than its rules require. */
     public static final int SHORT = 4;
 
     private static final String COMMAND = "classhook";
     private static final String LIBRARY = "libclasshook.so";
 
-    /** What no build has used for so long is removed when another version is unpacked. */
+    /** Versions that no build has used for this time are removed when another version is unpacked. */
     private static final Duration UNUSED = Duration.ofDays(30);
 
     private final Path folder;
@@ -39,7 +39,7 @@ public final class Tools {
         this.folder = folder;
     }
 
-    /** How a command ended. */
+    /** The result of a command. */
     public static final class Ended {
         public final String name;
         public final int code;
@@ -91,7 +91,7 @@ public final class Tools {
         }
     }
 
-    /** The folder of these very files in the user's cache; where that cannot be written, in the build's own folder. */
+    /** The folder of these files in the user's cache; if that is not writable, in the build folder. */
     private static Path unpacked(Path buildFolder) throws IOException {
         String platform = platform();
         String digest;
@@ -110,7 +110,7 @@ public final class Tools {
         }
     }
 
-    /** Another build may unpack the same at this moment: the folder appears whole, by whoever is first. */
+    /** Unpacks atomically: another build may do the same at this moment, and the first one wins. */
     private static Path unpacked(String platform, Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             markAsUsed(folder);
@@ -148,11 +148,11 @@ public final class Tools {
         try {
             Files.setLastModifiedTime(folder, FileTime.from(Instant.now()));
         } catch (IOException shared) {
-            // Somebody else's: it may be unpacked again.
+            // The file belongs to another build: it may be unpacked again.
         }
     }
 
-    /** Another build may remove the same at this moment, and what is none of ours stays: neither is this build's concern. */
+    /** Ignores errors: another build may remove the same folders at this moment, and unknown files stay. */
     private static void removeUnused(Path parent) {
         FileTime oldest = FileTime.from(Instant.now().minus(UNUSED));
         try (DirectoryStream<Path> versions = Files.newDirectoryStream(parent)) {
@@ -162,7 +162,7 @@ public final class Tools {
                 }
             }
         } catch (IOException | DirectoryIteratorException stays) {
-            // The next version that is unpacked tries again.
+            // The next unpacked version tries again.
         }
     }
 

@@ -9,9 +9,9 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Tells the agent of the tests that JUnit's platform runs; it finds this class by itself.
+ * Reports the tests that the JUnit platform runs to the agent. JUnit finds this class as a service.
  *
- * <p>All runs of a parameterized or repeated test count for its method, as what is made by a test factory does.
+ * <p>All runs of a parameterized or repeated test count for its method, as do the tests of a test factory.
  */
 public final class JUnitListener implements TestExecutionListener {
     @Override
@@ -29,7 +29,7 @@ public final class JUnitListener implements TestExecutionListener {
         }
     }
 
-    /** What the test is called; null of what counts for its parent, or is the engine. */
+    /** The name of the test; null for the engine, and for items that count for their parent. */
     private static String nameOf(TestIdentifier test) {
         Optional<TestSource> source = test.getSource();
         if (!source.isPresent()) {

@@ -11,15 +11,16 @@ import org.testng.ITestNGMethod;
 import org.testng.ITestResult;
 
 /**
- * Tells the agent of the tests that TestNG runs; it finds this class by itself.
+ * Reports the tests that TestNG runs to the agent. TestNG finds this class as a service.
  *
- * <p>All runs of a test with a data provider or an invocation count are one. Methods before and after a test count for it,
- * those before and after a class for the class, and those around groups, tests of a suite and suites for no test.
+ * <p>All runs of a test with a data provider or an invocation count are one test. Methods before and after a test
+ * count for it, those before and after a class for the class. Methods around groups, tests of a suite and suites
+ * count for no test.
  */
 public final class TestNGListener implements IInvokedMethodListener, IConfigurationListener {
     private static final AtomicLong RUNS = new AtomicLong();
 
-    /** The ids of what is under way. */
+    /** The ids of active tests. */
     private final Map<ITestResult, String> underWay = Collections.synchronizedMap(new IdentityHashMap<>());
 
     @Override
@@ -61,7 +62,7 @@ public final class TestNGListener implements IInvokedMethodListener, IConfigurat
         end(result);
     }
 
-    // TestNG 6 calls only these, which have no body there.
+    // TestNG 6 calls only these methods, which have no default body there.
 
     @Override
     public void onConfigurationSuccess(ITestResult result) {}

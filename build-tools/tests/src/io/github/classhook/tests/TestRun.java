@@ -1,27 +1,27 @@
 package io.github.classhook.tests;
 
 /**
- * Tells Classhook's agent which tests are under way, so that it records what each of them executes.
+ * Reports the active tests to Classhook's agent, which records the coverage of each.
  *
- * <p>In a JVM without the agent nothing happens. Several tests may be under way at once: what is executed then counts for
- * each of them. While a test with a parent is under way, nothing counts for the parent.
+ * <p>Without the agent in the JVM the calls have no effect. Several tests may be active at once: executed code then
+ * counts for each of them. While a test with a parent is active, nothing counts for the parent.
  */
 public final class TestRun {
     private static volatile boolean isMeasured = true;
 
     private TestRun() {}
 
-    /** A test begins. */
+    /** Reports the start of a test. */
     public static void begin(String name) {
         begin(name, null, name);
     }
 
     /**
-     * A test begins.
+     * Reports the start of a test.
      *
-     * @param id what it is ended by; no two that are under way may have the same
-     * @param parent the id of what it is a part of, such as a class of tests, or null
-     * @param name what it is called: class, {@code #} and method, where a method is the test
+     * @param id the argument of {@link #end}; unique among active tests
+     * @param parent the id of the enclosing item, such as a test class, or null
+     * @param name the displayed name: class, {@code #} and method if the test is a method
      */
     public static void begin(String id, String parent, String name) {
         if (isMeasured) {
@@ -33,7 +33,7 @@ public final class TestRun {
         }
     }
 
-    /** The test with this id, or of this name if it was given none, ends. */
+    /** Reports the end of the test with this id, or with this name if it has no id. */
     public static void end(String id) {
         if (isMeasured) {
             try {
@@ -44,7 +44,7 @@ public final class TestRun {
         }
     }
 
-    // The JVM finds these in the agent's library.
+    // The JVM finds these functions in the agent library.
 
     private static native void begin0(String id, String parent, String name);
 
