@@ -1,45 +1,44 @@
-//! The bundled coverage plugin: probes where JaCoCo puts them, numbered as JaCoCo numbers them.
+//! The bundled coverage plugin: inserts probes at JaCoCo's places with JaCoCo's numbers.
 //!
-//! The placement itself is `coverage::flow`, which the reports use too, so what
-//! is recorded and what is analysed agree by construction. This crate asks the
-//! host for the code of a class, and for hits where the flow places them: two
-//! questions for most classes.
+//! `coverage::flow` places the probes, for the reports as well, so recording and analysis agree by
+//! construction. This crate requests the code of a class from the host, and hits at the places;
+//! most classes need only these two calls.
 //!
-//! As the plugin `coverage-lines` it sets a probe where each line begins instead, which
-//! tells lines that ended with an exception from those that were not reached; as the plugin
-//! `coverage-counts` it counts there how often each line begins.
+//! As the plugin `coverage-lines`, it sets a probe at the start of each line instead. Such probes
+//! distinguish lines that ended with an exception from lines that were not reached. As the plugin
+//! `coverage-counts`, it counts there how often each line is executed.
 
 use std::cell::RefCell;
 
 use classhook_sdk::prelude::*;
 use coverage::flow::{Flow, FlowMethod, Placement, Unplaced};
 
-/// Which probes are set; whatever else is given is refused by name.
+/// The settings; an unknown key is rejected by name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Only where lines begin, as the plugin `coverage-lines`.
+    /// Sets probes only at line starts, as the plugin `coverage-lines`.
     #[serde(default)]
     lines: bool,
-    /// Only counters where lines begin, as the plugin `coverage-counts`.
+    /// Sets only counters at line starts, as the plugin `coverage-counts`.
     #[serde(default)]
     counts: bool,
 }
 
 /// Sets probes in every method that has code.
 pub struct Coverage {
-    /// Where lines begin, instead of where JaCoCo puts them.
+    /// Sets probes at line starts, instead of JaCoCo's places.
     lines: bool,
-    /// Whether these are counters.
+    /// Sets counters instead of hit probes.
     counts: bool,
-    /// Buffers only: what is in them never outlives a class.
+    /// Reused buffers, whose content belongs to one class.
     scratch: RefCell<Scratch>,
 }
 
 #[derive(Default)]
 struct Scratch {
     flow: Flow,
-    /// Of all probes of a class.
+    /// The places of all probes of a class.
     places: Vec<Place>,
 }
 
@@ -75,7 +74,7 @@ impl Transformer for Coverage {
                     entry.into_iter().for_each(|site| plan.note(site, &text));
                 }
                 Err(unplaced) => {
-                    // The host refuses with the name of the method.
+                    // The host's error names the method.
                     class.sites(&[code.place(At::Before(0))])?;
                     return Err(unplaced.to_string().into());
                 }

@@ -1,4 +1,4 @@
-//! Rules as code.
+//! Generates the code of rules.
 
 use classhook_sdk::descriptor::{BaseType, FieldType};
 use classhook_sdk::snippet::{Label, Member, Snippet};
@@ -6,24 +6,24 @@ use classhook_sdk::{names, opcode};
 
 use crate::rule::{Action, Constant, Rule};
 
-/// What is on the stack where a rule takes effect.
+/// The operand stack at the place of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stack {
-    /// Nothing that the code may touch.
+    /// No value for the code.
     Nothing,
-    /// The value that the method is about to return; nothing in a `void` method.
+    /// The value that the method returns; empty in a `void` method.
     Returned,
     /// The exception that leaves the method.
     Thrown,
 }
 
-/// Why a rule cannot take effect in a method.
+/// The reason why a rule cannot be applied to a method.
 pub type Misfit = String;
 
-/// The code of a rule for a method that returns a value of this type; none is `void`.
+/// Generates the code of a rule for a method with this return type; `None` is `void`.
 ///
 /// # Errors
-/// When the constant to return is of another type.
+/// If the constant to return is of another type.
 pub fn code(rule: &Rule, stack: Stack, returned: Option<FieldType<'_>>) -> Result<Snippet, Misfit> {
     let mut code = Snippet::new();
     let end = (rule.probability < 1.0).then(|| code.new_label());
@@ -47,7 +47,7 @@ pub fn code(rule: &Rule, stack: Stack, returned: Option<FieldType<'_>>) -> Resul
     Ok(code)
 }
 
-/// Goes to `end` unless chance wants otherwise.
+/// Jumps to `end` with the probability that the rule is not applied.
 fn chance(code: &mut Snippet, probability: f64, end: Label) {
     const RANDOM: &str = "java/util/concurrent/ThreadLocalRandom";
     let current = Member::of_class(RANDOM, "current", &format!("()L{RANDOM};"));
@@ -61,7 +61,8 @@ fn chance(code: &mut Snippet, probability: f64, end: Label) {
         .jump(opcode::IFGE, end);
 }
 
-/// Before a return instruction the value takes the place of the one that is there; elsewhere the method returns.
+/// Replaces the value on the stack before a return instruction; at other places, returns from the
+/// method.
 fn leave_with(
     code: &mut Snippet,
     value: Option<&Constant>,
@@ -179,7 +180,8 @@ fn throw(code: &mut Snippet, class: &str, message: Option<&str>) {
         }
         None => "()V",
     };
-    // Who extends whom is not known here; the cast says that the class is one that can be thrown.
+    // The class hierarchy is unknown here; the cast proves to the verifier that the class is
+    // throwable.
     code.invoke(
         opcode::INVOKESPECIAL,
         Member::of_class(class, names::INIT, descriptor),
@@ -188,7 +190,8 @@ fn throw(code: &mut Snippet, class: &str, message: Option<&str>) {
     .op(opcode::ATHROW, 0);
 }
 
-/// `System.err`, because it needs no configuration, cannot throw, and never waits for the application's own locks.
+/// Prints to `System.err`, which needs no configuration, cannot throw, and does not wait for locks
+/// of the application.
 fn log(code: &mut Snippet, text: &str) {
     let err = Member::of_class("java/lang/System", "err", "Ljava/io/PrintStream;");
     let println = Member::of_class("java/io/PrintStream", "println", "(Ljava/lang/String;)V");
@@ -197,8 +200,8 @@ fn log(code: &mut Snippet, text: &str) {
         .invoke(opcode::INVOKEVIRTUAL, println);
 }
 
-/// `LockSupport.parkNanos` until the time is over or the thread is interrupted, which it stays: `Thread.sleep`
-/// would throw into a method that knows of no such exception.
+/// Calls `LockSupport.parkNanos` until the time is over or the thread is interrupted; the interrupt
+/// status is kept. `Thread.sleep` would throw an exception that the method does not expect.
 fn delay(code: &mut Snippet, milliseconds: u64) {
     const DEADLINE: i32 = 0;
     const LEFT: i32 = 2;

@@ -1,6 +1,9 @@
-//! The bundled patch plugin: faults by rules, so that fault injection needs no code.
+//! The bundled patch plugin: fault injection by rules, without code.
 //!
-//! `rule` reads the rules of `[plugin.config]`, `code` says what is inserted. A rule for one class that takes no effect in it refuses the class, with its place. One for several, by wildcards, says so in a note in each method that it does not suit, and the others take effect.
+//! `rule` parses the rules of `[plugin.config]`, and `code` generates the inserted code. A rule for
+//! one class that has no effect in it rejects the class with an error that names the rule's place.
+//! A rule for several classes, by wildcards, adds a note to each method that it does not fit, and
+//! the other rules stay effective.
 
 mod code;
 mod nearest;
@@ -16,7 +19,7 @@ use classhook_sdk::prelude::*;
 use code::Stack;
 use rule::{Action, Rule, Settings, Where};
 
-/// Inserts what the rules say.
+/// Inserts code by rules.
 pub struct Patch {
     rules: Vec<Rule>,
 }
@@ -68,7 +71,7 @@ impl Transformer for Patch {
         }
         let without = rules.iter().zip(&effects).filter(|(_, it)| !it.is_there);
         for (rule, effect) in without {
-            // Of classes named by wildcards, some may have what is meant and others not.
+            // A wildcard may also match classes that lack the method.
             if rule.method.only_class.is_some() {
                 return Err(Error::Message(no_effect(rule, class, effect)));
             }
@@ -77,7 +80,8 @@ impl Transformer for Patch {
     }
 }
 
-/// Whether the constant is of the type that the descriptor names, if the rule has a whole one.
+/// Checks the constant against the return type in the rule's descriptor, if the rule has a complete
+/// descriptor.
 fn suits_its_descriptor(rule: &Rule) -> Applied {
     let written = rule.method.written_descriptor.as_deref();
     let Some(written) = written.filter(|text| !text.contains(['*', '?'])) else {
@@ -94,11 +98,11 @@ fn suits_its_descriptor(rule: &Rule) -> Applied {
     made.map(drop).map_err(|text| ("what.return", text))
 }
 
-/// What a rule does in a class.
+/// The effect of a rule in a class.
 #[derive(Default, Clone)]
 struct Effect {
     is_there: bool,
-    /// Why not, in the first method that it names.
+    /// The rule's key and the reason, for the first matching method that the rule does not fit.
     misfit: Option<(&'static str, String)>,
 }
 
@@ -111,10 +115,10 @@ impl Effect {
     }
 }
 
-/// Whether a rule takes effect in a method; or the key at fault, and why it does not.
+/// The result of a rule in a method; the error has the key at fault and the reason.
 type Applied = std::result::Result<(), (&'static str, String)>;
 
-/// Why a rule does nothing in the one class that it is for, with its place.
+/// Returns the reason why a rule has no effect in its only class, with the rule's place.
 fn no_effect(rule: &Rule, class: &Class<'_>, effect: &Effect) -> String {
     let number = rule.number;
     if let Some((key, text)) = &effect.misfit {
@@ -134,7 +138,7 @@ fn no_effect(rule: &Rule, class: &Class<'_>, effect: &Effect) -> String {
     )
 }
 
-/// `; nearest: a, b`, or nothing.
+/// Formats `; nearest: a, b`, or an empty text.
 fn names_like<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
     let nearest = nearest::nearest(wanted, names);
     match nearest.is_empty() {
@@ -143,7 +147,7 @@ fn names_like<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String 
     }
 }
 
-/// Inserts one rule into one method.
+/// Applies one rule to one method.
 fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result<Applied> {
     let (at, stack) = match &rule.place {
         Where::Entry => (vec![method.entry()], Stack::Nothing),
@@ -174,14 +178,14 @@ fn apply(rule: &Rule, method: &Method<'_>, plan: &mut Plan<'_>) -> Result<Applie
     Ok(Err(("what", misfit)))
 }
 
-/// At the entry of a constructor there is no object yet that could be returned.
+/// Checks for a return at the entry of a constructor, where the object is uninitialized.
 fn is_half_made(rule: &Rule, method: &Method<'_>) -> bool {
     method.name() == names::INIT
         && matches!(rule.action, Action::Return(_))
         && rule.place == Where::Entry
 }
 
-/// Before the return instructions.
+/// Returns the sites before the return instructions.
 fn returns(method: &Method<'_>) -> Result<Vec<Site>> {
     let all = method.instructions()?;
     let at = all.iter().filter(|it| is_return(it.opcode));
@@ -189,7 +193,7 @@ fn returns(method: &Method<'_>) -> Result<Vec<Site>> {
     Ok(method.before(&at)?)
 }
 
-/// Before the calls of a method that the pattern names.
+/// Returns the sites before the calls of methods that match the pattern.
 fn calls(method: &Method<'_>, called: &Pattern) -> Result<Vec<Site>> {
     let all = method.instructions()?;
     let calls = all

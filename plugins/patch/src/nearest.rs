@@ -1,9 +1,9 @@
-//! Names that are a slip of the fingers away.
+//! Suggests names that differ by typing errors.
 
-/// Most names that are given.
+/// Maximum number of suggestions.
 const MOST: usize = 3;
 
-/// The names most like `wanted`, best first; those that are too far from it are left out.
+/// Returns the names closest to `wanted`, the best first, up to a maximum distance.
 pub fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let allowed = 1 + wanted.len() / 4;
     let mut near: Vec<(usize, &str)> = names
@@ -17,7 +17,7 @@ pub fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'
     near.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
-/// A method's name without its descriptor, if none is wanted.
+/// Removes the descriptor from a method's name, if `wanted` has none.
 fn comparable<'n>(wanted: &str, name: &'n str) -> &'n str {
     match name.split_once('(') {
         Some((name, _)) if !wanted.contains('(') => name,
@@ -25,7 +25,8 @@ fn comparable<'n>(wanted: &str, name: &'n str) -> &'n str {
     }
 }
 
-/// Insertions, deletions and replacements of bytes that make one of the other (Levenshtein).
+/// Computes the number of insertions, deletions and replacements of bytes between two texts
+/// (Levenshtein).
 pub fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, wanted) in one.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! The rules as they are written, and what they say.
+//! The syntax of rules, and their parsed form.
 //!
 //! ```toml
 //! [[plugin.config.rule]]
@@ -20,12 +20,12 @@ use crate::throwables;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// In the order in which they take effect.
+    /// The rules in the order of application.
     #[serde(default)]
     rule: Vec<Written>,
 }
 
-/// One rule, as written.
+/// One rule as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -38,7 +38,7 @@ struct Written {
 /// The table `what`, or the word `return`.
 struct What {
     table: Table,
-    /// The word alone: whatever the method's default is.
+    /// The word alone, which means the default value of the return type.
     returns: bool,
 }
 
@@ -53,7 +53,7 @@ struct Table {
     delay: Option<u64>,
 }
 
-/// A value that a method can be made to return.
+/// A value for a method to return.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Constant {
@@ -70,54 +70,54 @@ pub enum Constant {
 /// One rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Its place among the rules, from 0.
+    /// Its index among the rules, from 0.
     pub number: usize,
-    /// Which methods.
+    /// The pattern of methods.
     pub method: Pattern,
-    /// Where in them.
+    /// The place in the methods.
     pub place: Where,
-    /// What happens there.
+    /// The action at the place.
     pub action: Action,
-    /// How often, from above 0 to 1.
+    /// The probability of the action, above 0 and at most 1.
     pub probability: f64,
 }
 
-/// Where in a method a rule takes effect.
+/// The place of a rule in a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Where {
-    /// Once per invocation.
+    /// The entry of the method.
     Entry,
-    /// When the method returns.
+    /// The return of the method.
     Return,
-    /// When an exception leaves the method.
+    /// The point where an exception leaves the method.
     Throw,
-    /// Before the method calls one of these.
+    /// In front of each call of these methods.
     Call(Pattern),
 }
 
-/// What happens there.
+/// The action of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// The method returns this; without a value nothing, zero, false or null.
+    /// Returns this value; by default nothing, zero, false or null.
     Return(Option<Constant>),
-    /// An exception of this class (internal name) with this message is thrown.
+    /// Throws an exception of this class (internal name) with this message.
     Throw(String, Option<String>),
-    /// A line on standard error.
+    /// Prints a line on standard error.
     Log(String),
-    /// A static method without parameters and result is called.
+    /// Calls a static method without parameters and result.
     Call(Member),
-    /// The thread waits for so many milliseconds.
+    /// Delays the thread by this number of milliseconds.
     Delay(u64),
 }
 
-/// Longest delay, an hour: more is a slip of the pen.
+/// Maximum delay, an hour; a longer one is probably a typing error.
 const MAX_DELAY: u64 = 3_600_000;
 
 impl Settings {
-    /// The rules, each checked.
+    /// Checks and converts the rules.
     ///
     /// # Errors
-    /// With the place of the key in the table, what was expected and what was found.
+    /// The place of the key in the table, with the expected and the found value.
     pub fn rules(self) -> Result<Vec<Rule>> {
         if self.rule.is_empty() {
             return Err(
@@ -136,7 +136,7 @@ impl Settings {
     }
 }
 
-/// A key of a rule and what is wrong with it.
+/// A key of a rule, and a description of its error.
 type Wrong = (&'static str, String);
 
 impl Written {
@@ -234,7 +234,7 @@ impl What {
     }
 }
 
-/// A class name with dots or slashes, as an internal name.
+/// Converts a class name with dots or slashes to an internal name.
 fn class_name(text: &str) -> std::result::Result<String, Wrong> {
     let name = text.replace('.', "/");
     let bad = |part: &str| part.is_empty() || part.contains([';', '[', ' ', '(', ')']);
@@ -245,7 +245,7 @@ fn class_name(text: &str) -> std::result::Result<String, Wrong> {
     Ok(name)
 }
 
-/// `com.acme.Faults.hit`.
+/// Parses a static method, such as `com.acme.Faults.hit`.
 fn static_method(text: &str) -> std::result::Result<Member, Wrong> {
     let wrong = || {
         let text = format!(

@@ -1,13 +1,14 @@
-//! The exceptions and errors of the JDK, so that a misspelt one is refused when it is given.
+//! The exceptions and errors of the JDK, which let the plugin reject a misspelt name early.
 //!
-//! `throwables.txt` lists those of the packages `java.…` and `javax.…` that a program can make, of JDK 25: behind
-//! each name `0` for a constructor without parameters, `1` for one with a message.
+//! `throwables.txt` lists those of the packages `java.…` and `javax.…` of JDK 25 that a program can
+//! create. The name is followed by `0` for a constructor without parameters, and `1` for one with a
+//! message.
 
 use crate::nearest::{distance, nearest};
 
 const THROWABLES: &str = include_str!("throwables.txt");
 
-/// What is known of an exception of the JDK.
+/// An exception of the JDK with its constructors.
 struct Known {
     name: &'static str,
     without_message: bool,
@@ -25,11 +26,11 @@ fn all() -> impl Iterator<Item = Known> {
     })
 }
 
-/// Whether an exception of this class (binary name) can be made, with or without a message. Of a class that is not the
-/// JDK's nothing is known.
+/// Checks whether an exception of this class (binary name) can be created with or without a
+/// message. Accepts all classes outside of the JDK.
 ///
 /// # Errors
-/// What is wrong with it, with the nearest names.
+/// A description of the error, with the closest names.
 pub fn check(class: &str, has_message: bool) -> Result<(), String> {
     if let Some(known) = all().find(|known| known.name == class) {
         return match (has_message, known.with_message, known.without_message) {
@@ -62,7 +63,7 @@ pub fn check(class: &str, has_message: bool) -> Result<(), String> {
     {
         return Ok(());
     }
-    // The right name in the wrong package, or one slip of the fingers in either.
+    // The right name in a wrong package, or a typing error in either.
     let mut near: Vec<&str> = names()
         .filter(|name| simple(name) == simple(class))
         .collect();

@@ -1,4 +1,4 @@
-/** Methods of every kind that a rule can name. */
+/** Methods of all kinds for rules. */
 class Faults {
     private final int balance;
 

@@ -1,4 +1,4 @@
-//! The plugin against the rewriter's real views and rules.
+//! Tests the plugin with the rewriter's real views and rules.
 
 use classhook_sdk::Transformer;
 use classhook_sdk::guest::parse;

@@ -1,7 +1,7 @@
-//! Events where tasks are handed over and where they run, in classes of the JDK.
+//! Events where tasks are submitted and run, in classes of the JDK.
 //!
-//! The command links the two by the task's class and identity hash. Each event is a row of one table, whose only cell says
-//! which step of a task it is.
+//! The command links these events by the task's class and identity hash. Each event is a row of one
+//! table with a single cell, the step of the task.
 
 use classhook_sdk::names;
 use classhook_sdk::prelude::*;
@@ -11,31 +11,32 @@ use classhook_sdk::{Kind, Table};
 use self::At::{BeforeCall, Begin, Call, End};
 use self::Of::{Argument, Nothing, Operand, This};
 
-/// The table of the events. It is there for the command alone.
+/// The table of the events; only the command reads it.
 const TASKS: Table = Table {
     name: "_tasks",
     columns: &[("step", Kind::Text)],
 };
-/// The name of the value that is the task.
+/// The name of the value with the task.
 const TASK: &str = "task";
-/// The name of a value without which there is no task.
+/// The name of the value with the executor; without an executor, a stage is no task.
 const EXECUTOR: &str = "executor";
 /// The version of class files of JDK 8 (JVMS 4.1).
 const JDK_8: u16 = 52;
 
-/// The task is handed over; a later run takes the earliest of several.
+/// The task is submitted; if it is submitted several times, a later run belongs to the earliest
+/// submission.
 const SUBMITTED: &str = "submitted";
-/// The same, and what is submitted of it until its run is part of this.
+/// The task is submitted, and other submissions of it until its run belong to this one.
 const REGISTERED: &str = "registered";
-/// The same for all its runs.
+/// The task is submitted for all its runs.
 const SCHEDULED: &str = "scheduled";
-/// The last time that it was handed over counts for nothing.
+/// The last submission is cancelled.
 const WITHDRAWN: &str = "withdrawn";
-/// A thread begins to run it.
+/// A thread begins to run the task.
 const BEGUN: &str = "begun";
-/// A thread begins to run it for the last time.
+/// A thread begins to run the task for the last time.
 const BEGUN_LAST: &str = "begun-last";
-/// The run is over.
+/// The run ends.
 const ENDED: &str = "ended";
 
 /// The place of an event in a method.
@@ -43,11 +44,11 @@ const ENDED: &str = "ended";
 enum At {
     /// Its entry.
     Begin,
-    /// Its returns, and where an exception leaves it.
+    /// The returns of the method, and the point where an exception leaves it.
     End,
-    /// Its calls of this method.
+    /// The calls of this method, with their operands.
     Call(&'static str),
-    /// In front of them, without their operands.
+    /// The calls of this method, in front of them and without their operands.
     BeforeCall(&'static str),
 }
 
@@ -57,17 +58,17 @@ enum Of {
     This,
     Argument(u8),
     Operand(u8),
-    /// The innermost one that runs.
+    /// The innermost running task.
     Nothing,
 }
 
-/// A place where something happens to a task: method, place, task and step.
+/// A step of a task: method, place, task and step.
 type Place = (&'static str, At, Of, &'static str);
 
-/// A task that runs by itself.
+/// The places of a task that runs itself.
 const RUN: &[Place] = &[("run", Begin, This, BEGUN), ("run", End, This, ENDED)];
 
-/// The classes, each with the places that are there in every release.
+/// The classes, each with the places that exist in every release.
 const CLASSES: &[(&str, &[Place])] = &[
     (
         "java/util/concurrent/ThreadPoolExecutor",
@@ -146,7 +147,7 @@ const CLASSES: &[(&str, &[Place])] = &[
     ("java/lang/VirtualThread", &[]),
 ];
 
-/// In JDK 8 all that comes from outside of the pool is pushed, and forks are, too.
+/// JDK 8 pushes all tasks that are submitted from outside of the pool, and forks as well.
 const POOL_8: &[Place] = &[("externalPush", Begin, Argument(0), SUBMITTED)];
 const POOL: &[Place] = &[
     ("externalSubmit", Begin, Argument(0), SUBMITTED),
@@ -160,21 +161,21 @@ const FORK_8: &[Place] = &[(
     SUBMITTED,
 )];
 const FORK: &[Place] = &[("fork", Begin, This, SUBMITTED)];
-/// All threads run their task here, virtual ones when they have a carrier.
+/// All threads run their task here, virtual threads when they are mounted.
 const RUN_WITH: &[Place] = &[
     ("runWith", Begin, This, BEGUN),
     ("runWith", End, This, ENDED),
 ];
 
-/// Gives selectors of the classes.
+/// Returns the selectors of the classes.
 pub fn selectors() -> impl Iterator<Item = String> {
     CLASSES.iter().map(|(name, _)| name.replace('/', "."))
 }
 
-/// Asks for the events in a class.
+/// Requests the events in a class.
 ///
 /// # Errors
-/// If a place refuses its event.
+/// If an event is rejected at its place.
 pub fn add(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let name = class.name();
     let found = CLASSES.iter().find(|(known, _)| *known == name);
@@ -190,7 +191,7 @@ pub fn add(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// The places of a class that differ between releases.
+/// Returns the places of a class that differ between releases.
 fn of_release(name: &str, class: &Class<'_>) -> &'static [Place] {
     let is_old = class.major_version() <= JDK_8;
     match name.rsplit('/').next().unwrap_or_default() {
@@ -200,7 +201,7 @@ fn of_release(name: &str, class: &Class<'_>) -> &'static [Place] {
         "ForkJoinTask" => FORK,
         "Thread" if class.methods().any(|method| method.name() == "runWith") => RUN_WITH,
         "Thread" => RUN,
-        // Its other method of this name calls this one.
+        // The other method of this name calls this one.
         "VirtualThread" => &[("start", Begin, This, REGISTERED)],
         _ => &[],
     }
@@ -239,7 +240,7 @@ fn add_place(place: &Place, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// The calls of a method in another, in order.
+/// Finds the calls of a method in another one, in order.
 fn calls(method: &Method<'_>, target: &str) -> Result<Vec<u16>> {
     let is_target = |member: &wit::MemberRef| {
         let full = format!("{}.{}", member.owner.replace('/', "."), member.name);
@@ -249,7 +250,8 @@ fn calls(method: &Method<'_>, target: &str) -> Result<Vec<u16>> {
     Ok(calls.iter().map(|call| call.bci).collect())
 }
 
-/// A stage of a `CompletableFuture` is registered when it is made. It is a task only if it has an executor.
+/// Adds the events of stages of a `CompletableFuture`, which are registered on creation. A stage is
+/// a task only if it has an executor.
 fn add_stages(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut sites = Vec::new();
     for method in class.methods().filter(Method::has_code) {

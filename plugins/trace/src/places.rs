@@ -7,9 +7,9 @@ use classhook_sdk::pattern::{FieldPattern, Pattern};
 use classhook_sdk::prelude::*;
 use classhook_sdk::wit;
 
-/// Endings of source files, by which they are told from methods.
+/// Extensions of source files, which distinguish them from methods.
 const SOURCES: [&str; 8] = ["java", "kt", "kts", "scala", "groovy", "clj", "aj", "jsp"];
-/// The superclass below which no field is inherited.
+/// The superclass without fields.
 const OBJECT: &str = "java/lang/Object";
 
 /// A line: `Orders.java:120`, `com/acme/Orders.java:120`, `com.acme.Orders.total:120`.
@@ -19,9 +19,9 @@ pub struct Line {
     number: u16,
 }
 
-/// The code that a line belongs to.
+/// The code to which a line belongs.
 enum Of {
-    /// A source file, with the folder that is written in front of it.
+    /// A source file, with the folder in front of it.
     File {
         folder: String,
         name: String,
@@ -30,10 +30,10 @@ enum Of {
 }
 
 impl Line {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text does not denote a line.
     pub fn parse(text: &str) -> Result<Self> {
         let unlike = || {
             format!(
@@ -58,7 +58,7 @@ impl Line {
         Ok(Self { text, of, number })
     }
 
-    /// Gives selectors of the classes that may have it.
+    /// Returns selectors of the classes that may contain the line.
     pub fn selectors(&self) -> Vec<String> {
         match &self.of {
             Of::File { name, .. } => vec![format!("source:{name}")],
@@ -66,7 +66,8 @@ impl Line {
         }
     }
 
-    /// Says whether a class may have it: whether it is compiled from the file, in the package that the folder is of.
+    /// Checks whether a class may contain the line: it is compiled from the file, in the package of
+    /// the folder.
     fn is_in_class(&self, class: &Class<'_>) -> bool {
         let name = class.name();
         match &self.of {
@@ -86,8 +87,8 @@ impl Line {
     }
 }
 
-/// Says whether sources of a package may lie in a folder: one of them ends with the other. The default package has no folder of
-/// its own.
+/// Checks whether sources of a package may be in a folder: one path ends with the other. The
+/// default package matches any folder.
 fn is_folder_of(folder: &str, package: &str) -> bool {
     let ends = |of: &str, with: &str| {
         let rest = of.strip_suffix(with);
@@ -96,7 +97,8 @@ fn is_folder_of(folder: &str, package: &str) -> bool {
     ends(folder, package) || ends(package, folder)
 }
 
-/// Asks for an event where the code of a line begins; notes the nearest lines if it has none in the class.
+/// Requests events at the start of a line's code; adds a note with the closest lines if the class
+/// has no code for it.
 pub fn at_lines(lines: &[Line], event: &Event, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let is_nested = class.name().contains('$');
     for line in lines.iter().filter(|line| line.is_in_class(class)) {
@@ -113,7 +115,7 @@ pub fn at_lines(lines: &[Line], event: &Event, class: &Class<'_>, plan: &mut Pla
         }
         match entry {
             Some(entry) if sites.is_empty() => {
-                // The line may be of another class of the file.
+                // The line may belong to another class of the file.
                 let is_near = known.iter().any(|known| *known < line.number)
                     && known.iter().any(|known| *known > line.number);
                 if is_near || !is_nested {
@@ -126,7 +128,7 @@ pub fn at_lines(lines: &[Line], event: &Event, class: &Class<'_>, plan: &mut Pla
     Ok(())
 }
 
-/// Gives the begin of each piece of code of a line: each run of rows that have its number.
+/// Returns the start of each piece of code of a line: each run of rows with its number.
 fn begins(table: &[wit::Line], number: u16) -> Vec<u16> {
     let before = [None]
         .into_iter()
@@ -137,7 +139,7 @@ fn begins(table: &[wit::Line], number: u16) -> Vec<u16> {
 }
 
 impl Line {
-    /// Says which lines near it have code.
+    /// Describes the closest lines with code.
     fn nearest(&self, known: &[u16]) -> String {
         let below = known.iter().filter(|number| **number < self.number).max();
         let above = known.iter().filter(|number| **number > self.number).min();
@@ -158,8 +160,9 @@ impl Line {
     }
 }
 
-/// Asks for an event at each instruction that may write one of the fields. What an instruction names may be a subclass of the
-/// class that declares the field, so only what cannot be is left out; the rest is found when the instruction runs.
+/// Requests an event at each instruction that may write one of the fields. An instruction may name
+/// a subclass of the declaring class. So only impossible instructions are left out; the others are
+/// checked at run time.
 pub fn at_writes(
     fields: &[FieldPattern],
     event: &Event,
@@ -193,7 +196,7 @@ pub fn at_writes(
     Ok(())
 }
 
-/// Says whether a field that a class names as its own may be one of a superclass.
+/// Checks whether a field that a class accesses as its own may belong to a superclass.
 fn inherits(class: &Class<'_>, name: &str, descriptor: &str) -> bool {
     let has_fields = class.super_name().is_some_and(|name| name != OBJECT);
     let is_own = |field: &wit::FieldSummary| field.name == name && field.descriptor == descriptor;

@@ -1,16 +1,16 @@
-//! The plugin against the rewriter's real views and rules.
+//! Tests the plugin with the rewriter's real views and rules.
 
 use classhook_testkit::Harness;
 use plugin_trace::Trace;
 
 const TRACED: &[u8] = include_bytes!("Traced.class");
 
-/// The methods that get a span, a count or a note, one per line.
+/// Returns the methods with a span, a count or a note, one per line.
 fn plan(config: &str) -> String {
     Harness::<Trace>::new(config).transform(TRACED).to_string()
 }
 
-/// The names of the methods that get something.
+/// Returns the names of the methods with an edit or a note.
 fn methods(config: &str) -> Vec<String> {
     let names = plan(config);
     let names = names
@@ -236,7 +236,7 @@ fn tasks_are_followed_from_and_to_methods_that_are_named() {
     ] {
         assert!(plugin(wrong).is_err(), "{wrong}");
     }
-    // The class of the test is none in which tasks are.
+    // The test's class is not one of the JDK's classes with tasks.
     assert_eq!(
         methods("methods = ['Traced.value(I*']\nfollow = true"),
         ["value"]

@@ -1,6 +1,6 @@
 package bank;
 
-/** Money that was moved. On Java 16 and newer, a record of the same name takes this class's place. */
+/** A transfer of money. On Java 16 and newer, a record of the same name replaces this class. */
 public final class Transfer {
     private final String from;
     private final String to;

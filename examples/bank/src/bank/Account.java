@@ -1,6 +1,6 @@
 package bank;
 
-/** An account: its balance never falls below what its kind allows. */
+/** An account, whose balance never falls below the limit of its kind. */
 public final class Account {
     private final String owner;
     private final Kind kind;
@@ -38,7 +38,7 @@ public final class Account {
         balance -= cents;
     }
 
-    /** How far below zero the balance may fall. */
+    /** Returns the amount by which the balance may be below zero. */
     private long overdraft() {
         switch (kind) {
             case CHECKING:
@@ -52,7 +52,7 @@ public final class Account {
         }
     }
 
-    /** Interest of a year, in cents; no statement of this example asks for it. */
+    /** Computes the interest of a year, in cents. No statement of this example calls it. */
     long interest(double rate) {
         if (kind != Kind.SAVINGS || balance <= 0) {
             return 0;

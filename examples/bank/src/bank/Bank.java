@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Accounts by their owner's name. */
+/** The accounts by owner. */
 public final class Bank {
     private final Map<String, Account> accounts = new TreeMap<>();
     private int failures;
@@ -33,7 +33,7 @@ public final class Bank {
         return failures;
     }
 
-    /** Moves money; either both balances change or none does. */
+    /** Moves money, changing both balances or neither. */
     public Transfer transfer(String from, String to, long cents) throws InsufficientFunds {
         Account source = account(from);
         Account target = account(to);

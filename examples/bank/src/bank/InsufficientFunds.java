@@ -1,6 +1,6 @@
 package bank;
 
-/** A withdrawal asked for more than the account may give. */
+/** Thrown if a withdrawal exceeds the limit of the account. */
 public final class InsufficientFunds extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -11,7 +11,7 @@ public final class InsufficientFunds extends Exception {
         this.missing = missing;
     }
 
-    /** How many cents are missing. */
+    /** Returns the number of missing cents. */
     public long missing() {
         return missing;
     }

@@ -1,6 +1,6 @@
 package bank;
 
-/** What an account may do. */
+/** The kind of an account, which determines its limit. */
 public enum Kind {
     CHECKING, SAVINGS, FROZEN
 }

@@ -3,7 +3,7 @@ package bank;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects what happened while it is open. */
+/** Collects transfers while it is open. */
 final class Ledger implements AutoCloseable {
     private final List<Transfer> transfers = new ArrayList<>();
     private boolean open = true;

@@ -1,4 +1,4 @@
-/** Makes words, and arrays of their letters. */
+/** Creates words, and arrays of their letters. */
 public class Words {
     private final String text;
     private final char[] letters = new char[8];

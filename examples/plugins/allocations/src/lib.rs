@@ -1,10 +1,10 @@
-//! Counts what is allocated, by the site that does it; the report sums it up by type.
+//! Counts allocations by site; the report sums them up by type.
 
 use std::collections::BTreeMap;
 
 use classhook_sdk::prelude::*;
 
-/// What is allocated, and where.
+/// Allocations by type and site.
 pub const ALLOCATED: Table = Table {
     name: "allocated",
     columns: &[
@@ -14,7 +14,7 @@ pub const ALLOCATED: Table = Table {
     ],
 };
 
-/// How much of each type is allocated, at how many sites.
+/// Allocations and sites by type.
 const TYPES: Table = Table {
     name: "types",
     columns: &[

@@ -1,4 +1,4 @@
-//! What the plugin asks for and what it reports, without a JVM.
+//! The plan and the report of the plugin, without a JVM.
 
 use allocations::{ALLOCATED, Allocations};
 use classhook_testkit::{Harness, Recording};

@@ -1,4 +1,4 @@
-/** Reads numbers, and what is none as zero. */
+/** Reads numbers, and counts an invalid one as zero. */
 public class Numbers {
     public static void main(String[] arguments) {
         int sum = 0;

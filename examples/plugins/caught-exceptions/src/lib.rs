@@ -1,8 +1,8 @@
-//! Counts the exceptions that each `catch` catches: those that are thrown all day and seen by nobody.
+//! Counts the exceptions that each `catch` catches, which often go unnoticed.
 
 use classhook_sdk::prelude::*;
 
-/// What is caught, and where.
+/// Caught exceptions by type and handler.
 const CAUGHT: Table = Table {
     name: "caught",
     columns: &[
@@ -12,7 +12,7 @@ const CAUGHT: Table = Table {
     ],
 };
 
-/// Counts at the handlers of exceptions.
+/// Counts at exception handlers.
 pub struct CaughtExceptions;
 
 impl Transformer for CaughtExceptions {
@@ -34,7 +34,8 @@ impl Transformer for CaughtExceptions {
     }
 }
 
-/// Each handler once with the classes that it catches; what is for every exception is a `finally`.
+/// Returns each handler once with the classes that it catches. A handler of every exception is a
+/// `finally`.
 fn catches(handlers: &[Handler]) -> Vec<(u16, String)> {
     let mut all: Vec<(u16, String)> = Vec::new();
     for handler in handlers {

@@ -1,4 +1,4 @@
-/** Has not been looked at for years. */
+/** Calls a deprecated constructor. */
 public class Legacy {
     public static void main(String[] arguments) {
         Integer boxed = new Integer(arguments.length);

@@ -1,11 +1,11 @@
-//! Finds calls of methods that the JDK will not have for long, in class files that need not run: each call gets a note,
-//! which `classhook explain` shows.
+//! Finds calls of methods that the JDK removes or has removed. The class files need not run: each
+//! call gets a note, which `classhook explain` shows.
 
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
 use classhook_sdk::wit::MemberRef;
 
-/// Methods and the release that deprecated them for removal, or has them no more.
+/// Methods, with the release that deprecated them for removal or removed them.
 const DEPRECATED: [(&str, u8); 14] = [
     ("java.lang.Boolean.<init>", 16),
     ("java.lang.Byte.<init>", 16),
@@ -27,11 +27,11 @@ const DEPRECATED: [(&str, u8); 14] = [
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Methods of one's own that are deprecated: `com.acme.Store.find*`.
+    /// The user's own deprecated methods: `com.acme.Store.find*`.
     methods: Vec<String>,
 }
 
-/// Writes notes.
+/// Adds notes to calls.
 pub struct DeprecatedApi(Vec<(Pattern, String)>);
 
 impl Transformer for DeprecatedApi {
@@ -72,7 +72,7 @@ impl Transformer for DeprecatedApi {
 }
 
 impl DeprecatedApi {
-    /// Why a method should not be called.
+    /// Returns the reason why a method should not be called, if any.
     fn reason(&self, target: &MemberRef) -> Option<&str> {
         let found = self.0.iter().find(|(pattern, _)| {
             pattern.matches_class(&target.owner)

@@ -1,4 +1,4 @@
-//! What the plugin notes, without a JVM.
+//! The notes of the plugin, without a JVM.
 
 use classhook_testkit::Harness;
 use deprecated_api::DeprecatedApi;

@@ -1,4 +1,4 @@
-/** Ends itself early, if it may. */
+/** Tries to end itself early. */
 public class Exits {
     public static void main(String[] arguments) {
         try {

@@ -1,4 +1,5 @@
-//! Has every call that would end the JVM throw a `SecurityException` instead, which names the method that called.
+//! Replaces every call that would end the JVM by a `SecurityException`, whose message names the
+//! caller.
 
 use classhook_sdk::opcode::{ATHROW, DUP, INVOKESPECIAL, NEW};
 use classhook_sdk::pattern::Pattern;
@@ -6,7 +7,7 @@ use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 use classhook_sdk::wit::MemberRef;
 
-/// What is thrown.
+/// The class of the exception.
 const THROWN: &str = "java/lang/SecurityException";
 
 /// The plugin's settings.
@@ -57,7 +58,7 @@ fn ends_the_jvm(target: &MemberRef) -> bool {
     )
 }
 
-/// `throw new SecurityException("… wanted to end the JVM")`.
+/// Generates `throw new SecurityException("… wanted to end the JVM")`.
 fn refusal(caller: &str) -> Snippet {
     let constructor = Member::of_class(THROWN, "<init>", "(Ljava/lang/String;)V");
     let mut code = Snippet::new();

@@ -1,7 +1,7 @@
 import java.time.LocalDate;
 import java.time.ZonedDateTime;
 
-/** Prints when it was written. */
+/** Prints its date. */
 public class Receipt {
     public static void main(String[] arguments) {
         System.out.println("written " + LocalDate.now() + ", to be paid until " + LocalDate.now().plusDays(14));

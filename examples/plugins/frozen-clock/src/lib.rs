@@ -1,5 +1,5 @@
-//! Has the time stand still, for programs whose output depends on it: `System.currentTimeMillis()`, and `now()` of the
-//! classes of `java.time`.
+//! Freezes the time, for programs whose output depends on it: `System.currentTimeMillis()`, and
+//! `now()` of the classes of `java.time`.
 
 use classhook_sdk::access_flags::{ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC};
 use classhook_sdk::edit::Constant;
@@ -27,7 +27,7 @@ pub struct Settings {
     millis: i64,
 }
 
-/// Answers whoever asks for the time.
+/// Replaces calls that read the clock.
 pub struct FrozenClock(Settings);
 
 impl Transformer for FrozenClock {
@@ -58,7 +58,8 @@ impl Transformer for FrozenClock {
 }
 
 impl FrozenClock {
-    /// Adds `TIME.now(Clock.fixed(Instant.ofEpochMilli(millis), ZoneId.systemDefault()))` as a method.
+    /// Adds `TIME.now(Clock.fixed(Instant.ofEpochMilli(millis), ZoneId.systemDefault()))` as a
+    /// method.
     fn add(&self, now: &MemberRef, ours: &Member, plan: &mut Plan<'_>) -> Result {
         let time = |owner: &str, name, descriptor: &str| {
             Member::of_class(&format!("java/time/{owner}"), name, descriptor)
@@ -101,7 +102,7 @@ fn is_now(target: &MemberRef) -> bool {
         && time.is_some_and(|time| TIMES.contains(&time))
 }
 
-/// The method of the class itself that is called instead.
+/// Returns the added method that replaces a call of `now`.
 fn replacement(class: &Class<'_>, now: &MemberRef) -> Member {
     let time = now.owner.rsplit('/').next().unwrap_or(&now.owner);
     Member {

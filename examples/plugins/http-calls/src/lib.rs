@@ -1,4 +1,4 @@
-//! Counts who makes requests over HTTP, and times the methods that do.
+//! Counts HTTP requests by caller, and times the callers.
 
 use classhook_sdk::prelude::*;
 use classhook_sdk::wit::MemberRef;
@@ -17,7 +17,7 @@ const CONNECTION: [&str; 4] = [
     "getResponseCode",
 ];
 
-/// Who makes requests, and how often.
+/// Requests by caller.
 const CALLS: Table = Table {
     name: "calls",
     columns: &[
@@ -27,13 +27,13 @@ const CALLS: Table = Table {
     ],
 };
 
-/// How long the callers take.
+/// Times of the callers.
 const TIMES: Table = Table {
     name: "times",
     columns: &[("caller", Kind::Method)],
 };
 
-/// Counts and times.
+/// Counts requests and times their callers.
 pub struct HttpCalls;
 
 impl Transformer for HttpCalls {

@@ -1,4 +1,4 @@
-/** Reads its settings, one of them again and again. */
+/** Reads its settings, one of them repeatedly. */
 public class Configured {
     public static void main(String[] arguments) {
         System.setProperty("shop.currency", "EUR");

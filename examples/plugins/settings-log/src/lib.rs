@@ -1,9 +1,10 @@
-//! Records which system properties and environment variables a program reads, and what it gets.
+//! Records the system properties and environment variables that a program reads, with their values.
 
 use classhook_sdk::prelude::*;
 use classhook_sdk::wit::MemberRef;
 
-/// The methods of the JDK that read a setting by its name, which is their first argument; all are static.
+/// The methods of the JDK that read a setting by its name. The name is their first argument, and
+/// all are static.
 const READS: [(&str, &[&str]); 4] = [
     ("java/lang/System", &["getProperty", "getenv"]),
     ("java/lang/Boolean", &["getBoolean"]),
@@ -11,7 +12,7 @@ const READS: [(&str, &[&str]); 4] = [
     ("java/lang/Long", &["getLong"]),
 ];
 
-/// Who reads settings.
+/// Reads of settings by caller.
 const SETTINGS: Table = Table {
     name: "settings",
     columns: &[("reader", Kind::Method), ("line", Kind::Line)],
@@ -21,7 +22,7 @@ const SETTINGS: Table = Table {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Most reads that are kept of each call in a second.
+    /// Maximum number of recorded reads per call and second.
     per_second: u32,
 }
 
@@ -31,7 +32,7 @@ impl Default for Settings {
     }
 }
 
-/// Records events.
+/// Records events at reads of settings.
 pub struct SettingsLog(Settings);
 
 impl Transformer for SettingsLog {

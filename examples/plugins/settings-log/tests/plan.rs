@@ -1,4 +1,4 @@
-//! What the plugin asks for, without a JVM.
+//! The plan of the plugin, without a JVM.
 
 use classhook_testkit::Harness;
 use settings_log::SettingsLog;

@@ -1,4 +1,4 @@
-//! Prints a line for each `synchronized` block whose lock took long to get, on standard error.
+//! Prints a line on standard error for each `synchronized` block that waited long for its lock.
 
 use classhook_sdk::opcode::{
     GETSTATIC, IFLT, INVOKESTATIC, INVOKEVIRTUAL, LCMP, LDIV, LLOAD, LSTORE, LSUB, MONITORENTER,
@@ -10,7 +10,7 @@ use classhook_sdk::snippet::Member;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// From how many milliseconds on.
+    /// Minimum wait in milliseconds.
     millis: u32,
 }
 
@@ -45,7 +45,8 @@ impl Transformer for SlowLocks {
 }
 
 impl SlowLocks {
-    /// The instruction, and `System.err.println("… waited for a …: … ms")` if it took so long.
+    /// Surrounds the instruction with code that prints `… waited for a …: … ms` if it took too
+    /// long.
     fn timed(&self, place: &str) -> Snippet {
         let now = || member("System", "nanoTime", "()J");
         let mut code = Snippet::new();

@@ -1,7 +1,7 @@
 import java.io.IOException;
 import java.net.Socket;
 
-/** Looks whether anybody answers. */
+/** Tries to connect to two ports. */
 public class Knock {
     public static void main(String[] arguments) {
         for (int port : new int[] {1, 9}) {

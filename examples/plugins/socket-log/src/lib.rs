@@ -1,10 +1,11 @@
-//! Prints a line for each connection that a `java.net.Socket` makes, whoever asked for it, on standard error.
+//! Prints a line on standard error for each connection of a `java.net.Socket`, whatever code opens
+//! it.
 
 use classhook_sdk::opcode::{GETSTATIC, INVOKESTATIC, INVOKEVIRTUAL};
 use classhook_sdk::prelude::*;
 use classhook_sdk::snippet::Member;
 
-/// The class that makes connections, and its method that all others call.
+/// The class that opens connections, and the method that all its others call.
 const SOCKET: &str = "java/net/Socket";
 const CONNECT: (&str, &str) = ("connect", "(Ljava/net/SocketAddress;I)V");
 
@@ -12,7 +13,7 @@ const CONNECT: (&str, &str) = ("connect", "(Ljava/net/SocketAddress;I)V");
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Whether the call stack follows each line.
+    /// Prints the call stack after each line.
     stack: bool,
 }
 
@@ -41,7 +42,7 @@ impl Transformer for SocketLog {
 }
 
 impl SocketLog {
-    /// `System.err.println("connect to ".concat(String.valueOf(address)))`
+    /// Generates `System.err.println("connect to ".concat(String.valueOf(address)))`.
     fn line(&self) -> Snippet {
         let member = |owner: &str, name, descriptor| {
             Member::of_class(&format!("java/lang/{owner}"), name, descriptor)

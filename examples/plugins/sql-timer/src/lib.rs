@@ -1,4 +1,5 @@
-//! Times the methods of JDBC drivers that run statements, with the texts of these, and counts who calls them.
+//! Times the methods of JDBC drivers that run statements, records the texts of the statements, and
+//! counts callers.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +16,13 @@ const STATEMENTS: [&str; 3] = [
     "java/sql/CallableStatement",
 ];
 
-/// How long the drivers' methods take.
+/// Times by driver method.
 const TIMES: Table = Table {
     name: "times",
     columns: &[("driver", Kind::Class), ("method", Kind::Method)],
 };
 
-/// Who calls JDBC, and how often.
+/// Calls of JDBC by caller.
 const CALLERS: Table = Table {
     name: "callers",
     columns: &[
@@ -31,8 +32,9 @@ const CALLERS: Table = Table {
     ],
 };
 
-/// When drivers begin and end to run or to prepare a statement: an event each, with the text and the prepared statement, as
-/// far as they are known there. The statements are computed of them, and so they are shown only when they are asked for.
+/// Starts and ends of driver methods that run or prepare a statement. Each is an event with the
+/// text and the prepared statement, as far as known there. The report computes the statements from
+/// these events, so the events are shown only on request.
 pub const RUNS: Table = Table {
     name: "_runs",
     columns: &[("method", Kind::Method), ("moment", Kind::Text)],
@@ -43,7 +45,7 @@ const ENDS: &str = "ends";
 const STATEMENT: &str = "statement";
 const PREPARED: &str = "prepared";
 
-/// How often which statement was run, and how long that took.
+/// Runs and times by statement.
 const TEXTS: Table = Table {
     name: "statements",
     columns: &[
@@ -54,7 +56,7 @@ const TEXTS: Table = Table {
     ],
 };
 
-/// Times and counts.
+/// Times drivers and counts their callers.
 pub struct SqlTimer;
 
 impl Transformer for SqlTimer {
@@ -90,8 +92,8 @@ impl Transformer for SqlTimer {
     }
 }
 
-/// An event where the method begins, with the text or the prepared statement, and one wherever it ends, with the statement
-/// that it has prepared.
+/// Records an event at the start of the method, with the text or the prepared statement. Records
+/// another one at each end, with the statement that the method prepared.
 fn record(method: &Method<'_>, has_text: bool, prepares: bool, plan: &mut Plan<'_>) -> Result {
     let name = method.full_name();
     let nothing = |event: Event, name| event.constant(name, Constant::Text(String::new()));
@@ -132,7 +134,7 @@ fn runs_a_statement(target: &MemberRef) -> bool {
     STATEMENTS.contains(&target.owner.as_str()) && target.name.starts_with("execute")
 }
 
-/// A method of a driver that has not ended.
+/// A driver method that has not ended.
 struct Running {
     method: String,
     statement: String,
@@ -141,8 +143,8 @@ struct Running {
 }
 
 impl Reporter for SqlTimer {
-    /// Joins the two events of each call: they are in the order of time, so within a thread the last one that began ends
-    /// first. What a method of the driver called within another one is part of that one.
+    /// Joins the two events of each call. Events are sorted by time, so within a thread the last
+    /// call to begin ends first. A nested call of a driver method belongs to the outer one.
     fn report(&self, recorded: &Recorded<'_>, report: &mut Report<'_>) -> Result {
         let mut threads: BTreeMap<(u32, String), Vec<Running>> = BTreeMap::new();
         let mut prepared: BTreeMap<(u32, String), String> = BTreeMap::new();

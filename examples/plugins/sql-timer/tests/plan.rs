@@ -1,4 +1,4 @@
-//! What the plugin asks for and what it reports, without a JVM.
+//! The plan and the report of the plugin, without a JVM.
 
 use classhook_testkit::{Harness, Recording, java};
 use sql_timer::{RUNS, SqlTimer};

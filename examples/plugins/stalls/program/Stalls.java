@@ -1,6 +1,6 @@
 import java.util.concurrent.CountDownLatch;
 
-/** Two threads of which one holds for a while what the other wants. */
+/** Runs two threads, one of which holds a monitor that the other needs. */
 public class Stalls {
     static class Gate {}
 

@@ -1,4 +1,4 @@
-//! What makes threads stand still: monitors that others hold, and garbage collections.
+//! Reports the causes of stopped threads: contended monitors and garbage collections.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use classhook_sdk::prelude::*;
 use classhook_sdk::{Batch, Filter, JvmEvent, Observer, Subscriptions, What};
 
-/// Where threads waited to enter monitors, those that cost most first.
+/// Waits for monitors by place, those with the longest time first.
 const MONITORS: Table = Table {
     name: "monitors",
     columns: &[
@@ -29,14 +29,14 @@ const PAUSES: Table = Table {
     ],
 };
 
-/// What is too short to matter is left out.
+/// Minimum duration, in milliseconds, of a wait or pause that counts.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Settings {
     at_least_ms: u64,
 }
 
-/// How often, and how long in all and at most, in nanoseconds.
+/// The number of waits, with their sum and maximum in nanoseconds.
 #[derive(Default, Clone, Copy)]
 struct Stalls {
     count: u64,
@@ -56,7 +56,7 @@ impl Stalls {
     }
 }
 
-/// Adds up what it is told.
+/// Sums up events.
 pub struct Watch {
     settings: Settings,
     monitors: HashMap<[String; 3], Stalls>,
@@ -105,7 +105,7 @@ impl Observer for Watch {
     }
 }
 
-/// The class of a monitor, and where a thread waited for it.
+/// Returns the class of a monitor, and the place where a thread waited for it.
 fn place(event: &JvmEvent<'_>) -> [String; 3] {
     let frame = event.stack().into_iter().next();
     let line = frame.as_ref().and_then(|frame| frame.line).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What the plugin makes of events, without a JVM.
+//! The plugin's tables for some events, without a JVM.
 
 use classhook_sdk::What;
 use classhook_testkit::{Observed, observe, subscriptions};

@@ -2,7 +2,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
 
-/** The streams that are open, and who opened each. */
+/** The open streams, each with the stack that opened it. */
 final class OpenFiles extends Thread {
     private static final Map<Object, StackTraceElement[]> OPEN = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -18,7 +18,7 @@ final class OpenFiles extends Thread {
         OPEN.remove(stream);
     }
 
-    /** When the JVM ends. What the JDK itself keeps open is not told. */
+    /** Prints open streams at the end of the JVM, without those of the JDK itself. */
     @Override
     public void run() {
         for (Map.Entry<Object, StackTraceElement[]> open : OPEN.entrySet()) {

@@ -1,4 +1,5 @@
-//! Says at the end which `FileInputStream`s and `FileOutputStream`s were never closed, and who opened them.
+//! Reports the `FileInputStream`s and `FileOutputStream`s that were never closed, with the stack
+//! that opened them, when the JVM ends.
 
 use classhook_sdk::opcode::INVOKESTATIC;
 use classhook_sdk::prelude::*;
@@ -37,7 +38,7 @@ impl Transformer for UnclosedFiles {
     }
 }
 
-/// `OpenFiles.method(this)`
+/// Generates `OpenFiles.method(this)`.
 fn told(helper: &str, method: &str) -> Snippet {
     let method = Member::of_class(helper, method, "(Ljava/lang/Object;)V");
     let mut code = Snippet::new();

@@ -1,13 +1,13 @@
 package classhook.runtime;
 
-/** What the snapshot of a JVM is called: a text in which %p, %h, %t and %u stand for process, machine, time and user. */
+/** The name of a JVM's snapshot file, in which %p, %h, %t and %u are process, machine, time and user. */
 final class FileName {
-    /** Bytes: a file's name has at most 255, of which a random number and the extension take some. */
+    /** Maximum length in bytes: a file name has at most 255, including a random number and the extension. */
     private static final int MAX_LENGTH = 200;
 
     private FileName() {}
 
-    /** The name that a pattern is for a JVM, without it the one that files have by default; null if it is none. */
+    /** Returns the file name for a pattern, by default that of all files, or null if the pattern is invalid. */
     static String of(String pattern, long pid, long start, String host) {
         if (pattern == null) {
             return "classhook-" + pid + "-" + start;
@@ -43,7 +43,7 @@ final class FileName {
         return name.toString();
     }
 
-    /** A name of something else, without what no name of a file should hold. */
+    /** Removes all characters from a text that a file name should not contain. */
     private static String harmless(String text) {
         StringBuilder out = new StringBuilder(text == null ? "" : text);
         for (int index = 0; index < out.length(); index++) {
@@ -55,10 +55,10 @@ final class FileName {
         return out.toString();
     }
 
-    /** As 20261124T002239Z, of milliseconds since 1970. */
+    /** Formats milliseconds since 1970 as 20261124T002239Z. */
     private static String time(long milliseconds) {
         long seconds = milliseconds / 1000;
-        // Years that begin in March, in cycles of 400 with 146,097 days: the leap day is the last one.
+        // Years start in March, in cycles of 400 with 146,097 days, so the leap day is the last day of a year.
         long shifted = seconds / 86400 + 719468;
         long day = shifted % 146097;
         long year = (day - day / 1460 + day / 36524 - day / 146096) / 365;

@@ -1,12 +1,12 @@
 package classhook.runtime;
 
-/** The text by which a class registers, decoded. */
+/** The decoded text with which a class registers. */
 final class Key {
     final long fingerprint;
     final String name;
     /** The plugins with probes in the class. */
     final String[] plugins;
-    /** How many probes each of them has; they lie in the array one after the other. */
+    /** The number of probes of each plugin, which follow each other in the array. */
     final int[] counts;
 
     private final String text;

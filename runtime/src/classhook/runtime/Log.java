@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
- * A snapshot file (docs/snapshot-format.md, version 1): records are collected and written together.
- * Numbers are little-endian.
+ * A snapshot file (docs/snapshot-format.md, version 1). Records
+ * are collected and written together. Numbers are little-endian.
  */
 final class Log {
     private static final int META = 1;
@@ -24,26 +24,26 @@ final class Log {
     private static final byte[] MAGIC = {(byte) 0x8E, 'H', 'O', 'O', 'K', '\r', '\n', 0x1A};
     private static final int VERSION = 1;
     private static final int MARKER = 0xA7C5;
-    /** The record that says that the file is incomplete is shorter than this. */
+    /** Upper limit for the size of the record that marks the file as incomplete. */
     private static final int MARK_LENGTH = 256;
-    /** So many flushes can be taken back: more bytes than a block of a file system has. */
+    /** Number of flushes that can be reverted: more bytes than a block of a file system has. */
     private static final int MOST_TAKEN_BACK = 256;
 
     private final File path;
     private final RandomAccessFile file;
-    /** Whole records that are not written yet. */
+    /** Complete records that are not written yet. */
     private final ByteArrayOutputStream waiting = new ByteArrayOutputStream();
-    /** Classes and probes that are in {@link #waiting}. */
+    /** The numbers of classes and probes in {@link #waiting}. */
     private int classes;
     private int probes;
-    /** Bytes of the file that are whole records, but for one that says that the file is incomplete. */
+    /** Bytes of the file with complete records, without the record that marks it as incomplete. */
     private long length;
-    /** What was written last, as far as it is taken back where there is no room for that record; the last one first. */
+    /** The last flushes, latest first, which are reverted if there is no space for that record. */
     private final ArrayDeque<Written> last = new ArrayDeque<>();
-    /** When writing began to fail; 0 if it did not. */
+    /** The time of the first failed write; 0 if none failed. */
     private long failing;
 
-    /** Makes a file of its own in the folder, which is made, too; none if there is no room to say that it is full. */
+    /** Creates the folder and a new file in it; fails if there is no space to mark it as full. */
     Log(File folder, String name, Payload meta) throws IOException {
         folder.mkdirs();
         File candidate;
@@ -73,7 +73,7 @@ final class Log {
         waiting.write(record, 0, record.length);
     }
 
-    /** Notes what the records that were added hold. */
+    /** Counts the classes and probes of added records. */
     void count(int moreClasses, int moreProbes) {
         classes += moreClasses;
         probes += moreProbes;
@@ -83,7 +83,7 @@ final class Log {
         return waiting.size() == 0;
     }
 
-    /** Writes what was added; if that fails, keeps it for the next time, says so in the file, and warns once. */
+    /** Writes the added records. On failure, keeps them for the next flush, marks the file and warns once. */
     void flush() {
         try {
             write(waiting.toByteArray());
@@ -108,7 +108,7 @@ final class Log {
         }
     }
 
-    /** Lets the file end with a record that says what is missing; makes room for it if there is none. */
+    /** Ends the file with a record of the missing data; frees space for it if necessary. */
     private void mark(String cause) {
         while (true) {
             StringBuilder text = new StringBuilder("{\"since_ms\":").append(failing);
@@ -132,7 +132,7 @@ final class Log {
         }
     }
 
-    /** Lets the file end with these bytes behind the whole records; if that fails, with those. */
+    /** Writes these bytes behind the complete records; on failure, restores the end of the file. */
     private void write(byte[] bytes) throws IOException {
         try {
             file.seek(length);
@@ -142,7 +142,7 @@ final class Log {
             try {
                 file.setLength(length);
             } catch (IOException ignored) {
-                // a reader accepts a part of a record at the end of a file
+                // a reader accepts an incomplete record at the end of a file
             }
             throw cause;
         }
@@ -154,7 +154,7 @@ final class Log {
         return record.toByteArray();
     }
 
-    /** What one flush wrote. */
+    /** The content of one flush. */
     private static final class Written {
         final byte[] bytes;
         final int classes;
@@ -190,7 +190,7 @@ final class Log {
             return u4((int) value).u4((int) (value >>> 32));
         }
 
-        /** At most 65,535 bytes of UTF-8 behind their number; what is longer is cut between two characters. */
+        /** Appends the number of bytes and at most 65,535 bytes of UTF-8; cuts between two characters. */
         Payload text(String text) {
             byte[] bytes = utf8(text);
             int length = Math.min(bytes.length, 0xFFFF);

@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * The probe arrays of classes that were instrumented before they run.
+ * The probe arrays of statically instrumented classes.
  *
- * <p>A class registers by one text, {@code fingerprint/plugins/count/plugin/…/name}: the CRC-64 of its
- * original class file in hexadecimal digits, how many plugins have probes in it, for each of them the number of
- * its probes and its name, and its own internal name. Everything that was hit is written to a snapshot file by
- * {@link SnapshotWriter}.
+ * <p>A class registers with one text, {@code fingerprint/plugins/count/plugin/…/name}:
+ * the CRC-64 of its original class file in hexadecimal digits, the number of plugins,
+ * for each plugin the number of its probes and its name, and the internal name of the
+ * class. {@link SnapshotWriter} writes all hits to a snapshot file.
  */
 public final class Probes {
     private static final ConcurrentMap<String, byte[]> ARRAYS = new ConcurrentHashMap<>();
@@ -23,8 +23,8 @@ public final class Probes {
     }
 
     /**
-     * The array of a class: one and the same for all class loaders that define the class from the same bytes.
-     * Never fails: without a snapshot file, hits go to an array that is never read.
+     * Returns the array of a class, the same for all class loaders that define the class from the
+     * same bytes. Never fails: without a snapshot file, hits go to an array that is never read.
      */
     public static byte[] array(String key) {
         byte[] array = ARRAYS.get(key);
@@ -49,12 +49,12 @@ public final class Probes {
         return sum;
     }
 
-    /** Writes what was hit so far; returns when it is in the file. */
+    /** Writes the hits so far; returns when the file contains them. */
     public static void write() {
         SnapshotWriter.write();
     }
 
-    /** Forgets all hits so far. */
+    /** Clears all hits. */
     public static void reset() {
         SnapshotWriter.reset();
     }

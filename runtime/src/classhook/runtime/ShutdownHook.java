@@ -5,27 +5,27 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Writes what the shutdown hooks of the application execute, up to the end of the last one.
+ * Writes the hits of the application's shutdown hooks, up to the end of the last one.
  *
- * <p>A JVM runs all hooks side by side and waits for them. Then it deletes the files of {@link File#deleteOnExit}, for
- * which it enters the monitor of {@code java.io.DeleteOnExitHook}. A thread of ours holds this monitor, so it learns
- * that the last hook has ended, and the JVM waits until everything is written.
+ * <p>A JVM runs all hooks in parallel and waits for them. Then it deletes the files of {@link
+ * File#deleteOnExit}, for which it enters the monitor of {@code java.io.DeleteOnExitHook}. A thread of this
+ * class holds the monitor, so it detects the end of the last hook, and the JVM waits until all hits are written.
  */
 final class ShutdownHook extends Thread {
-    /** The class whose monitor the JVM enters after the last hook; null if this JVM has none. */
+    /** The class whose monitor the JVM enters after the last hook; null if this JVM has no such class. */
     private static final Class<?> GATE = gate();
-    /** Time that another copy of the runtime may hold the monitor before the hook ends without it. */
+    /** Maximum time that another copy of the runtime may hold the monitor before this hook ends without it. */
     private static final long PATIENCE_MS = 50;
-    /** Time between two looks at the JVM, at first and after long hooks. */
+    /** Interval between two checks of the JVM, at first and after long hooks. */
     private static final long SHORTEST_MS = 1;
     private static final long LONGEST_MS = 20;
-    /** Time after which the monitor is free for a moment, for virtual threads that wait for it. */
+    /** Time after which the monitor is released briefly for virtual threads that wait for it. */
     private static final long LONG_MS = 1000;
 
     private final ThreadGroup group;
     private final SnapshotWriter writer;
     private final CountDownLatch held = new CountDownLatch(1);
-    /** The thread in which the JVM runs its shutdown: it starts the hooks. */
+    /** The thread in which the JVM shuts down, which starts the hooks. */
     private volatile Thread shutdown;
 
     ShutdownHook(ThreadGroup group, SnapshotWriter writer) {
@@ -80,7 +80,7 @@ final class ShutdownHook extends Thread {
         }
     }
 
-    /** Waits for a thread that needs the monitor. Null stands for one that may be there and cannot be found. */
+    /** Waits for a thread that needs the monitor. Returns null if such a thread may exist but cannot be found. */
     private Thread awaitNext() {
         long begun = System.nanoTime();
         while (shutdown.isAlive()) {
@@ -97,7 +97,7 @@ final class ShutdownHook extends Thread {
         return shutdown;
     }
 
-    /** Waits until the thread has entered the monitor, which is free now. */
+    /** Waits until the thread has entered the released monitor. */
     private static void letPass(Thread next) {
         long begun = System.nanoTime();
         while (System.nanoTime() - begun < SHORTEST_MS * 1_000_000) {
@@ -112,11 +112,11 @@ final class ShutdownHook extends Thread {
         try {
             Thread.sleep(millis);
         } catch (InterruptedException ignored) {
-            // the application interrupts every thread: this one goes on
+            // the application interrupts every thread; this one continues
         }
     }
 
-    /** A thread, maybe that of a hook, that waits in {@link File#deleteOnExit}. */
+    /** Returns a thread, possibly that of a hook, that waits in {@link File#deleteOnExit}. */
     private Thread threadInAdd() {
         Thread[] threads = new Thread[group.activeCount() + 16];
         int count = group.enumerate(threads);
@@ -137,7 +137,7 @@ final class ShutdownHook extends Thread {
             && stack[0].getClassName().equals(GATE.getName());
     }
 
-    /** Holds the monitor beside the hook. */
+    /** Holds the monitor in parallel to the hook. */
     private static final class Gate implements Runnable {
         private final ShutdownHook hook;
 

@@ -11,22 +11,22 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Writes the snapshot file: a thread compares the probe arrays with their last known content and appends the probes
- * newly hit.
+ * Writes the snapshot file: a thread compares the probe arrays with their last
+ * known content and appends the new hits.
  *
- * <p>No thread of the application ever waits here, unless it calls {@link Probes#write}.
+ * <p>No thread of the application waits for it, except in {@link Probes#write}.
  */
 final class SnapshotWriter implements Runnable {
-    /** Probes that one array of a snapshot holds, and how many arrays it has at most. */
+    /** Number of probes in one array of a snapshot, and maximum number of its arrays. */
     private static final int ARRAY_LENGTH = 65536;
     private static final int MAX_ARRAYS = 4096;
-    /** Milliseconds; what is older than twice this survives a kill. During the shutdown the interval is shorter. */
+    /** Milliseconds. Hits older than twice this time survive a kill. During the shutdown the interval is shorter. */
     private static final long INTERVAL = 50;
     private static final long INTERVAL_OF_SHUTDOWN = 2;
 
     /** Classes that the writing thread has not registered yet. */
     private static final Queue<Entry> NEW = new ConcurrentLinkedQueue<>();
-    /** Null if there is no file to write to; a warning was printed then. */
+    /** Null if no file can be written; then a warning was printed. */
     private static final SnapshotWriter THIS = start();
 
     private final Log log;
@@ -41,7 +41,7 @@ final class SnapshotWriter implements Runnable {
         this.log = log;
     }
 
-    /** Notes a class and its array. */
+    /** Registers a class and its array. */
     static void add(String key, byte[] array) {
         if (THIS != null) {
             NEW.add(new Entry(key, array));
@@ -71,7 +71,7 @@ final class SnapshotWriter implements Runnable {
                 output = System.getenv("CLASSHOOK_OUTPUT");
             }
             if (output == null) {
-                // What builds with JaCoCo's offline instrumentation set.
+                // Builds with JaCoCo's offline instrumentation set this property.
                 output = System.getProperty("jacoco-agent.destfile");
             }
             long pid = pid();
@@ -93,7 +93,7 @@ final class SnapshotWriter implements Runnable {
         }
     }
 
-    /** The topmost group: no group of the application waits for its threads. */
+    /** Returns the topmost group, because no group of the application waits for its threads. */
     private static ThreadGroup group() {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group.getParent() != null) {
@@ -102,7 +102,7 @@ final class SnapshotWriter implements Runnable {
         return group;
     }
 
-    /** A thread that no thread of the application waits for. */
+    /** Creates a thread that no thread of the application waits for. */
     Thread thread(String name, Runnable work) {
         Thread thread = new Thread(group(), work, name);
         thread.setDaemon(true);
@@ -118,7 +118,7 @@ final class SnapshotWriter implements Runnable {
                 Thread.sleep(ended ? INTERVAL_OF_SHUTDOWN : INTERVAL);
                 append();
             } catch (InterruptedException ignored) {
-                // the application interrupts every thread: this one goes on
+                // the application interrupts every thread; this one continues
             } catch (Throwable cause) {
                 complain("H0801", "nothing more is recorded: " + cause);
                 return;
@@ -169,7 +169,7 @@ final class SnapshotWriter implements Runnable {
         }
     }
 
-    /** Gives a class its range of an array and adds its records. */
+    /** Reserves a range of an array for a class and adds its records. */
     private void register(Entry entry) {
         int length = entry.hits.length;
         if (base + length > ARRAY_LENGTH) {
@@ -205,7 +205,7 @@ final class SnapshotWriter implements Runnable {
         log.flush();
     }
 
-    /** Writes the end record. Hits of other shutdown hooks are appended behind it, and then the end record again. */
+    /** Writes the end record. Later hits of other shutdown hooks are appended behind it, and then the end record again. */
     synchronized void end() {
         append();
         ended = true;
@@ -252,7 +252,7 @@ final class SnapshotWriter implements Runnable {
         out.append('"');
     }
 
-    /** From /proc; 0 on other systems than Linux, since names of files differ without it, too. */
+    /** Returns the process id from /proc; 0 on other systems, where file names are unique without it. */
     private static long pid() {
         try {
             return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
