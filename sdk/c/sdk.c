@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Memory: one area that grows, and is empty again with each class.
+// Memory: one area that grows, and is emptied for each class.
 
 #define PAGE 65536u
 #define ALIGNMENT 8u
@@ -18,7 +18,7 @@ void *malloc(size_t size) {
   if (next == 0) {
     next = ((uintptr_t)&__heap_base + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
   }
-  // The size stands in front, for `realloc`.
+  // The size precedes the memory, for `realloc`.
   uint64_t end = (uint64_t)next + ALIGNMENT + ((uint64_t)size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   uint64_t there = (uint64_t)__builtin_wasm_memory_size(0) * PAGE;
   if (end > there) {
@@ -145,7 +145,7 @@ bool refused(const types_failure_t *failure, text_t *why) {
   return false;
 }
 
-// Settings: JSON (RFC 8259), of which only an object of texts and lists of texts is taken.
+// Settings: JSON (RFC 8259), limited to an object of texts and lists of texts.
 
 typedef struct reader_t {
   const uint8_t *next;
@@ -163,7 +163,7 @@ static bool takes(reader_t *reader, char wanted) {
   return false;
 }
 
-// The number that four hexadecimal digits are; one beyond all code units if they are none.
+// Parses four hexadecimal digits; returns a number beyond all code units if they are invalid.
 static uint32_t hexadecimal(reader_t *reader) {
   uint32_t number = 0;
   for (int i = 0; i < 4; i++) {
@@ -180,7 +180,7 @@ static uint32_t hexadecimal(reader_t *reader) {
   return number;
 }
 
-// One character of the Basic Multilingual Plane, as UTF-8.
+// Appends one character of the Basic Multilingual Plane as UTF-8.
 static void put(uint32_t character, text_t *text) {
   if (character < 0x80) {
     text->ptr[text->len++] = (uint8_t)character;
@@ -304,7 +304,7 @@ bool settings_read(text_t settings, setting_t *known, size_t count, text_t *why)
   return true;
 }
 
-// What the host calls.
+// The functions that the host calls.
 
 bool exports_transformer_configure(text_t *config, texts_t *selectors, text_t *why) {
   bool done = configure(*config, selectors, why);

@@ -1,9 +1,9 @@
 /**
- * What a plugin in JavaScript is made of: `plugin`, which makes the component's own of a `configure` and a `transform`.
+ * The SDK for plugins in JavaScript: `plugin` makes the component's exports from a `configure` and a `transform`.
  *
- * What a plugin can ask the host are modules of the interface, such as `classhook:plugin/probes@0.1.0`, with the names of
- * `wit/plugin.wit` in JavaScript's way (`code-length` is `codeLength`). Numbers of 64 bits are `BigInt`s, lists of them
- * `BigUint64Array`s. There is no file, clock, network or environment.
+ * The functions of the host are modules of the interface, such as `classhook:plugin/probes@0.1.0`, with the names of
+ * `wit/plugin.wit` in camel case (`code-length` is `codeLength`). Numbers of 64 bits are `BigInt`s, lists of them
+ * `BigUint64Array`s. Files, the clock, the network and the environment are not available.
  */
 
 import { log } from 'classhook:plugin/host@0.1.0';
@@ -11,12 +11,12 @@ import { log } from 'classhook:plugin/host@0.1.0';
 /** Levels of `print`. */
 export const [ERROR, WARN, INFO, DEBUG, TRACE] = [0, 1, 2, 3, 4];
 
-/** A line of the log. */
+/** Logs a line. */
 export function print(text, level = INFO) {
   log(level, String(text));
 }
 
-/** What the user says in the plugin's table `config`. */
+/** The settings in the plugin's table `config`. */
 class Settings {
   #values;
   #known = [];
@@ -25,20 +25,20 @@ class Settings {
     this.#values = values;
   }
 
-  /** A list of texts, also where there is one; empty where there is none. */
+  /** Returns a list of texts; a single text becomes a list, a missing one is empty. */
   texts(name) {
     const value = this.#value(name, []);
     const texts = typeof value === 'string' ? [value] : value;
     return this.#expect(Array.isArray(texts) && texts.every((text) => typeof text === 'string'), texts, 'a text or a list of texts', name);
   }
 
-  /** A whole number. */
+  /** Returns a whole number. */
   number(name, otherwise) {
     const value = this.#value(name, otherwise);
     return this.#expect(Number.isInteger(value), value, 'a whole number', name);
   }
 
-  /** True or false. */
+  /** Returns true or false. */
   flag(name, otherwise) {
     const value = this.#value(name, otherwise);
     return this.#expect(typeof value === 'boolean', value, 'true or false', name);
@@ -54,14 +54,14 @@ class Settings {
     return value;
   }
 
-  /** Expects that there are no others. */
+  /** Throws if the table has unknown settings. */
   check() {
     const unknown = Object.keys(this.#values).find((name) => !this.#known.includes(name));
     if (unknown) throw `there is no setting \`${unknown}\`; expected ${this.#known.join(', ') || 'none'}`;
   }
 }
 
-/** The component's `transformer`. What is thrown becomes the text that the user reads, with its place. */
+/** The component's `transformer`. The user sees the text of an exception, with its line. */
 export function plugin({ configure = () => [], transform }) {
   return {
     configure: explained((config) => {
@@ -90,7 +90,7 @@ function text(thrown) {
   return `${failure ?? thrown}${place(thrown)}`;
 }
 
-/** The line of the plugin that threw. */
+/** Returns the plugin's line that threw the exception. */
 function place(thrown) {
   const line = /plugin\.js:\d+/.exec(thrown?.stack ?? '');
   return line ? ` (${line[0]})` : '';

@@ -1,7 +1,7 @@
-"""What a plugin in Python is made of: a class `Plugin` to derive from, and `export`, which makes the component's own of it.
+"""The SDK for plugins in Python: a base class `Plugin`, and `export`, which makes the component's exports from a subclass.
 
-What a plugin can ask the host is in `wit_world.imports`, which componentize-py generates of `wit/plugin.wit`. There is no
-file, clock, network or environment; what `print` writes becomes lines of the log.
+The functions of the host are in `wit_world.imports`, which componentize-py generates from `wit/plugin.wit`. Files, the
+clock, the network and the environment are not available; output of `print` becomes lines of the log.
 """
 
 import builtins
@@ -22,14 +22,14 @@ ERROR, WARN, INFO, DEBUG, TRACE = range(5)
 
 
 class Settings:
-    """What the user says in the plugin's table `config`."""
+    """The settings in the plugin's table `config`."""
 
     def __init__(self, values):
         self._values = values
         self._known = []
 
     def texts(self, name):
-        """A list of texts, also where there is one; empty where there is none."""
+        """Returns a list of texts; a single text becomes a list, a missing one is empty."""
         value = self._value(name, [])
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
@@ -37,14 +37,14 @@ class Settings:
         return value
 
     def number(self, name, default):
-        """A whole number."""
+        """Returns a whole number."""
         value = self._value(name, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError(f"expected a whole number for `{name}`")
         return value
 
     def flag(self, name, default):
-        """True or false."""
+        """Returns true or false."""
         value = self._value(name, default)
         if not isinstance(value, bool):
             raise ValueError(f"expected true or false for `{name}`")
@@ -63,18 +63,18 @@ class Settings:
 
 
 class Plugin:
-    """To be derived from."""
+    """The base class of a plugin."""
 
     def configure(self, settings):
-        """Called once; gives the selectors of the classes that the plugin wants, none for all."""
+        """Called once; returns selectors of classes, an empty list for all."""
         return []
 
     def transform(self, of, to):
-        """Called for each class; what it asks for goes into the plan `to`. An exception leaves the class as it is."""
+        """Called for each class; adds edits to the plan `to`. After an exception, the class stays unchanged."""
 
 
 def export(kind):
-    """The component's `Transformer`, of a class that is derived from `Plugin`."""
+    """Makes the component's `Transformer` from a subclass of `Plugin`."""
     plugin = kind()
 
     class Transformer(exports.Transformer):
@@ -94,12 +94,12 @@ def export(kind):
 
 
 def _explained(call):
-    """An exception becomes the text that the user reads, with the plugin's own line."""
+    """Converts an exception to a text for the user, with the plugin's line."""
     try:
         return call()
     except Exception as error:
         text = _text(error)
-    # Not in the handler, whose exception would keep what the plugin has borrowed.
+    # Not in the handler: its exception would keep the plugin's borrowed handles alive.
     raise Err(text)
 
 
@@ -114,7 +114,7 @@ def _text(error):
 
 
 def _place(frame):
-    """The plugin's line; the module `traceback` would want to read the source."""
+    """Returns the plugin's line; the module `traceback` would try to read the source."""
     place = ""
     while frame is not None:
         file = frame.tb_frame.f_code.co_filename
@@ -125,7 +125,7 @@ def _place(frame):
 
 
 class _Log(io.TextIOBase):
-    """Lines of the log, of what is printed."""
+    """Converts printed output to lines of the log."""
 
     def __init__(self, level):
         self._level = level
@@ -139,7 +139,7 @@ class _Log(io.TextIOBase):
 
 
 def _without(module, names, what):
-    """What would end in a trap says what there is not."""
+    """Replaces functions that would trap by one that names the missing feature."""
 
     def refuse(*_, **__):
         raise RuntimeError(f"a plugin has no {what}")

@@ -1,4 +1,5 @@
-//! Counts calls, sums them up, and is told which threads begin: all three roles of a plugin in one component.
+//! A component with all three roles of a plugin: counts calls, sums them up in a report, and
+//! observes thread starts.
 
 use classhook_sdk::prelude::*;
 use classhook_sdk::{Batch, Filter, Observer, Subscriptions, What};
@@ -18,7 +19,7 @@ const THREADS: Table = Table {
     columns: &[("thread", Kind::Text)],
 };
 
-/// Counts the calls of each method, and all of them when a report is made.
+/// Counts the calls of each method, and sums them up when a report is made.
 pub struct Calls;
 
 impl Transformer for Calls {
@@ -46,7 +47,7 @@ impl Reporter for Calls {
     }
 }
 
-/// The names of the threads that began.
+/// The names of started threads.
 pub struct Threads(Vec<String>);
 
 impl Observer for Threads {

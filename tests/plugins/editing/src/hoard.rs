@@ -1,9 +1,10 @@
-//! What takes memory of the host: handles that are never given up.
+//! Fills the host's memory with handles that are never dropped.
 
 use classhook_sdk::bindings::classhook::plugin::structure;
 use classhook_sdk::prelude::*;
 
-/// Hoards what the name says: `annotations`, `views`, or `slowly` one annotation a class.
+/// Hoards the resources of this name: `annotations`, `views`, or `slowly` for one annotation per
+/// class.
 pub fn hoard(what: &str, class: &Class<'_>) -> Result {
     match what {
         "annotations" => loop {

@@ -1,6 +1,6 @@
 //! A plugin that makes every kind of edit, for the end-to-end tests.
 //!
-//! What it makes of `Changed$Target` is what `tests/java/edits/Changed.java` prints.
+//! `tests/java/edits/Changed.java` prints the effect of its edits in `Changed$Target`.
 
 mod hoard;
 mod places;
@@ -18,9 +18,9 @@ use places::{allocations, instructions, program};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Whether the structure of the class is changed too.
+    /// Also makes structural edits.
     structure: bool,
-    /// The edit that no JVM would take, made instead of all others.
+    /// An invalid edit to make instead of all others.
     wrong: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Transformer for Editing {
     }
 }
 
-/// Changes what a method does, by its name.
+/// Edits a method's code, depending on its name.
 fn code(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     match method.name() {
         "answer" => {
@@ -93,7 +93,7 @@ fn code(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// `Changed.count += by`
+/// Appends `Changed.count += by`.
 fn add_to_count(code: &mut Snippet, by: i32) {
     let count = || program("count", "I");
     code.field(GETSTATIC, count())
@@ -102,7 +102,7 @@ fn add_to_count(code: &mut Snippet, by: i32) {
         .field(PUTSTATIC, count());
 }
 
-/// Changes what the class is.
+/// Edits the structure of the class.
 fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let added = Field::new(ACC_PUBLIC | ACC_STATIC, "added", "J").with_value(Constant::Long(7));
     plan.add_field(&added)?;

@@ -1,4 +1,4 @@
-//! What is edited, and the members of the program that take its place.
+//! The places of the edits, and the members of the program that replace others.
 
 use classhook_sdk::opcode::{GETSTATIC, NEW};
 use classhook_sdk::prelude::*;
@@ -9,7 +9,7 @@ pub fn program(name: &str, descriptor: &str) -> Member {
     Member::of_class("Changed", name, descriptor)
 }
 
-/// The instructions that name a member so.
+/// Returns the sites of instructions that access a member of this name.
 pub fn instructions(method: &Method<'_>, name: &str) -> Result<Vec<Site>> {
     let all = method.instructions()?;
     let named = all.iter().filter(|it| {
@@ -22,7 +22,7 @@ pub fn instructions(method: &Method<'_>, name: &str) -> Result<Vec<Site>> {
     Ok(method.at(&named.map(|it| it.bci).collect::<Vec<_>>())?)
 }
 
-/// The `new` instructions.
+/// Returns the sites of `new` instructions.
 pub fn allocations(method: &Method<'_>) -> Result<Vec<Site>> {
     let all = method.instructions()?;
     let new = all.iter().filter(|it| it.opcode == NEW);

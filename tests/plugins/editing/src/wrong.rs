@@ -1,4 +1,4 @@
-//! Edits that no JVM would take, by the names that the configuration gives them.
+//! Invalid edits, by their names in the configuration.
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::edit::{Annotation, Element, EnumConstant, Field};
@@ -8,7 +8,7 @@ use classhook_sdk::snippet::Member;
 
 use crate::places::{allocations, instructions, program};
 
-/// Makes the edit of this name, or none if there is no such.
+/// Makes the edit of this name, if it exists.
 pub fn edit(name: &str, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let (kind, text) = name.split_once(' ').unwrap_or((name, ""));
     match kind {
@@ -53,7 +53,7 @@ fn method<'a>(class: &Class<'a>) -> Result<Method<'a>> {
     Ok(found.ok_or("there is no method `thread`")?)
 }
 
-/// The same in code.
+/// Makes an invalid edit of code.
 fn in_code(kind: &str, text: &str, method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     let mut code = Snippet::new();
     match kind {

@@ -1,7 +1,7 @@
-//! A plugin that does wrong on purpose, for the end-to-end tests.
+//! A plugin that fails on purpose, for the end-to-end tests.
 //!
-//! It sets a probe at the entry of every method; but in classes whose name contains `Victim` it first does
-//! what its configuration says.
+//! It sets a probe at the entry of every method. In classes whose name contains `Victim`, it first
+//! does the deed of its configuration.
 
 use std::hint::black_box;
 
@@ -12,12 +12,12 @@ use classhook_sdk::prelude::*;
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     deed: Deed,
-    /// The rounds of [`Deed::Linger`]; a plugin has no clock, so only its caller can measure them.
+    /// The rounds of [`Deed::Linger`]. A plugin has no clock, so only its caller can measure them.
     #[serde(default)]
     rounds: u32,
 }
 
-/// What goes wrong.
+/// The failure.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Deed {
@@ -25,43 +25,43 @@ enum Deed {
     Loop,
     /// Panics, which is a trap.
     Trap,
-    /// Asks for memory until there is none.
+    /// Allocates memory without end.
     Allocate,
     /// Calls itself until the stack ends.
     Recurse,
     /// Puts probes at a site that no method gave it.
     ForgedSite,
-    /// Asks for a site within an instruction.
+    /// Requests a site within an instruction.
     NoInstruction,
-    /// Asks for a site in a method that there is not.
+    /// Requests a site in a method that does not exist.
     NoMethod,
-    /// Asks for more edits than a class may have.
+    /// Requests more edits than the limit of a class.
     Flood,
-    /// Sets probes, and then says that it failed.
+    /// Sets probes, and then returns an error.
     Fail,
-    /// Asks about more places than memory holds the answers to.
+    /// Requests sites whose list exceeds the memory limit.
     HugeList,
-    /// Attaches more bytes to a probe than a class may have.
+    /// Attaches a tag to a probe that exceeds the limit of a class.
     Tags,
     /// Logs without end.
     Chatter,
-    /// Logs and fails with what looks like a message of the agent.
+    /// Logs and fails with a text that imitates a message of the agent.
     Forge,
     /// Panics while it is configured.
     PanicEarly,
-    /// Says that its configuration makes no sense.
+    /// Rejects its configuration.
     Refuse,
-    /// Selects classes with a selector that makes no sense.
+    /// Returns an invalid selector.
     Select,
-    /// Wants two probes at every entry, in every class.
+    /// Requests two probes at every entry, in every class.
     More,
-    /// Counts as many rounds as the settings say.
+    /// Counts up to the rounds of the settings.
     Linger,
     /// Fails with a text of ten megabytes.
     FailAtLength,
-    /// Writes to memory that it has not.
+    /// Writes to memory out of bounds.
     OutOfBounds,
-    /// Puts probes at a site of the class before.
+    /// Puts probes at a site of the previous class.
     KeepSites,
 }
 
@@ -185,11 +185,12 @@ fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 }
 
 thread_local! {
-    /// A site of the class before.
+    /// A site of the previous class.
     static KEPT: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
-/// Local variables larger than the stack, which begins at address 0: they lie at no address.
+/// Declares local variables larger than the stack, which begins at address 0, so they are out of
+/// bounds.
 #[inline(never)]
 fn out_of_bounds() {
     black_box([black_box(1_u8); 4 << 20]);
@@ -208,13 +209,13 @@ fn recurse(depth: u64) -> u64 {
     black_box(recurse(depth + 1)) + frame[depth as usize % 64]
 }
 
-/// What it reports where it does nothing wrong.
+/// The report without a failure.
 const COPIES: Table = Table {
     name: "copies",
     columns: &[("class", Kind::Class), ("count", Kind::Integer)],
 };
 
-/// What it is to have recorded.
+/// The recorded table.
 const CALLS: Table = Table {
     name: "calls",
     columns: &[("class", Kind::Class)],

@@ -1,4 +1,4 @@
-//! Counts what it is told of the JVM, or misbehaves with it.
+//! An observer that counts events or misbehaves.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const EVENTS: Table = Table {
     ],
 };
 
-/// What it is told, and does.
+/// The subscriptions, and the behaviour.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
@@ -30,21 +30,21 @@ pub struct Settings {
     bytes: Option<u64>,
     frames: u32,
     ask: Vec<String>,
-    /// It asks when this thread starts; at once if it is empty.
+    /// Makes its request when this thread starts; immediately if it is empty.
     ask_after: String,
     deed: String,
 }
 
-/// Counts by what an event is, its thread, class, and innermost frame or method.
+/// Counts events by type, thread, class, and innermost frame or method.
 #[derive(Default)]
 pub struct Observing {
     settings: Settings,
     counts: BTreeMap<[String; 5], [u64; 2]>,
     lost: u64,
     asked: bool,
-    /// Answers that are complete.
+    /// Number of complete answers.
     answers: u32,
-    /// Of the first event.
+    /// The generation and stack of the first event.
     early: Option<(u32, u32)>,
 }
 
@@ -159,7 +159,7 @@ impl Observer for Observing {
                 .early
                 .get_or_insert((batch.generation(), event.stack_id()));
             if self.settings.deed == "hold" && first.0 != batch.generation() {
-                // What it held leads nowhere now.
+                // The numbers of an earlier generation are no longer found.
                 let words = [1, 0, u64::from(first.1) << 32, 0, 0];
                 let held = Batch::new(first.0, &words, 0, &classhook_sdk::guest::HostNames);
                 let frames = held
@@ -226,7 +226,7 @@ impl Observing {
         };
         let frame = event.stack().into_iter().next();
         let line = match event.what() {
-            // Monitors have numbers within an answer.
+            // Monitors are numbered within an answer.
             What::Owns { .. } | What::WaitsToEnter { .. } | What::WaitsFor { .. } => self.answers,
             _ => frame.as_ref().and_then(|frame| frame.line).unwrap_or(0),
         };

@@ -9,7 +9,7 @@ use crate::methods::{caller, entries};
 const TALLY: &[u8] = include_bytes!("../helpers/Tally.class");
 const STEP: &[u8] = include_bytes!("../helpers/Tally$Step.class");
 
-/// What the method with a call returns goes through a method of the helper class.
+/// Passes the result of the method with a call through a method of the helper class.
 fn call_of(name: &str, class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
     let names = plan.helpers(helpers)?;
     let first = names.first().ok_or("it has no name")?;
@@ -24,12 +24,12 @@ fn call(class: &Class<'_>, plan: &mut Plan<'_>, helpers: &[&[u8]]) -> Result {
 
 pub fn tally(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     call(class, plan, &[TALLY, STEP])?;
-    // The same once more are the same.
+    // The same classes again have the same names.
     plan.helpers(&[TALLY, STEP])?;
     Ok(())
 }
 
-/// Nothing needs them.
+/// Adds helper classes that no edit needs.
 pub fn without_edits(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     plan.helpers(&[STEP])?;
     Ok(())
@@ -40,29 +40,29 @@ pub fn and_structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     tally(class, plan)
 }
 
-/// Sound, as far as it says, but of a version that no JVM knows.
+/// Adds helper classes that are valid, except for a version that no JVM knows.
 pub fn of_the_future(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let of_version_99 = |bytes: &[u8]| [&bytes[..6], &[0, 99], &bytes[8..]].concat();
     let (tally, step) = (of_version_99(TALLY), of_version_99(STEP));
     call(class, plan, &[&tally, &step])
 }
 
-/// The JVM would find out when the call is made.
+/// Calls a missing method; the JVM would detect this when the call is executed.
 pub fn without_the_method(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     call_of("subtract", class, plan, &[TALLY, STEP])
 }
 
-/// It is there, but not static.
+/// Calls a method that is not static.
 pub fn with_another_method(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     call_of("applyAsInt", class, plan, &[TALLY, STEP])
 }
 
-/// The nested class is missing.
+/// Leaves out the nested class.
 pub fn in_part(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     call(class, plan, &[TALLY])
 }
 
-/// `Step.another`, which `Tally` refers to, has another name.
+/// Renames `Step.another`, which `Tally` refers to.
 pub fn of_two_versions(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let text = b"another";
     let at = STEP.windows(text.len()).position(|found| found == text);
@@ -89,7 +89,7 @@ pub fn twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// A superclass that may not be there, or may be the class that is loaded.
+/// Adds a class whose superclass may be missing, or may be the class that is being loaded.
 pub fn of_another(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let text = b"java/lang/Object";
     let at = STEP.windows(text.len()).position(|found| found == text);
@@ -101,7 +101,7 @@ pub fn of_another(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// `getfield` of a number where an object is needed: its `aload_0` becomes `iconst_0`.
+/// Makes a `getfield` read from a number: its `aload_0` becomes `iconst_0`.
 pub fn not_sound(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut other = STEP.to_vec();
     // aload_0, dup, getfield
@@ -123,7 +123,7 @@ pub fn large(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// A probe in every method beside them.
+/// Adds a probe in every method as well.
 pub fn and_hits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     plan.hit(&entries(class), b"")?;
     tally(class, plan)

@@ -1,5 +1,5 @@
-//! A plugin that makes the one request of its configuration, in a class with a native method, a method with a call and
-//! a constructor. Natively and in WebAssembly it has to be answered the same.
+//! A plugin that makes the one request of its configuration, in a class with a native method, a
+//! method with a call and a constructor. The answer must be the same natively and in WebAssembly.
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::descriptor::Parameters;
@@ -25,7 +25,7 @@ pub struct Requests(fn(&Class<'_>, &mut Plan<'_>) -> Result);
 /// One request, and its name in the configuration.
 type Request = (&'static str, fn(&Class<'_>, &mut Plan<'_>) -> Result);
 
-/// Every request, those that are granted first.
+/// Every request; those that succeed come first.
 pub const REQUESTS: &[Request] = &[
     ("nothing", |_, _| Ok(())),
     ("hits", hits),
@@ -218,7 +218,7 @@ pub const REQUESTS: &[Request] = &[
     ("large-nested-annotation", large_nested_annotation),
 ];
 
-/// What is found.
+/// The results of queries.
 const FOUND: Table = Table {
     name: "found",
     columns: &[("what", Kind::Text), ("how-often", Kind::Integer)],
@@ -262,7 +262,7 @@ fn spans(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// Notes something at the first method with code.
+/// Adds a note at the first method with code.
 fn say(class: &Class<'_>, plan: &mut Plan<'_>, what: &dyn std::fmt::Debug) {
     if let Some(method) = class.methods_with_code().next() {
         plan.note(method.entry(), &format!("{what:?}"));
@@ -289,7 +289,7 @@ fn type_names(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     for field in class.fields() {
         plan.note(method.entry(), &format!("{field:?}"));
     }
-    // An attribute of two bytes that names its text.
+    // The attribute has two bytes, the index of its text.
     if let Some(&[high, low]) = class.attribute("SourceFile").as_deref() {
         let name = class.pool_text(u16::from_be_bytes([high, low]));
         plan.note(method.entry(), &format!("{name:?}"));
@@ -309,7 +309,7 @@ fn wrap(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(plan.wrap(&caller(class)?.at(&[1])?, &before, &after)?)
 }
 
-/// The call, unless it would get 5.
+/// Skips the call if its argument is 5.
 fn around(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut code = Snippet::new();
     let (other, end) = (code.new_label(), code.new_label());
@@ -359,7 +359,7 @@ fn replace(_: &Class<'_>, plan: &mut Plan<'_>, bytes: &[u8]) -> Result {
     Ok(plan.replace_class(bytes)?)
 }
 
-/// The class file in which the method `both` begins with another instruction.
+/// Returns the class file with another first instruction in the method `both`.
 fn patched(class: &Class<'_>, opcode: u8) -> Vec<u8> {
     let mut bytes = class.bytes();
     // iconst_1, invokestatic
@@ -372,12 +372,12 @@ fn patched(class: &Class<'_>, opcode: u8) -> Vec<u8> {
     bytes
 }
 
-/// The class file in which `both` calls with 2.
+/// Returns the class file in which `both` calls with 2.
 fn other_file(class: &Class<'_>) -> Vec<u8> {
     patched(class, 0x05)
 }
 
-/// The class file under a name with another last letter.
+/// Returns the class file with another last letter in its name.
 fn renamed(class: &Class<'_>) -> Vec<u8> {
     let (name, mut bytes) = (class.name(), class.bytes());
     let entry = [&[1, 0, name.len() as u8], name.as_bytes()].concat();
@@ -405,7 +405,7 @@ fn attribute_twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(plan.add_class_attribute("com.acme.Note", b"two")?)
 }
 
-/// What is refused leaves nothing behind.
+/// Makes rejected requests, which must leave nothing behind.
 fn go_on_when_refused(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let method = caller(class)?;
     let half = [method.entry(), Site { token: 77 }];
@@ -521,8 +521,8 @@ fn no_argument(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// Every value that each method has: at its entry, before it returns, when it is left by an exception, and of its calls
-/// of methods of the class.
+/// Records every available value of each method: at its entry, before it returns, when an exception
+/// leaves it, and at its calls of methods of the class.
 fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     for method in class.methods().filter(Method::has_code) {
         let is_static = method.access_flags() & ACC_STATIC != 0;
@@ -570,7 +570,7 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// Each slot as each type in front of each instruction; what is not there is refused.
+/// Records each slot as each type in front of each instruction; missing ones are rejected.
 fn try_variables(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     for instruction in method.instructions()? {
         let sites = method.before(&[instruction.bci])?;
@@ -613,7 +613,7 @@ fn event_of_nothing(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// An event in front of the caller's last instruction.
+/// Records an event in front of the caller's last instruction.
 fn event_of(class: &Class<'_>, plan: &mut Plan<'_>, event: Event) -> Result {
     let sites = caller(class)?.before(&[4])?;
     plan.event(&sites, &event, b"")?;
@@ -704,7 +704,7 @@ fn many_sites(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-/// The last question has no answer for a refusal.
+/// The last request returns no error, so its rejection traps.
 fn many_sites_one_by_one(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
     let method = caller(class)?;
     for _ in 0..2 {

@@ -1,8 +1,8 @@
-//! Methods that requests are about.
+//! The methods that requests refer to.
 
 use classhook_sdk::prelude::*;
 
-/// The entries of all methods with code.
+/// Returns the entries of all methods with code.
 pub fn entries(class: &Class<'_>) -> Vec<Site> {
     class
         .methods_with_code()
@@ -10,7 +10,7 @@ pub fn entries(class: &Class<'_>) -> Vec<Site> {
         .collect()
 }
 
-/// The method with a call: `iconst_1`, `invokestatic` at bci 1, `ireturn` at bci 4.
+/// Returns the method with a call: `iconst_1`, `invokestatic` at bci 1, `ireturn` at bci 4.
 pub fn caller<'a>(class: &Class<'a>) -> Result<Method<'a>> {
     let mut methods = class.methods();
     let found = methods.find(|method| method.name() == "both");
