@@ -8,6 +8,13 @@ use e2e_tests::{scratch, workspace};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+/// The pages about plugins, whose commands go on in one folder in this order.
+const PLUGIN_GUIDE: [&str; 3] = [
+    "docs/plugins.md",
+    "docs/how-to/plugin-languages.md",
+    "docs/how-to/plugins-of-others.md",
+];
+
 /// Creates a folder that looks like the checkout: examples, built files, and space for the output of commands.
 fn checkout() -> tempfile::TempDir {
     let folder = scratch();
@@ -120,10 +127,13 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
     let variables = variables
         .each_ref()
         .map(|(name, value)| (*name, value.as_path()));
-    let script = blocks("docs/plugins.md", "sh").join("\n");
+    let scripts = PLUGIN_GUIDE.map(|page| blocks(page, "sh").join("\n"));
+    let script = scripts.join("\n");
     let _shared = Shared("exit_guard");
     let printed = shell_with(&jdks::newest(), &folder, &script, &variables);
-    assert_shown("docs/plugins.md", &printed);
+    for page in PLUGIN_GUIDE {
+        assert_shown(page, &printed);
+    }
 }
 
 #[test]
@@ -143,7 +153,12 @@ fn code_of_the_guide_is_that_of_an_example() {
         let text = std::fs::read_to_string(workspace::root().join(path));
         trimmed(&text.expect("a source"))
     });
-    for block in blocks("docs/plugins.md", "rust") {
+    let pages = PLUGIN_GUIDE
+        .into_iter()
+        .chain(["docs/how-to/change-code.md", "docs/how-to/jvm-events.md"]);
+    let code: Vec<String> = pages.flat_map(|page| blocks(page, "rust")).collect();
+    assert!(code.len() >= 9, "{code:?}");
+    for block in code {
         let block = trimmed(&block);
         let is_there = sources.iter().any(|source| source.contains(&block));
         assert!(is_there, "expected in an example:\n{block}");

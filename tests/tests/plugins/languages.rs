@@ -152,10 +152,11 @@ fn plugin_in_javascript_counts_calls() {
     project.assert_mistake("build", call, "1 = (", &told);
 }
 
-/// Builds the example of `report` in Python in docs/plugins.md, in a project beside the other.
+/// Builds the example of `report` in Python in docs/how-to/plugin-languages.md, in a project beside the other.
 fn computes_a_table(folder: &Path, path: &str) {
     plugin(folder, path, &["new", "--lang", "python", "sums"]).assert_success();
-    let guide = std::fs::read_to_string(root().join("docs/plugins.md")).expect("the guide");
+    let guide =
+        std::fs::read_to_string(root().join("docs/how-to/plugin-languages.md")).expect("the guide");
     let behind = guide.split_once("```python\n").expect("a source").1;
     let reporter = behind.split_once("```").expect("an end").0;
     let source = folder.join("sums/plugin.py");
