@@ -12,6 +12,9 @@ use std::process::ExitStatus;
 pub use limits::limit;
 pub use rustix::process::Resource;
 
+/// The first argument of a `classhook` that runs one task for its parent process; the next is the task.
+pub const ARGUMENT: &str = "child-process";
+
 /// The limit that ended a child process which set limits for itself, if one did.
 #[must_use]
 pub fn cause_of_end(status: &io::Result<ExitStatus>) -> Option<&'static str> {

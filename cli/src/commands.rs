@@ -37,7 +37,6 @@ pub mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::guard;
 use crate::problem::Problem;
 
 /// Instruments JVM classes from native code: code coverage without a line of Java in the way.
@@ -146,9 +145,6 @@ pub enum Command {
     Completions(completions::Completions),
     /// Compile plugins before JVMs ask for them
     CompilePlugin(compile_plugin::CompilePlugin),
-    /// Read classes from standard input for the commands above
-    #[command(name = guard::SUBCOMMAND, hide = true)]
-    GuardedReaders,
 }
 
 impl Command {
@@ -192,7 +188,6 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(),
             Self::Completions(completions) => completions.run(&Classhook::command()),
             Self::CompilePlugin(compile) => compile.run(),
-            Self::GuardedReaders => guard::serve(),
         }
     }
 }

@@ -2,23 +2,21 @@
 //!
 //! `cafebabe` and `ristretto_classfile` are not made for hostile bytes: they may panic, recurse
 //! without end, or request all memory. So they run in a child process of this same binary. The
-//! child limits its own memory and time before it reads a byte ([`child`]). If a class kills the
+//! child limits its own memory and time before it reads a byte ([`readers`]). If a class kills the
 //! child, the end of the child is the answer for that class, and the next class gets a new child.
 
-pub mod child;
 pub mod opinion;
+pub mod readers;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use child_process::cause_of_end;
 
 use self::opinion::{MAX_ANSWER, Opinion};
+use crate::child::{self, command};
 use crate::problem::Problem;
-
-/// The subcommand that runs [`child::serve`].
-pub const SUBCOMMAND: &str = "guarded-readers";
 
 /// The readers, in the order of their calls.
 pub const READERS: [&str; 2] = ["cafebabe", "ristretto_classfile"];
@@ -59,17 +57,6 @@ impl Guards {
     }
 }
 
-/// Runs the child's side until the end of its input.
-///
-/// # Errors
-/// If the child cannot limit itself (`H0630`). It reads nothing then.
-pub fn serve() -> Result<u8, Problem> {
-    child::serve().map_err(|error| {
-        Problem::ours("H0630", "the independent readers cannot be limited")
-            .with("found", error.to_string())
-    })
-}
-
 /// One child process.
 #[derive(Debug)]
 struct Guard {
@@ -84,9 +71,7 @@ impl Guard {
             Problem::ours("H0630", "the independent readers cannot be started")
                 .with("found", error.to_string())
         };
-        let program = std::env::current_exe().map_err(failed)?;
-        let mut child = Command::new(program)
-            .arg(SUBCOMMAND)
+        let mut child = command(child::READERS)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

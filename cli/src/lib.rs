@@ -8,7 +8,7 @@
 //! | `top` | [`commands::top`] | as `trace`, displayed by [`top`] |
 //! | `watch` | [`commands::watch`] | as `trace`; [`watching`] prints calls as they end |
 //! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or an answer of the JVM itself |
-//! | `collect`, `--to` | [`commands::collect`], [`relay`] | the program `classhook-relay` |
+//! | `collect`, `--to` | [`commands::collect`], [`mod@relay`] | the crate `relay` |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
 //! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
 //! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
@@ -17,7 +17,7 @@
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: embedded templates and SDKs, cargo and clang; [`plugin_store`]: published plugins |
 //! | `doctor` | [`commands::doctor`] | [`doctor`]: checks of this machine or of a running JVM |
 //! | `completions` | [`commands::completions`] | `clap_complete` |
-//! | `compile-plugin` | [`commands::compile_plugin`] | [`plugin_compiler`]: the program `classhook-plugin-compiler`, and its progress |
+//! | `compile-plugin` | [`commands::compile_plugin`] | [`mod@plugin_compiler`]: a [`child`] process, and its progress |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
 //!
@@ -37,8 +37,9 @@ pub mod build_output;
 pub mod build_tools;
 pub mod changes;
 pub mod checked_options;
+pub mod child;
+mod child_tasks;
 pub mod commands;
-mod companion;
 pub mod compile_path;
 pub mod compiler_options;
 pub mod doctor;
@@ -113,6 +114,9 @@ use commands::Classhook;
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(done) = child_tasks::run(&words) {
+        return done;
+    }
     let parsed = Classhook::try_parse_from(&words);
     let parsed = parsed.unwrap_or_else(|error| match forgotten_dashes::problem(&error, &words) {
         Some(problem) => {

@@ -1,15 +1,15 @@
-//! Sends recordings to another machine, with the program beside this command, to limit the
-//! command's size. The program follows the files that agents write; the JVMs are not involved.
+//! Recordings to another machine: a child process follows the files that agents write, and sends them. The JVMs take no
+//! part.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use ::relay::{Report, Sent};
 use clap::Args;
-use serde_json::Value;
 use trace::numbers::{counted, thousands};
 
-use crate::companion;
+use crate::child::{self, SEND};
 use crate::problem::Problem;
 use crate::show::{name, say};
 
@@ -20,10 +20,7 @@ const EMPTY: &str = "does the command start a JVM, and does what the agent said 
 /// Help if the connection broke.
 const CUT_OFF: &str = "what came before is there, and stays; with --output DIR the whole recording stays here as well";
 
-/// File name of the program.
-pub const RELAY: &str = "classhook-relay";
-
-/// Options for sending recordings.
+/// Where recordings are sent.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RelayOptions {
     /// Send the recording to `classhook collect` while it grows: tcp://HOST:PORT (encrypted), unix:PATH
@@ -53,56 +50,19 @@ pub struct Sending {
     to: String,
 }
 
-/// The program's report of a transfer.
-#[derive(Debug, Default)]
-struct Report {
-    files: Vec<Sent>,
-    connections: u64,
-    cause: Option<String>,
-}
-
-#[derive(Debug)]
-struct Sent {
-    name: String,
-    bytes: u64,
-    left: u64,
-    whole: bool,
-}
-
-impl Report {
-    fn read(answer: &Value) -> Self {
-        let files = answer["files"].as_array().into_iter().flatten();
-        let sent = |file: &Value| Sent {
-            name: file["name"].as_str().unwrap_or_default().to_owned(),
-            bytes: file["bytes"].as_u64().unwrap_or(0),
-            left: file["left"].as_u64().unwrap_or(0),
-            whole: file["whole"] == true,
-        };
-        Self {
-            files: files.map(sent).collect(),
-            connections: answer["connections"].as_u64().unwrap_or(0),
-            cause: answer["cause"].as_str().map(str::to_owned),
-        }
-    }
-}
-
 impl RelayOptions {
-    /// Checks the options before any recording.
+    /// Checks address and token before the recording starts.
     ///
     /// # Errors
-    /// If nothing can be sent to the address, the token is invalid (`H0669`), or the program is
-    /// missing (`H0667`).
+    /// If nothing can be sent there, or the token cannot be used (`H0669`).
     pub fn check(&self) -> Result<(), Problem> {
         let Some(to) = &self.to else { return Ok(()) };
         self.check_words(to)?;
-        let mut check = program("check", to, self.token_file.as_deref());
-        let answer = check.stdin(Stdio::null()).output();
-        let answer = answer.map_err(|error| unusable(&error.to_string()))?;
-        let failed = Problem::user("H0669", "nothing can be sent");
-        answered(&answer.stdout, failed).map(drop)
+        ::relay::check(to, self.token_file.as_deref())
+            .map_err(|cause| Problem::user("H0669", "nothing can be sent").with("found", cause))
     }
 
-    /// Checks the options without the program.
+    /// Checks the form of the address, and that a token is named where one is needed.
     fn check_words(&self, to: &str) -> Result<(), Problem> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
@@ -121,11 +81,10 @@ impl RelayOptions {
         }
     }
 
-    /// Starts to send the files of `which` in a folder, which may not exist yet. Returns nothing
-    /// without `--to`.
+    /// Starts to send the files of `which` in a folder, which may appear later. `None` without `--to`.
     ///
     /// # Errors
-    /// If the program is missing (`H0667`).
+    /// If no child process can be started (`H0667`).
     pub fn start(&self, folder: &Path, which: Which<'_>) -> Result<Option<Sending>, Problem> {
         let Some(to) = &self.to else { return Ok(None) };
         let which = match which {
@@ -133,7 +92,9 @@ impl RelayOptions {
             Which::Jvm(name) => format!("jvm:{name}"),
             Which::Process(pid, start_ms) => format!("process:{pid}:{start_ms}"),
         };
-        let mut command = program("send", to, self.token_file.as_deref());
+        let mut command = child::command(SEND);
+        command.arg(to);
+        command.arg(self.token_file.as_deref().unwrap_or(Path::new("-")));
         command.arg(folder).arg(which);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command
@@ -145,21 +106,24 @@ impl RelayOptions {
 }
 
 impl Sending {
-    /// Ends the transfer: sends the rest, and prints the report.
+    /// Sends the rest after the end of the recording, and prints the number of files and bytes.
     ///
     /// # Errors
-    /// If the receiver lacks data (`H0666`), or the program failed (`H0667`).
+    /// If the receiver does not have all bytes (`H0666`), or the child process failed (`H0667`).
     pub fn finish(mut self) -> Result<(), Problem> {
-        drop(self.child.stdin.take()); // the end of the input ends the recording
+        drop(self.child.stdin.take()); // the end of the recording
         let mut answer = Vec::new();
         if let Some(mut out) = self.child.stdout.take() {
-            // A missing answer is reported below.
             let _ = out.read_to_end(&mut answer);
         }
         let _ = self.child.wait();
-        let failed = Problem::partial("H0669", "nothing was sent");
-        let report = Report::read(&answered(&answer, failed)?);
-        told(&report, &self.to)
+        match serde_json::from_slice::<Result<Report, String>>(&answer) {
+            Ok(Ok(report)) => told(&report, &self.to),
+            Ok(Err(cause)) => {
+                Err(Problem::partial("H0669", "nothing was sent").with("found", cause))
+            }
+            Err(_) => Err(unusable("it ended without an answer")),
+        }
     }
 }
 
@@ -167,19 +131,6 @@ impl Drop for Sending {
     fn drop(&mut self) {
         // After another failure, the program sends the existing data by itself.
         drop(self.child.stdin.take());
-    }
-}
-
-/// Decodes the program's answer. Returns `failed` with its cause if the program failed.
-fn answered(answer: &[u8], failed: Problem) -> Result<Value, Problem> {
-    let answer: Value =
-        serde_json::from_slice(answer).map_err(|_| unusable("it ended without an answer"))?;
-    if let Some(version) = answer["other-version"].as_str() {
-        return Err(unusable(&format!("version {version}")));
-    }
-    match answer["failed"].as_str() {
-        Some(cause) => Err(failed.with("found", cause)),
-        None => Ok(answer),
     }
 }
 
@@ -215,43 +166,10 @@ fn told(report: &Report, to: &str) -> Result<(), Problem> {
     Err(problem.with("help", help))
 }
 
-/// Returns the program's command line for a task with an address and a token.
-#[must_use]
-pub fn program(task: &str, address: &str, token: Option<&Path>) -> Command {
-    let mut command = command(task);
-    command.arg(address).arg(token.unwrap_or(Path::new("-")));
-    command
-}
-
-/// Returns the program's command line up to the name of the task.
-#[must_use]
-pub fn command(task: &str) -> Command {
-    let mut command = Command::new(companion::path(RELAY));
-    command.args([companion::VERSION, task]);
-    command
-}
-
-/// Checks that the program starts and has this command's version.
-///
-/// # Errors
-/// If not (`H0667`).
-pub fn check_version() -> Result<(), Problem> {
-    companion::check(RELAY).map_err(|found| unusable(&found))
-}
-
-/// Returns the error for an unusable program.
-#[must_use]
-pub fn unusable(found: &str) -> Problem {
-    Problem::partial(
-        "H0667",
-        format!("{RELAY}, which sends and receives recordings, cannot be used"),
-    )
-    .with(
-        "expected",
-        format!("version {}, beside the command", companion::VERSION),
-    )
-    .with("found", found)
-    .with("help", "install all files of one version")
+fn unusable(found: &str) -> Problem {
+    Problem::partial("H0667", "the process that sends the recording failed")
+        .with("found", found)
+        .with("help", "with --output DIR the recording stays here as well")
 }
 
 #[cfg(test)]

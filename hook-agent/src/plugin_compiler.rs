@@ -1,7 +1,7 @@
 //! The program that compiles plugins: the agent itself only loads compiled code.
 
 use crate::messages;
-use host::compiler::{COMMAND, COMPILER, Code, Compiler, CompilerProcess};
+use host::compiler::{COMMAND, Code, Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 use host::{Config, HostError};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Compiler for PluginCompiler {
 
 fn near(library: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let folder = library.and_then(Path::parent);
-    let near = |folder: &Path| [folder.join(COMPILER), folder.join("../bin").join(COMPILER)];
+    let near = |folder: &Path| [folder.join(COMMAND), folder.join("../bin").join(COMMAND)];
     folder
         .into_iter()
         .flat_map(near)
@@ -46,7 +46,7 @@ fn in_path() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
-    absolute.map(|folder| folder.join(COMPILER))
+    absolute.map(|folder| folder.join(COMMAND))
 }
 
 /// The file from which this code was loaded.
@@ -76,10 +76,7 @@ mod tests {
         assert_eq!(Some(library), std::env::current_exe().ok());
         let near: Vec<_> = near(Some("/opt/lib/libclasshook.so".as_ref())).collect();
         let expected = ["/opt/lib", "/opt/lib/../bin"];
-        assert_eq!(
-            near,
-            expected.map(|folder| Path::new(folder).join(COMPILER))
-        );
+        assert_eq!(near, expected.map(|folder| Path::new(folder).join(COMMAND)));
     }
 
     #[test]

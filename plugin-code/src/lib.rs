@@ -1,7 +1,7 @@
 //! The contract between the compiler of plugins and the host that runs their machine code.
 //!
-//! The compiler is a program of its own ([`COMPILER`], the crate `plugin-compiler`), so that neither the agent in a JVM
-//! nor the command carries it. Both sides build their engine from [`settings`].
+//! The compiler (the crate `plugin-compiler`) runs in a child process, `classhook child-process compile`: the agent in a
+//! JVM does not hold it. Both sides build their engine from [`settings`].
 
 mod answer;
 mod digest;
@@ -12,8 +12,8 @@ use wasmtime::Config;
 pub use answer::{Answer, MAX_ANSWER};
 pub use digest::sha256_hex;
 
-/// File name of the program that compiles the component on its standard input.
-pub const COMPILER: &str = "classhook-plugin-compiler";
+/// The task of a child process that compiles the component on its standard input.
+pub const COMPILE: &str = "compile";
 /// Most bytes of one instance, the host's own for it included; and most bytes that one call hands to the host.
 pub const MAX_MEMORY: usize = 64 << 20;
 /// Most of the stack that wasm may use; the stack it runs on is larger.

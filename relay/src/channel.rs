@@ -19,7 +19,7 @@ use rustls::{
 };
 
 use crate::address::Address;
-use crate::ends::Ends;
+use crate::deadline::Deadline;
 use crate::token::BINDING;
 
 /// Longest time for the connection, the TLS handshake and the proofs of both sides together.
@@ -43,7 +43,7 @@ pub struct Timed {
     socket: Socket,
     until: Instant,
     /// The end of the sender's recording. It brings the deadline forward to the last moment for sending.
-    ends: Option<Arc<Ends>>,
+    deadline: Option<Arc<Deadline>>,
 }
 
 /// A TCP or Unix domain socket.
@@ -55,15 +55,15 @@ pub enum Socket {
 impl Channel {
     /// Connects within [`HANDSHAKE`], which includes the proofs of both sides.
     ///
-    /// The deadline after the end of the recording ([`Ends::last`]) limits this and all later steps.
+    /// The deadline after the end of the recording ([`Deadline::last`]) limits this and all later steps.
     ///
     /// # Errors
     /// If nobody listens at the address, or the peer does not speak TLS 1.3.
-    pub fn connect(to: &Address, ends: &Arc<Ends>) -> io::Result<Self> {
+    pub fn connect(to: &Address, deadline: &Arc<Deadline>) -> io::Result<Self> {
         let timed = |socket| Timed {
             socket,
             until: Instant::now() + HANDSHAKE,
-            ends: Some(Arc::clone(ends)),
+            deadline: Some(Arc::clone(deadline)),
         };
         let authority = match to {
             Address::Unix(path) => {
@@ -114,7 +114,7 @@ impl Channel {
         let timed = Timed {
             socket,
             until: Instant::now() + HANDSHAKE,
-            ends: None,
+            deadline: None,
         };
         if is_local {
             return Ok(Self(Stream::Local(timed)));
@@ -207,7 +207,7 @@ impl Write for Channel {
 impl Timed {
     /// Time left until the deadline.
     fn left(&self) -> Duration {
-        let last = self.ends.as_ref().and_then(|ends| ends.last());
+        let last = self.deadline.as_ref().and_then(|deadline| deadline.last());
         let until = last.map_or(self.until, |last| last.min(self.until));
         until.saturating_duration_since(Instant::now())
     }
@@ -222,7 +222,7 @@ impl Timed {
             if left.is_zero() {
                 return Err(late());
             }
-            let turn = Some(match self.ends {
+            let turn = Some(match self.deadline {
                 Some(_) => left.min(TURN),
                 None => left,
             });

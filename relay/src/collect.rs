@@ -16,9 +16,9 @@ use rustls::ServerConfig;
 use crate::address::Address;
 use crate::channel::{self, Channel, Socket};
 use crate::frame::{Frame, Hello};
+use crate::repeat_log::RepeatLog;
 use crate::store::{Received, Store};
 use crate::token::{PROOF, Side, Token};
-use crate::told::Told;
 
 /// Most senders at the same time.
 const SENDERS: usize = 64;
@@ -163,8 +163,8 @@ pub struct Collector {
     senders: AtomicUsize,
     whole: AtomicU64,
     cut: AtomicU64,
-    refused: Told,
-    missing: Told,
+    refused: RepeatLog,
+    missing: RepeatLog,
 }
 
 impl Collector {
@@ -180,8 +180,8 @@ impl Collector {
             senders: AtomicUsize::new(0),
             whole: AtomicU64::new(0),
             cut: AtomicU64::new(0),
-            refused: Told::new(NAMED),
-            missing: Told::new(NAMED_FILES),
+            refused: RepeatLog::new(NAMED),
+            missing: RepeatLog::new(NAMED_FILES),
         })
     }
 
@@ -207,7 +207,10 @@ impl Collector {
     /// Prints the summary. Returns whether all files are complete.
     pub fn finish(&self) -> bool {
         let [whole, cut] = [&self.whole, &self.cut].map(|count| count.load(Ordering::Relaxed));
-        for (line, count) in [&self.missing, &self.refused].map(Told::repeated).concat() {
+        for (line, count) in [&self.missing, &self.refused]
+            .map(RepeatLog::repeated)
+            .concat()
+        {
             println!("{line} ({count} times in all)");
         }
         let refused = self.refused.total();

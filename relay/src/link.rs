@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::address::Address;
 use crate::channel::{Channel, HANDSHAKE};
-use crate::ends::Ends;
+use crate::deadline::Deadline;
 use crate::frame::{Frame, Hello};
 use crate::token::{PROOF, Side, Token};
 
@@ -52,8 +52,12 @@ impl Link {
     ///
     /// # Errors
     /// If nobody answers, or the peer is no receiver with this token.
-    pub fn new(address: &Address, token: Option<&Token>, ends: &Arc<Ends>) -> io::Result<Self> {
-        let mut channel = Channel::connect(address, ends)?;
+    pub fn new(
+        address: &Address,
+        token: Option<&Token>,
+        deadline: &Arc<Deadline>,
+    ) -> io::Result<Self> {
+        let mut channel = Channel::connect(address, deadline)?;
         channel.within(HANDSHAKE);
         let binding = channel.binding()?;
         let proof = match (token, &binding) {

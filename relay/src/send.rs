@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
-use crate::ends::{Ends, LAST};
+use crate::deadline::{Deadline, LAST};
 use crate::frame::Frame;
 use crate::link::{Link, Refusal};
 use crate::source::{Source, Which};
@@ -27,7 +27,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const LAST_OF_NONE: Duration = Duration::from_secs(3);
 
 /// The outcome of sending.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The files that were sent.
     pub files: Vec<Sent>,
@@ -38,7 +38,7 @@ pub struct Report {
 }
 
 /// The outcome for one file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// The file name on the receiver's side.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct Sent {
     pub whole: bool,
 }
 
-/// Sends the files of `which` in `folder` until `ends`, and then the rest for at most 20 s.
+/// Sends the files of `which` in `folder` until the recording has ended, and then the rest for at most 20 s.
 ///
 /// The folder may appear later.
 pub fn run(
@@ -58,7 +58,7 @@ pub fn run(
     token: Option<&Token>,
     folder: &Path,
     which: &Which,
-    ends: &Arc<Ends>,
+    deadline: &Arc<Deadline>,
 ) -> Report {
     let mut sender = Sender {
         folder,
@@ -72,8 +72,8 @@ pub fn run(
     let mut wait = WAIT;
     loop {
         let kept = sender.kept();
-        let began = ends.is_over();
-        match sender.session(address, token, ends) {
+        let began = deadline.is_over();
+        match sender.session(address, token, deadline) {
             Ok(()) => break,
             Err(error) => {
                 let refusal = Refusal::of(&error);
@@ -82,7 +82,7 @@ pub fn run(
                 }
                 sender.failure = Some(error.to_string());
                 let is_for_good = refusal.is_some_and(|refusal| refusal.is_for_good);
-                if is_for_good && ends.is_over() {
+                if is_for_good && deadline.is_over() {
                     break;
                 }
             }
@@ -96,14 +96,14 @@ pub fn run(
         let until = Instant::now() + wait;
         wait = (wait * 2).min(LONGEST_WAIT);
         // The first attempt after the end follows at once.
-        while Instant::now() < until && ends.is_over() == began {
+        while Instant::now() < until && deadline.is_over() == began {
             std::thread::sleep(TURN);
         }
         let last = match sender.report.connections {
             0 => LAST_OF_NONE,
             _ => LAST,
         };
-        if ends.elapsed().is_some_and(|over| over >= last) {
+        if deadline.elapsed().is_some_and(|over| over >= last) {
             break;
         }
     }
@@ -129,16 +129,16 @@ impl Sender<'_> {
         &mut self,
         address: &Address,
         token: Option<&Token>,
-        ends: &Arc<Ends>,
+        deadline: &Arc<Deadline>,
     ) -> io::Result<()> {
-        let mut link = Link::new(address, token, ends)?;
+        let mut link = Link::new(address, token, deadline)?;
         self.report.connections += 1;
         self.failure = None;
         self.sources.iter_mut().for_each(Source::forget_receiver);
         let mut spoke = Instant::now();
         loop {
             // Read before the files, so that all bytes written until then are sent.
-            let is_over = ends.is_over();
+            let is_over = deadline.is_over();
             self.find();
             for source in &mut self.sources {
                 if source.send(&mut link)? {

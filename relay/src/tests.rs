@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::address::Address;
 use crate::channel::{Channel, encryption};
 use crate::collect::{Collector, Listener};
-use crate::ends::{Ends, LAST};
+use crate::deadline::{Deadline, LAST};
 use crate::frame::{Frame, Hello};
 use crate::send::{self, Report};
 use crate::source::Which;
@@ -64,23 +64,23 @@ impl Receiver {
 
 /// A sender in this process.
 struct Sender {
-    ends: Arc<Ends>,
+    deadline: Arc<Deadline>,
     thread: JoinHandle<Report>,
 }
 
 impl Sender {
     fn start(address: &Address, token: &Path, folder: &Path, jvm: &str) -> Self {
-        let ends = Arc::new(Ends::default());
+        let deadline = Arc::new(Deadline::default());
         let (address, folder) = (address.clone(), folder.to_owned());
-        let (over, which) = (Arc::clone(&ends), Which::Jvm(jvm.to_owned()));
+        let (over, which) = (Arc::clone(&deadline), Which::Jvm(jvm.to_owned()));
         let token = Token::read(token).unwrap();
         let thread =
             std::thread::spawn(move || send::run(&address, Some(&token), &folder, &which, &over));
-        Self { ends, thread }
+        Self { deadline, thread }
     }
 
     fn finish(self) -> Report {
-        self.ends.at(Instant::now());
+        self.deadline.at(Instant::now());
         self.thread.join().unwrap()
     }
 }
@@ -407,7 +407,9 @@ fn receiver_that_stands_still_delays_the_end_no_longer_than_is_said() {
             Hello { proof: [0; PROOF] }.write(&mut stream).unwrap();
             Frame::read(&mut stream).unwrap(); // no answer follows
         }
-        sender.ends.at(Instant::now().checked_sub(LAST).unwrap());
+        sender
+            .deadline
+            .at(Instant::now().checked_sub(LAST).unwrap());
         let report = sender.finish();
         assert!(!report.files[0].whole, "{report:?}");
         assert!(report.cause.unwrap().contains("did not answer in time"));

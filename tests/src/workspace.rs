@@ -1,6 +1,6 @@
 //! Paths of the checkout, of built files and of fetched files.
 
-use crate::products::{MAX_AGENT, fault};
+use crate::products::fault_of_agent;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub fn target(path: &str) -> PathBuf {
 /// Returns the agent, built with `cargo build --release -p hook-agent`; `CLASSHOOK_AGENT` names another one.
 ///
 /// # Panics
-/// If it is missing, or is not the product for users ([`fault`]).
+/// If it is not there, or is not what users get ([`fault_of_agent`]).
 pub fn agent_library() -> PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     let find = || {
@@ -29,7 +29,7 @@ pub fn agent_library() -> PathBuf {
             .map_or_else(|| target("release/libclasshook.so"), PathBuf::from);
         let library = built(library, "hook-agent");
         let bytes = std::fs::read(&library).expect("the library can be read");
-        let fault = fault(&bytes, MAX_AGENT);
+        let fault = fault_of_agent(&bytes);
         assert_eq!(fault, None, "{}", library.display());
         library
     };
@@ -41,16 +41,8 @@ pub fn classhook() -> PathBuf {
     built(target("release/classhook"), "cli")
 }
 
-/// Returns the compiler of plugins, built with `cargo build --release -p plugin-compiler`.
-pub fn plugin_compiler() -> PathBuf {
-    built(
-        target("release/classhook-plugin-compiler"),
-        "plugin-compiler",
-    )
-}
-
-/// Returns `PATH` with clang and its linker, which `cargo xtask setup` fetches if the machine has none, and with
-/// componentize-py, which `cargo xtask corpus` fetches.
+/// `PATH` with clang and its linker, which `cargo xtask setup` fetches where the machine has none, and with
+/// componentize-py, which `cargo xtask corpus` does.
 ///
 /// # Panics
 /// If `PATH` is not UTF-8.

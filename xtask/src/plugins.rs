@@ -7,7 +7,7 @@
 use crate::metadata;
 use crate::workspace::{Workspace, say, step, write_if_changed};
 use anyhow::{Context, Result, bail};
-use e2e_tests::products::{self, MAX_AGENT, MAX_COMMAND};
+use e2e_tests::products;
 use wit_component::ComponentEncoder;
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -28,24 +28,11 @@ struct Plugin {
     name: String,
 }
 
-/// The programs for users, without the compiler of plugins. That is built apart, since cargo unites the features of one
-/// build, and agent and command would contain the compiler.
-const PRODUCTS: [&str; 10] = [
-    "-p",
-    "cli",
-    "-p",
-    "hook-agent",
-    "-p",
-    "plugin-fetcher",
-    "-p",
-    "relay",
-    "-p",
-    "heap-dump",
-];
+/// The packages of the two files that users get. They are built one after the other: cargo unites the features of the
+/// packages of one command, and the agent must not hold the compiler.
+const PRODUCTS: [(&str, &str); 2] = [("the command", "cli"), ("the agent", "hook-agent")];
 
-/// Builds all plugins, their compiler and fetcher, the agent and the command. Afterwards
-/// `target/release/{classhook,classhook-fetch,classhook-relay,classhook-heap,classhook-plugin-compiler,libclasshook.so}`
-/// are complete.
+/// Builds all plugins, the command and the agent; afterwards `target/release/{classhook,libclasshook.so}` are complete.
 pub fn run(workspace: &Workspace) -> Result<()> {
     build(workspace, |_| true)
 }
@@ -64,19 +51,20 @@ fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> 
         wrap(workspace, plugin)?;
     }
     precompile(workspace)?;
-    let mut build = workspace.cargo(["build", "--quiet", "--release"]);
-    build.args(PRODUCTS);
-    step("building the command and the agent", &mut build)?;
-    check("libclasshook.so", workspace, MAX_AGENT)?;
-    check("classhook", workspace, MAX_COMMAND)
+    for (title, package) in PRODUCTS {
+        let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", package]);
+        step(&format!("building {title}"), &mut build)?;
+    }
+    check(workspace, "libclasshook.so", products::fault_of_agent)?;
+    check(workspace, "classhook", products::fault_of_command)
 }
 
-/// Refuses a product that contains the compiler or is too large.
-fn check(name: &str, workspace: &Workspace, most: usize) -> Result<()> {
+/// Refuses a product that users must not get.
+fn check(workspace: &Workspace, name: &str, fault: impl Fn(&[u8]) -> Option<String>) -> Result<()> {
     let file = workspace.product(name);
     let bytes =
         std::fs::read(&file).with_context(|| format!("failed to read {}", file.display()))?;
-    match products::fault(&bytes, most) {
+    match fault(&bytes) {
         Some(fault) => bail!("{}: {fault}", file.display()),
         None => Ok(()),
     }

@@ -1,13 +1,11 @@
 //! `classhook collect`: recordings of other machines.
 
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::args::place;
-use crate::problem::Problem;
-use crate::relay::{program, unusable};
+use crate::problem::{PARTIAL, Problem};
 
 const AFTER_HELP: &str = "\
 Receives what `classhook profile --to` and `classhook trace --to` send, until Ctrl-C: the same files as there, while they
@@ -41,10 +39,10 @@ pub struct Collect {
 }
 
 impl Collect {
-    /// Becomes the program that receives.
+    /// Receives until Ctrl-C.
     ///
     /// # Errors
-    /// If the address is none, tcp has no token (`H0669`), or the program is not there (`H0667`).
+    /// If the address cannot be used, or tcp has no token (`H0669`); if nothing can be received there (`H0668`).
     pub fn run(&self) -> Result<u8, Problem> {
         let is_tcp = self.address.starts_with("tcp://");
         if !is_tcp && !self.address.starts_with("unix:") {
@@ -58,9 +56,11 @@ impl Collect {
                 "add --token-file FILE; it is made if it is not there",
             ));
         }
-        let mut command = program("collect", &self.address, self.token_file.as_deref());
-        command.arg(&self.output).arg(self.max_file.to_string());
-        let error = command.exec();
-        Err(unusable(&error.to_string()))
+        let token = self.token_file.as_deref();
+        match relay::collect(&self.address, token, &self.output, self.max_file) {
+            Ok(true) => Ok(0),
+            Ok(false) => Ok(PARTIAL),
+            Err(cause) => Err(Problem::user("H0668", cause)),
+        }
     }
 }

@@ -6,38 +6,23 @@ use std::path::Path;
 use std::process::Command;
 
 use host::cache::Cache;
-use host::compiler::COMPILER;
+use host::compiler::{Compiler, CompilerProcess};
+use host::plugin_file::PluginFile;
 
 use super::{Finding, room};
-use crate::companion;
+use crate::child;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
-use crate::plugin_store::fetcher::FETCHER;
 use crate::problem::Problem;
-use crate::profile::retainers::READER;
 use crate::recording_folder;
-use crate::relay::RELAY;
 use crate::temporary;
 use crate::warnings::Warnings;
 
 /// Environment variables with options for JVMs.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// The programs beside this command, and their users.
-const PROGRAMS: [(&str, &str, &str); 4] = [
-    ("compiler", COMPILER, "plugins that are not bundled need it"),
-    (
-        "fetcher",
-        FETCHER,
-        "`classhook plugin add` needs it for URLs and registries",
-    ),
-    ("relay", RELAY, "`--to` and `classhook collect` need it"),
-    (
-        "heap",
-        READER,
-        "`classhook profile --heap retainers` needs it",
-    ),
-];
+/// The magic number and version of a component without sections.
+const EMPTY_COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
 /// Tools for plugins: language, program, and remedy if it is missing.
 const LANGUAGES: [(&str, &str, &str); 3] = [
@@ -62,8 +47,7 @@ const LANGUAGES: [(&str, &str, &str); 3] = [
 #[must_use]
 pub fn of_machine(java: &OsString) -> Vec<Finding> {
     let mut findings = vec![agent(), java_with_agent(java)];
-    findings.extend(PROGRAMS.map(|(what, program, needed)| beside(what, program, needed)));
-    findings.extend([cache(), output()]);
+    findings.extend([compiler(), cache(), output()]);
     findings.push(clock());
     findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
     findings.push(running());
@@ -164,21 +148,21 @@ fn complaint(printed: &str) -> Option<&str> {
     printed.lines().find(about).map(str::trim)
 }
 
-/// Checks a program beside this command: its file and its version.
-fn beside(what: &'static str, program: &str, needed: &str) -> Finding {
-    let path = companion::path(program);
-    let shown = path.display();
-    if !path.exists() {
-        return Finding::absent(what, format!("{shown} is not there"), needed);
+/// Compiles an empty component, which needs a child process with limits.
+fn compiler() -> Finding {
+    match compiled() {
+        Ok(()) => Finding::good("compiler", "compiles plugins, in a child process"),
+        Err(problem) => Finding::refused("compiler", &problem),
     }
-    let version = companion::VERSION;
-    match companion::check(program) {
-        Ok(()) => Finding::good(what, format!("{shown}, version {version}")),
-        Err(found) => {
-            let advice = format!("install all files of one version, {version}; {needed}");
-            Finding::bad(what, format!("{shown}: {found}"), advice)
-        }
-    }
+}
+
+fn compiled() -> Result<(), Problem> {
+    let folder = temporary::usual_folder()?;
+    let file = folder.path().join("empty.wasm");
+    fs::write(&file, EMPTY_COMPONENT).map_err(|error| Problem::unwritable(&file, &error))?;
+    let plugin = PluginFile::open("empty", &file)?;
+    CompilerProcess::new(vec![child::program()]).compile(&plugin)?;
+    Ok(())
 }
 
 /// Tries to write to the user's cache.

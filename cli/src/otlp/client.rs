@@ -12,7 +12,6 @@ use hyper::{Request, Response, StatusCode, rt};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
-use super::encryption::Encryption;
 use super::endpoint::{Endpoint, Protocol};
 
 /// Length limit of an answer, in bytes.
@@ -27,8 +26,6 @@ const FRAME: usize = 5;
 pub struct Client {
     endpoint: Endpoint,
     connection: Option<Connection>,
-    /// The process that encrypts the connection.
-    encryption: Option<Encryption>,
 }
 
 #[derive(Debug)]
@@ -73,7 +70,6 @@ impl Client {
         Self {
             endpoint,
             connection: None,
-            encryption: None,
         }
     }
 
@@ -125,7 +121,7 @@ impl Client {
         };
         let response = match response {
             Ok(response) => response,
-            Err(error) => return Err(self.no_answer(&error).await),
+            Err(error) => return Err(Failure::network("no answer", &error)),
         };
         let answer = match self.endpoint.protocol {
             Protocol::Http => http_answer(response).await,
@@ -135,35 +131,19 @@ impl Client {
         answer
     }
 
-    /// Returns the failure of a request, with its cause if an encrypted connection has ended.
-    async fn no_answer(&mut self, error: &hyper::Error) -> Failure {
-        let ended = match &mut self.encryption {
-            Some(encryption) => encryption.ending().await,
-            None => None,
-        };
-        match ended {
-            Some(cause) => Failure {
-                cause: format!("no answer: {cause}"),
-                remedy: Remedy::Reconnect,
-            },
-            None => Failure::network("no answer", error),
-        }
-    }
-
     async fn connect(&mut self) -> Result<Connection, Failure> {
         let (address, protocol) = (self.endpoint.address(), self.endpoint.protocol);
+        let stream = TcpStream::connect(address).await;
+        let stream = stream.map_err(|error| Failure::network("cannot connect", &error))?;
+        let _ = stream.set_nodelay(true); // it only waits a little longer without
         if let Some(tls) = &self.endpoint.tls {
-            let connected = tls.connect(address, protocol.in_handshakes()).await;
-            let (stream, encryption) = connected.map_err(|cause| Failure {
+            let encrypted = tls.encrypt(stream, address.0, protocol.in_handshakes());
+            let encrypted = encrypted.await.map_err(|cause| Failure {
                 cause: format!("cannot connect: {cause}"),
                 remedy: Remedy::Reconnect,
             })?;
-            self.encryption = Some(encryption);
-            return self.shake_hands(TokioIo::new(stream)).await;
+            return self.shake_hands(TokioIo::new(encrypted)).await;
         }
-        let stream = TcpStream::connect(address).await;
-        let stream = stream.map_err(|error| Failure::network("cannot connect", &error))?;
-        let _ = stream.set_nodelay(true); // a failure only adds latency
         self.shake_hands(TokioIo::new(stream)).await
     }
 

@@ -1,42 +1,44 @@
-//! TLS for OTLP requests, in the program beside this command, to limit the command's size.
+//! TLS for requests of OTLP.
 
-use std::fs;
-use std::io::{ErrorKind, Read};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream as StdUnixStream;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::sync::Arc;
 
-use tokio::net::UnixStream;
+use rustls::client::WantsClientCert;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use crate::problem::Problem;
-use crate::relay;
 
-/// Number of checks for the end of a process, and the time between them.
-const LOOKS: u32 = 50;
-const TURN: Duration = Duration::from_millis(10);
+/// Environment variable with the path of the trusted certificates, as for curl and openssl.
+const ROOTS: &str = "SSL_CERT_FILE";
+/// System files of trusted certificates: Debian and Alpine, Fedora and RHEL, SUSE.
+const SYSTEM_ROOTS: [&str; 3] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+];
 
-/// The PEM files with which the two ends of a connection authenticate.
+/// Files (PEM) with the certificates and keys of both ends of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tls {
-    /// Certificates of trusted authorities; the system's if absent.
+    /// Certificates of the authorities of the receiver. `None` uses the system's.
     pub authorities: Option<PathBuf>,
     /// Certificates and key of this end, for receivers that require them.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// The process that encrypts one connection. Dropping the value ends it.
-#[derive(Debug)]
-pub struct Encryption(Child);
-
 impl Tls {
-    /// Checks the program's version and the kind of each file.
+    /// Checks the kind of each file.
     ///
     /// # Errors
-    /// `H0667` without the program, `H0661` for an unusable file.
+    /// `H0661` with a file that cannot be used.
     pub fn check(&self) -> Result<(), Problem> {
-        relay::check_version()?;
         let certificates = self
             .authorities
             .iter()
@@ -48,82 +50,76 @@ impl Tls {
         keys.try_for_each(|file| holds(file, "PRIVATE KEY"))
     }
 
-    /// Connects to a receiver, and checks its certificate. The handshake requests a protocol by its
-    /// name (ALPN).
+    /// Encrypts a connection, and verifies the receiver's certificate. The handshake requests a protocol by its name
+    /// (ALPN).
     ///
     /// # Errors
-    /// The cause, as the program or the system reports it.
-    pub async fn connect(
+    /// The cause for which the files or the certificate are refused.
+    pub async fn encrypt(
         &self,
-        (host, port): (&str, u16),
+        stream: TcpStream,
+        host: &str,
         protocol: &str,
-    ) -> Result<(UnixStream, Encryption), String> {
-        let told = |error: std::io::Error| error.to_string();
-        let (ours, theirs) = StdUnixStream::pair().map_err(told)?;
-        ours.set_nonblocking(true).map_err(told)?;
-        let stream = UnixStream::from_std(ours).map_err(told)?;
-        let mut command = relay::command("tls");
-        command.args([host, &port.to_string(), protocol]);
-        command.arg(self.authorities.as_deref().unwrap_or(Path::new("-")));
-        if let Some((certificates, key)) = &self.identity {
-            command.arg(certificates).arg(key);
-        }
-        command.stdin(OwnedFd::from(theirs));
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut encryption = Encryption(command.spawn().map_err(told)?);
-        drop(command); // it holds the other end
-        match is_ready(&stream).await {
-            true => Ok((stream, encryption)),
-            false => Err(encryption.cause()),
+    ) -> Result<TlsStream<TcpStream>, String> {
+        let name = ServerName::try_from(host.to_owned());
+        let name = name.map_err(|_| format!("no certificate can have the name `{host}`"))?;
+        let mut config = self.config()?;
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        let connector = TlsConnector::from(Arc::new(config));
+        let connected = connector.connect(name, stream).await;
+        connected.map_err(|error| error.to_string())
+    }
+
+    fn config(&self) -> Result<ClientConfig, String> {
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(self.roots()?);
+        self.identified(builder)
+    }
+
+    fn identified(
+        &self,
+        builder: ConfigBuilder<ClientConfig, WantsClientCert>,
+    ) -> Result<ClientConfig, String> {
+        let Some((certificates, key)) = &self.identity else {
+            return Ok(builder.with_no_client_auth());
+        };
+        let unusable = |error: &dyn std::fmt::Display| format!("{}: {error}", key.display());
+        let file = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(&error))?;
+        let config = builder.with_client_auth_cert(read(certificates)?, file);
+        config.map_err(|error| unusable(&error))
+    }
+
+    /// The trusted certificates.
+    fn roots(&self) -> Result<RootCertStore, String> {
+        let named = std::env::var_os(ROOTS).map(PathBuf::from);
+        let file = self.authorities.clone().or(named);
+        let mut system = SYSTEM_ROOTS.iter().map(PathBuf::from);
+        let file = file.or_else(|| system.find(|file| file.is_file()));
+        let file = file.ok_or_else(|| {
+            format!("no file with certificates of authorities is known: name one, or set {ROOTS}")
+        })?;
+        let mut roots = RootCertStore::empty();
+        let (added, _) = roots.add_parsable_certificates(read(&file)?);
+        match added {
+            0 => Err(format!(
+                "{}: no certificate of an authority",
+                file.display()
+            )),
+            _ => Ok(roots),
         }
     }
 }
 
-/// Waits for the byte that confirms the receiver's certificate.
-async fn is_ready(stream: &UnixStream) -> bool {
-    loop {
-        if stream.readable().await.is_err() {
-            return false;
-        }
-        match stream.try_read(&mut [0]) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            read => return read.is_ok_and(|length| length > 0),
-        }
-    }
-}
-
-impl Encryption {
-    /// Returns the error message of the process, if it has failed or fails within a moment.
-    pub async fn ending(&mut self) -> Option<String> {
-        for _ in 0..LOOKS {
-            match self.0.try_wait() {
-                Ok(None) => tokio::time::sleep(TURN).await,
-                Ok(Some(status)) if !status.success() => return Some(self.cause()),
-                _ => return None,
-            }
-        }
-        None
-    }
-
-    /// Returns the error message of a failed process.
-    fn cause(&mut self) -> String {
-        let mut said = String::new();
-        let read = self
-            .0
-            .stderr
-            .take()
-            .map(|mut stderr| stderr.read_to_string(&mut said));
-        match (read, said.trim()) {
-            (Some(Ok(_)), said) if !said.is_empty() => said.to_owned(),
-            _ => format!("{} ended without a word", relay::RELAY),
-        }
-    }
-}
-
-impl Drop for Encryption {
-    fn drop(&mut self) {
-        let _ = self.0.kill(); // it may have ended
-        let _ = self.0.wait();
+fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let opened = File::open(file).map_err(|error| unreadable(&error))?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_reader_iter(opened).collect();
+    match read {
+        Ok(found) if found.is_empty() => Err(unreadable(&"no certificate")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(unreadable(&error)),
     }
 }
 

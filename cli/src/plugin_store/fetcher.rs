@@ -1,68 +1,34 @@
-//! Downloads components with the program beside this command.
+//! Plugins from the network, with the errors of this command.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-use serde_json::Value;
 
 use crate::problem::Problem;
+use crate::show::{name, say};
 
-/// File name of the download program. Its code for encrypted connections would be a sixth of the
-/// command.
-pub const FETCHER: &str = "classhook-fetch";
-
-/// Downloads a component of at most `most` bytes into the new file `to`. Returns the version from
-/// its registry. With a digest, a registry that supports it is asked for this component only.
+/// Fetches a component of at most `most` bytes into the new file `to`. Returns the version that its registry names.
+///
+/// With a digest a registry is asked for this component alone.
 ///
 /// # Errors
-/// If the program is missing or of another version (`H0695`), or the download fails (`H0693`).
+/// If it cannot be fetched (`H0693`).
 pub fn fetch(
     source: &str,
     to: &Path,
     most: u64,
     digest: Option<&str>,
 ) -> Result<Option<String>, Problem> {
-    let program = std::env::current_exe().map(|command| command.with_file_name(FETCHER));
-    let ran = program.and_then(|program| {
-        let mut fetch = Command::new(program);
-        fetch.arg(env!("CARGO_PKG_VERSION")).arg(source).arg(to);
-        fetch.arg(most.to_string()).args(digest);
-        fetch.stdin(Stdio::null()).stderr(Stdio::inherit()).output()
-    });
-    let output = ran.map_err(|error| unusable(&error.to_string()))?;
-    let answer: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| unusable(&format!("{}, without an answer", output.status)))?;
-    let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
-    if let Some(other) = text("other-version") {
-        return Err(unusable(&format!("version {other}")));
+    if source.starts_with("http://") {
+        say(format_args!(
+            "{} is not encrypted: a third party may have replaced the component; compare its digest",
+            name(source)
+        ));
     }
-    let Some(found) = text("failed") else {
-        return Ok(text("version"));
-    };
-    let problem =
-        Problem::user("H0693", format!("{source} cannot be fetched")).with("found", found);
-    let problem = match text("expected") {
-        Some(expected) => problem.with("expected", expected),
-        None => problem,
-    };
-    Err(match text("help") {
-        Some(help) => problem.with("help", help),
-        None => problem,
+    plugin_fetcher::fetch(source, to, most, digest).map_err(|failure| {
+        let problem = Problem::user("H0693", format!("{source} cannot be fetched"));
+        let problem = problem.with("found", failure.found);
+        let expected = failure.expected.map(|text| ("expected", text));
+        let help = failure.help.map(|text| ("help", text));
+        let notes = expected.into_iter().chain(help);
+        notes.fold(problem, |problem, (label, text)| problem.with(label, text))
     })
-}
-
-fn unusable(found: &str) -> Problem {
-    Problem::user(
-        "H0695",
-        format!("{FETCHER}, which fetches plugins, cannot be used"),
-    )
-    .with(
-        "expected",
-        format!("version {}, beside the command", env!("CARGO_PKG_VERSION")),
-    )
-    .with("found", found)
-    .with(
-        "help",
-        "install all files of one version, or fetch the component by other means and add the file",
-    )
 }

@@ -1,64 +1,75 @@
-//! What retains the heap, by the program beside this command: it takes memory by the size of the heap.
+//! The objects that retain the heap, computed in a child process: its memory grows with the heap.
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
+use std::process::Output;
 
-use crate::problem::Problem;
+use crate::child::{self, RETAINERS};
+use crate::problem::{PARTIAL, Problem};
 use crate::show;
 
-/// File name of the program.
-pub const READER: &str = "classhook-heap";
-
-/// Makes sure that the program is there, before a JVM stands still for its sake.
+/// Prints the objects of a heap dump that retain the most.
 ///
 /// # Errors
-/// If it is not (`H0667`).
-pub fn check() -> Result<(), Problem> {
-    match program().and_then(std::fs::metadata) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(unusable(&error.to_string())),
-    }
-}
-
-fn program() -> io::Result<PathBuf> {
-    std::env::current_exe().map(|command| command.with_file_name(READER))
-}
-
-/// Prints which objects of a heap dump retain the most.
-///
-/// # Errors
-/// If the program is not there (`H0667`), or the file is no heap dump (`H0664`).
+/// If the child process ends without a result (`H0667`), or the file is no heap dump (`H0664`).
 pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
-    let ran = program().and_then(|program| {
-        let mut reader = Command::new(program);
-        reader.arg(env!("CARGO_PKG_VERSION")).arg(dump);
-        reader.arg(rows.to_string()).output()
-    });
-    let output = ran.map_err(|error| unusable(&error.to_string()))?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let mut reader = child::command(RETAINERS);
+    let output = reader.arg(dump).arg(rows.to_string()).output();
+    let output = output.map_err(|error| unusable(&error.to_string()))?;
+    show::show(&table(dump, &output)?)
+}
+
+/// The table that the child process printed.
+fn table(dump: &Path, output: &Output) -> Result<String, Problem> {
+    let printed = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) if !output.stdout.is_empty() => {
-            show::show(&String::from_utf8_lossy(&output.stdout))
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }
-        Some(3) => {
+        Some(code) if code == i32::from(PARTIAL) => {
             let message = format!("{} cannot be read as a heap dump", dump.display());
-            Err(Problem::user("H0664", message).with("found", told.trim()))
+            Err(Problem::user("H0664", message).with("found", printed.trim()))
         }
-        _ => {
-            let told = match told.trim() {
-                "" => "it printed nothing",
-                told => told,
-            };
-            Err(unusable(&format!("{}: {told}", output.status)))
-        }
+        _ => Err(unusable(&format!("{}: {}", output.status, printed.trim()))),
     }
 }
 
 fn unusable(found: &str) -> Problem {
-    let version = env!("CARGO_PKG_VERSION");
-    Problem::partial("H0667", format!("{READER}, which reads heap dumps, cannot be used"))
-        .with("expected", format!("version {version}, beside the command, and memory for the heap"))
-        .with("found", found)
-        .with("help", "install all files of one version; `--heap dump=FILE` writes the dump for a machine with more memory")
+    let expected = "some 80 bytes of memory for each object of the heap, and 12 for each reference";
+    Problem::partial(
+        "H0667",
+        "the process that reads the heap dump ended without a result",
+    )
+    .with("expected", expected)
+    .with("found", found)
+    .with(
+        "help",
+        "`--heap dump=FILE` writes the dump; read it on a machine with more memory",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    /// The result for a child process with this wait status.
+    fn result(status: i32, stdout: &str, stderr: &str) -> Result<String, String> {
+        let output = Output {
+            status: ExitStatus::from_raw(status),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+        };
+        table(Path::new("app.hprof"), &output).map_err(|problem| problem.code().to_owned())
+    }
+
+    #[test]
+    fn child_process_that_is_killed_or_prints_nothing_is_an_error() {
+        const KILLED: i32 = 9;
+        const EXIT_3: i32 = 3 << 8;
+        assert_eq!(result(0, "table", ""), Ok("table".to_owned()));
+        assert_eq!(result(KILLED, "ta", ""), Err("H0667".to_owned()));
+        assert_eq!(result(0, "", ""), Err("H0667".to_owned()));
+        assert_eq!(result(EXIT_3, "", "no magic"), Err("H0664".to_owned()));
+    }
 }

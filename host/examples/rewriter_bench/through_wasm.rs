@@ -3,7 +3,7 @@
 //! `,unselected`, no class is selected.
 
 use host::cache::Cache;
-use host::compiler::{COMPILER, CompilerProcess};
+use host::compiler::{COMMAND, CompilerProcess};
 use host::config::PluginConfig;
 use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
@@ -34,7 +34,7 @@ pub fn pipeline(task: &str, check: bool, classes: &[&[u8]]) -> Result<Shared, Fa
         ..Config::default()
     };
     config.agent.self_check = check;
-    let compiler = CompilerProcess::new(vec![built().join(COMPILER)]);
+    let compiler = CompilerProcess::new(vec![built().join(COMMAND)]);
     let loaded = match kind {
         "known" => {
             let folder = private_folder()?;

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use child_process::cause_of_end;
+use child_process::{ARGUMENT, cause_of_end};
 use plugin_code::limits::Limits;
-use plugin_code::{Answer, COMPILER, MAX_ANSWER};
+use plugin_code::{Answer, COMPILE, MAX_ANSWER};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::code::{Code, Compiler};
 use crate::error::HostError;
 use crate::plugin_file::PluginFile;
 
-/// File name of the command, which compiles plugins before they are needed.
+/// File name of the command, which compiles plugins in a child process.
 pub const COMMAND: &str = "classhook";
 
 /// The cause for a child that exceeded the total time but not its own limits, perhaps on a busy
@@ -84,7 +84,9 @@ impl Compiler for CompilerProcess {
             return Err(no_compiler(plugin, &self.programs));
         };
         let limits = Limits::of(plugin.wasm.len());
-        let ran = Self::run(Command::new(program), plugin, limits.wall);
+        let mut command = Command::new(program);
+        command.args([ARGUMENT, COMPILE]);
+        let ran = Self::run(command, plugin, limits.wall);
         let answer = ran.map_err(|error| unusable(plugin, program, &error.to_string()))?;
         let answer = answer.map_err(|cause| match cause {
             Some(cause) => beyond(plugin, cause, &limits.to_string()),
@@ -183,7 +185,7 @@ pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostEr
 
 fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
     let message = format!(
-        "plugin `{}` is to be compiled, and the program `{COMPILER}`, which does that, is not found",
+        "plugin `{}` must be compiled, and the command `{COMMAND}`, which compiles plugins, is not found",
         plugin.name
     );
     let looked = programs
@@ -191,7 +193,7 @@ fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
         .fold(HostError::new("H0116", message), |error, program| {
             error.with("looked", program.display().to_string())
         });
-    looked.with("help", format!("put `{COMPILER}` beside `{COMMAND}` and the agent's library, or name it with the agent's option compiler=PATH. Or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
+    looked.with("help", format!("put `{COMMAND}` beside the agent's library, or name it with the agent's option compiler=PATH. Or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
 }
 
 fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
@@ -202,7 +204,7 @@ fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
     );
     HostError::new("H0116", message).with("found", found).with(
         "help",
-        format!("put the `{COMPILER}` of this version there, or name it with the agent's option compiler=PATH"),
+        format!("put the `{COMMAND}` of this version there, or name it with the agent's option compiler=PATH"),
     )
 }
 

@@ -96,7 +96,7 @@ A comma or backslash inside a value is written \\, or \\\\.
                      where they need more, none is changed (default: no limit)
   cache=DIR          a folder of compiled plugins, besides the one in the user's
                      cache: the command `classhook` compiles plugins before
-  compiler=FILE      the program `classhook-plugin-compiler`, for a plugin that no cache
+  compiler=FILE      the command `classhook`, which compiles plugins that no cache
                      holds (default: beside the agent's library, in ../bin, in PATH)
   messages=FILE      a file that is there, for what the agent says while it attaches
   failures=DIR       a folder that is there, for a file about an agent that cannot

@@ -7,7 +7,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
 use e2e_tests::patience::PATIENCE;
 use e2e_tests::servant::Servant;
-use e2e_tests::workspace::{agent_library, classhook, plugin_compiler, target};
+use e2e_tests::workspace::{agent_library, classhook, target};
 use e2e_tests::{javac, scratch};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn agent_without_the_compiler_says_what_to_do_and_finds_what_was_compiled_before
     let run = life(&program, &cache).run();
     assert_ran(&run, 1);
     run.assert_stderr("error[H0116]")
-        .assert_stderr("/nowhere/classhook-plugin-compiler")
+        .assert_stderr("/nowhere/classhook")
         .assert_stderr("compile-plugin")
         .assert_stderr("the JVM goes on without Classhook");
     let compiled = Java::program(classhook())
@@ -260,8 +260,8 @@ fn number(mut value: usize, out: &mut Vec<u8>) {
 fn limited(folder: &Path, limit: &str) -> PathBuf {
     let script = folder.join("limited");
     let text = format!(
-        "#!/bin/sh\nulimit {limit}\nexec {}\n",
-        plugin_compiler().display()
+        "#!/bin/sh\nulimit {limit}\nexec {} \"$@\"\n",
+        classhook().display()
     );
     std::fs::write(&script, text).expect("written");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).expect("a script");
@@ -295,13 +295,9 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
             assert_eq!(said, tries, "{}", run.report());
         }
     }
-    // The command uses the compiler in its own folder.
-    let bin = folder.path().join("bin");
-    std::fs::create_dir(&bin).expect("created");
-    std::fs::copy(classhook(), bin.join("classhook")).expect("a copy");
+    // The child process of the command keeps the limits of its parent.
     let limited = limited(folder.path(), "-t 1");
-    std::fs::rename(limited, bin.join("classhook-plugin-compiler")).expect("renamed");
-    let again = Java::program(bin.join("classhook"))
+    let again = Java::program(limited)
         .variable("XDG_CACHE_HOME", folder.path().join("-t 1"))
         .argument("compile-plugin")
         .argument(&plugin)
@@ -310,22 +306,6 @@ fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
         .assert_exit(2)
         .assert_stderr("compiling the plugin `bomb`")
         .assert_stderr("error[H0117]");
-}
-
-#[test]
-fn command_without_the_compiler_beside_it_says_where_it_belongs() {
-    let folder = scratch();
-    let alone = folder.path().join("classhook");
-    std::fs::copy(classhook(), &alone).expect("a copy");
-    let run = Java::program(alone)
-        .variable("XDG_CACHE_HOME", folder.path().join("cache"))
-        .argument("compile-plugin")
-        .argument(target("bundled/coverage.wasm"))
-        .run();
-    run.assert_exit(2)
-        .assert_stderr("error[H0116]")
-        .assert_stderr("classhook-plugin-compiler")
-        .assert_stderr("looked");
 }
 
 #[test]
@@ -361,7 +341,10 @@ fn component_with_too_many_locals_is_refused_by_the_command() {
 /// Processes inherit a JVM's open files and sockets.
 #[test]
 fn process_that_compiles_closes_what_it_inherits() {
-    let script = format!("exec 9>&1 >/dev/null; exec {}", plugin_compiler().display());
+    let script = format!(
+        "exec 9>&1 >/dev/null; exec {} child-process compile",
+        classhook().display()
+    );
     let mut child = std::process::Command::new("sh")
         .args(["-c", &script])
         .stdin(std::process::Stdio::piped())

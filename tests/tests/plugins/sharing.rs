@@ -9,8 +9,6 @@ use e2e_tests::workspace::{classhook, root, target};
 use e2e_tests::{jdks, scratch};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Runs `classhook plugin` in a folder.
@@ -321,39 +319,6 @@ fn real_registry_has_what_was_put_there() {
         .assert_exit(2)
         .assert_stderr("error[H0693]")
         .assert_stderr("404");
-}
-
-#[test]
-fn fetcher_that_is_missing_or_of_another_version_is_told() {
-    let folder = scratch();
-    let folder = folder.path();
-    let alone = folder.join("classhook");
-    fs::copy(classhook(), &alone).expect("a copy");
-    let run = || {
-        let program = Java::program(alone.clone()).folder(folder);
-        program
-            .arguments(&["plugin", "add", "https://example.com/x.wasm"])
-            .run()
-    };
-    run()
-        .assert_exit(2)
-        .assert_stderr("error[H0695]")
-        .assert_stderr("No such file");
-    let fetcher = folder.join("classhook-fetch");
-    for (script, found) in [
-        ("echo '{\"other-version\":\"9.9\"}'", "version 9.9"),
-        ("echo hello", "without an answer"),
-    ] {
-        let mut file = File::create(&fetcher).expect("made");
-        writeln!(file, "#!/bin/sh\n{script}").expect("written");
-        file.set_permissions(fs::Permissions::from_mode(0o755))
-            .expect("executable");
-        drop(file);
-        run()
-            .assert_exit(2)
-            .assert_stderr("error[H0695]")
-            .assert_stderr(found);
-    }
 }
 
 #[test]

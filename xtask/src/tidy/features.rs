@@ -1,4 +1,4 @@
-//! wasmtime is compiled twice and no more often: with the compiler for one program, and without it for the rest.
+//! Checks that wasmtime is compiled twice and no more often: with the compiler for the command, without for the agent.
 //!
 //! Cargo unites the features of the packages of one command. Another selection of packages may mean other features of
 //! some small shared crate, and then wasmtime is compiled again, which takes minutes. So the crates below wasmtime must
@@ -15,50 +15,29 @@ type Selection = (&'static str, &'static [&'static str]);
 /// Everything, with the compiler.
 const WHOLE: &[&str] = &["--workspace"];
 
-/// The compiler of plugins, and its tests.
-const COMPILER: [Selection; 2] = [
+/// The compiler of plugins, which is built first: it compiles the bundled plugins for the host.
+const COMPILER: Selection = (
+    "-p plugin-compiler",
+    &["-p", "plugin-compiler", "-e", "normal,build"],
+);
+
+/// The command, with the compiler, and its tests.
+const COMMAND: [Selection; 2] = [
+    ("-p cli", &["-p", "cli", "-e", "normal,build"]),
     (
-        "-p plugin-compiler",
-        &["-p", "plugin-compiler", "-e", "normal,build"],
+        "tests of plugin-compiler, cli and e2e-tests",
+        &["-p", "plugin-compiler", "-p", "cli", "-p", "e2e-tests"],
     ),
-    ("tests of plugin-compiler", &["-p", "plugin-compiler"]),
 ];
 
-/// Agent and command, without the compiler.
-const PRODUCTS: Selection = (
-    "-p cli -p hook-agent -p plugin-fetcher -p relay -p heap-dump",
-    &[
-        "-p",
-        "cli",
-        "-p",
-        "hook-agent",
-        "-p",
-        "plugin-fetcher",
-        "-p",
-        "relay",
-        "-p",
-        "heap-dump",
-        "-e",
-        "normal,build",
-    ],
-);
-
-/// The tests of all crates with wasmtime below them.
-const TESTS: Selection = (
-    "tests of plugin-code, host, hook-agent, cli and e2e-tests",
-    &[
-        "-p",
-        "plugin-code",
-        "-p",
-        "host",
-        "-p",
-        "hook-agent",
-        "-p",
-        "cli",
-        "-p",
-        "e2e-tests",
-    ],
-);
+/// The agent, without the compiler, and its tests.
+const AGENT: [Selection; 2] = [
+    ("-p hook-agent", &["-p", "hook-agent", "-e", "normal,build"]),
+    (
+        "tests of plugin-code, host and hook-agent",
+        &["-p", "plugin-code", "-p", "host", "-p", "hook-agent"],
+    ),
+];
 
 /// The crates that are built once with the compiler and once without.
 const TWICE: [&str; 8] = [
@@ -84,61 +63,39 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 /// Compares the selections with each other and with the whole workspace.
 pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
     let whole = features(workspace, WHOLE, WASMTIME)?;
-    check_compiler(workspace, findings, &whole)?;
-    check_products(workspace, findings, &whole)?;
-    for root in ["cli v", "hook-agent v"] {
-        let products = features(workspace, PRODUCTS.1, root)?;
-        let tests = features(workspace, TESTS.1, root)?;
-        let packages = products.keys();
+    for (title, arguments) in [COMPILER, COMMAND[0]] {
+        let found = features(workspace, arguments, WASMTIME)?;
+        let packages = found.keys();
+        let differences = packages.filter_map(|package| difference(package, title, &found, &whole));
+        findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
+    }
+    check_agent(workspace, findings, &whole)?;
+    for (root, [(_, product), (title, tests)]) in [("cli v", COMMAND), ("hook-agent v", AGENT)] {
+        let product = features(workspace, product, root)?;
+        let tests = features(workspace, tests, root)?;
+        let packages = product.keys();
         let differences =
-            packages.filter_map(|package| difference(package, TESTS.0, &tests, &products));
+            packages.filter_map(|package| difference(package, title, &tests, &product));
         findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
     }
     Ok(())
 }
 
-/// Checks that the compiler shares its dependencies with its tests and the workspace, except for crates that are built
-/// twice.
-fn check_compiler(
-    workspace: &Workspace,
-    findings: &mut Vec<Finding>,
-    whole: &Features,
-) -> Result<()> {
-    let [(title, arguments), (title_of_tests, with_tests)] = COMPILER;
-    let compiler = features(workspace, arguments, WASMTIME)?;
-    let tests = features(workspace, with_tests, WASMTIME)?;
-    let shared = compiler.keys();
-    let shared = shared.filter(|package| !is_one_of(package, &TWICE));
-    let apart = shared.filter_map(|package| difference(package, title, &compiler, whole));
-    let packages = compiler.keys();
-    let in_tests =
-        packages.filter_map(|package| difference(package, title_of_tests, &tests, &compiler));
-    let differences = apart.chain(in_tests);
-    findings.extend(differences.map(|what| Finding::new("plugin-code/Cargo.toml", what)));
-    Ok(())
-}
-
-/// Checks that agent and command share their dependencies with the compiler, except for crates that are built twice.
-fn check_products(
-    workspace: &Workspace,
-    findings: &mut Vec<Finding>,
-    whole: &Features,
-) -> Result<()> {
-    let (title, arguments) = PRODUCTS;
-    let products = features(workspace, arguments, WASMTIME)?;
-    let built_anew = |package: &&String| {
+/// Checks that the agent shares all packages with the command, except those that are built twice, and that it has no
+/// compiler.
+fn check_agent(workspace: &Workspace, findings: &mut Vec<Finding>, whole: &Features) -> Result<()> {
+    let (title, arguments) = AGENT[0];
+    let agent = features(workspace, arguments, WASMTIME)?;
+    let own = agent.keys().filter(|package| !is_one_of(package, &TWICE));
+    let own = own.filter(|package| {
         let whole = whole.get(*package);
-        !whole.is_some_and(|whole| products[*package].is_subset(whole))
-    };
-    let own = products
-        .keys()
-        .filter(|package| !is_one_of(package, &TWICE));
-    let own = own.filter(built_anew);
-    let differences = own.filter_map(|package| difference(package, title, &products, whole));
+        !whole.is_some_and(|whole| agent[*package].is_subset(whole))
+    });
+    let differences = own.filter_map(|package| difference(package, title, &agent, whole));
     findings.extend(differences.map(|what| Finding::new("plugin-code/Cargo.toml", what)));
-    let mut packages = products.keys();
+    let mut packages = agent.keys();
     if packages.any(|package| is_one_of(package, &[CODE_GENERATOR])) {
-        let what = "agent and command are built with the compiler of plugins".to_owned();
+        let what = "the agent is built with the compiler of plugins".to_owned();
         findings.push(Finding::new("host/Cargo.toml", what));
     }
     Ok(())

@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 use super::failure::{not_built, not_startable};
 use super::folder;
 use crate::launch::find_program;
-use crate::plugin_compiler;
 use crate::problem::Problem;
 
 /// The compiler and the linker; Debian appends the number of a release behind a `-`.
@@ -71,7 +70,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let module = "target/objects/module.wasm";
     link.args(LINK).args([INTERFACE, "-o", module]);
     run(&mut link, LINKER, folder)?;
-    plugin_compiler::wrap(&folder.join(module), &component)?
+    plugin_compiler::wrap_file(&folder.join(module), &component)
         .map_err(|cause| not_built(folder).with("found", cause))?;
     Ok(component)
 }

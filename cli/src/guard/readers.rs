@@ -26,7 +26,7 @@ thread_local! {
 ///
 /// # Errors
 /// Those of setting limits, before any input is read.
-pub fn serve() -> io::Result<u8> {
+pub fn serve() -> io::Result<()> {
     limit(Resource::As, MEMORY)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
@@ -44,7 +44,7 @@ pub fn serve() -> io::Result<u8> {
         writeln!(output, "{}", ask(reader, &class).to_line())?;
         output.flush()?;
     }
-    Ok(0)
+    Ok(())
 }
 
 /// Moves the soft limit of CPU time for the next class. The limit counts from the start of the

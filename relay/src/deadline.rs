@@ -8,9 +8,9 @@ pub const LAST: Duration = Duration::from_secs(20);
 
 /// The time at which the recording ended; empty while it goes on.
 #[derive(Debug, Default)]
-pub struct Ends(OnceLock<Instant>);
+pub struct Deadline(OnceLock<Instant>);
 
-impl Ends {
+impl Deadline {
     /// Sets the end of the recording; later calls have no effect.
     pub fn at(&self, time: Instant) {
         let _ = self.0.set(time);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// A log that prints each distinct line once and counts its repeats.
-pub struct Told {
+pub struct RepeatLog {
     lines: Mutex<Lines>,
     most: usize,
 }
@@ -20,7 +20,7 @@ struct Lines {
 
 /// The text to print for a line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum News {
+pub enum Output {
     /// The line itself: it is new.
     Line,
     /// A note that no further lines are printed.
@@ -29,7 +29,7 @@ pub enum News {
     None,
 }
 
-impl Told {
+impl RepeatLog {
     /// An empty log that keeps at most `most` distinct lines.
     pub fn new(most: usize) -> Self {
         let lines = Mutex::default();
@@ -37,31 +37,31 @@ impl Told {
     }
 
     /// Counts a line and returns the text to print for it.
-    pub fn count(&self, line: &str) -> News {
+    pub fn count(&self, line: &str) -> Output {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = lines.places.get(line).copied() {
             lines.counts[place].1 += 1;
-            return News::None;
+            return Output::None;
         }
         if lines.counts.len() >= self.most {
             lines.others += 1;
             return match lines.others {
-                1 => News::Full,
-                _ => News::None,
+                1 => Output::Full,
+                _ => Output::None,
             };
         }
         let place = lines.counts.len();
         lines.places.insert(line.to_owned(), place);
         lines.counts.push((line.to_owned(), 1));
-        News::Line
+        Output::Line
     }
 
     /// Prints a line unless it was printed before.
     pub fn say(&self, line: &str) {
         match self.count(line) {
-            News::Line => println!("{line}"),
-            News::Full => println!("further ones are counted and not named"),
-            News::None => {}
+            Output::Line => println!("{line}"),
+            Output::Full => println!("further ones are counted and not named"),
+            Output::None => {}
         }
     }
 
@@ -85,12 +85,15 @@ mod tests {
 
     #[test]
     fn what_is_said_again_is_counted_and_what_has_no_room_too() {
-        let told = Told::new(2);
+        let told = RepeatLog::new(2);
         let said = ["a", "b", "a", "c", "d", "a"].map(|line| told.count(line));
         let [first, second, again, full, more, third] = said;
-        assert_eq!((first, second), (News::Line, News::Line));
-        assert_eq!((again, third, more), (News::None, News::None, News::None));
-        assert_eq!(full, News::Full);
+        assert_eq!((first, second), (Output::Line, Output::Line));
+        assert_eq!(
+            (again, third, more),
+            (Output::None, Output::None, Output::None)
+        );
+        assert_eq!(full, Output::Full);
         assert_eq!(told.total(), 6);
         assert_eq!(told.repeated(), [("a".to_owned(), 3)]);
     }

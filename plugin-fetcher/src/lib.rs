@@ -1,7 +1,4 @@
-//! `classhook-fetch`: components of plugins from the network, for `classhook plugin add`.
-//!
-//! TLS would be a sixth of the command's size, and each plugin needs it once. So this is a program of its own.
-//! It writes one file, and answers with one JSON object on standard output.
+//! Fetches the components of plugins from the network, for `classhook plugin add`.
 //!
 //! | module | |
 //! |---|---|
@@ -18,49 +15,20 @@ mod registry;
 mod test_server;
 
 use std::path::Path;
-use std::process::ExitCode;
 
-use serde_json::{Value, json};
-
-use failure::Failure;
 use http::Http;
 use reference::{Reference, SCHEME};
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub use failure::Failure;
 
-const USAGE: &str = "\
-Fetches the component of a plugin for `classhook plugin add`, which starts this program by itself:
-classhook-fetch VERSION URL|OCI-REFERENCE NEW-FILE MOST-BYTES [SHA256]";
-
-fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (of, source, to, most, digest) = match words.as_slice() {
-        ["--help"] => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        ["--version"] => {
-            println!("classhook-fetch {VERSION}");
-            return ExitCode::SUCCESS;
-        }
-        [of, source, to, most] => (*of, *source, Path::new(to), *most, None),
-        [of, source, to, most, digest] => (*of, *source, Path::new(to), *most, Some(*digest)),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    let answer = match (of, most.parse()) {
-        (VERSION, Ok(most)) => answer(&fetch(source, to, most, digest)),
-        _ => json!({ "other-version": VERSION }),
-    };
-    println!("{answer}");
-    ExitCode::SUCCESS
-}
-
-/// Writes the component to `to`. Returns its version, if the registry names one.
-fn fetch(
+/// Fetches a component of at most `most` bytes from a URL or an OCI reference into the new file `to`. Returns its
+/// version, if the registry names one.
+///
+/// With a digest (SHA-256, hexadecimal) a registry is asked for this component alone. The caller checks the digest.
+///
+/// # Errors
+/// The cause for which there is no component.
+pub fn fetch(
     source: &str,
     to: &Path,
     most: u64,
@@ -70,11 +38,6 @@ fn fetch(
         return registry::fetch(&Reference::read(source)?, to, most, digest);
     }
     check(source)?;
-    if source.starts_with("http://") {
-        eprintln!(
-            "classhook: {source} is not encrypted: who is between could have exchanged what comes; compare its digest"
-        );
-    }
     let http = Http::new(source.starts_with("https://"))?;
     let _digest = http.get(source, &[])?.only_found()?.write(to, most)?; // the caller checks the digest
     Ok(None)
@@ -93,17 +56,6 @@ fn check(url: &str) -> Result<(), Failure> {
         return Err(Failure::new("no server in the URL").expected("https://HOST/PATH"));
     }
     Ok(())
-}
-
-fn answer(outcome: &Result<Option<String>, Failure>) -> Value {
-    match outcome {
-        Ok(version) => json!({ "version": version }),
-        Err(failure) => json!({
-            "failed": failure.found,
-            "expected": failure.expected,
-            "help": failure.help,
-        }),
-    }
 }
 
 #[cfg(test)]
