@@ -14,7 +14,7 @@
 //! | `snapshot` | the snapshot file |
 //! | `sessions` | the event files: the agent's own, and those of commands |
 //! | `test_runs` | the tests that are under way |
-//! | `observation` | the state that recordings of JVM events share with the threads of the application |
+//! | `subscribers` | the state that recordings of JVM events share with the threads of the application |
 //! | `references` | global references of JNI that a recording follows |
 //! | `work`, `metaspace` | the progress of a change of the loaded classes, and the metaspace that it may take |
 //! | `thread_signal`, `control_channel` | signals to the agent thread, the upkeep thread, the control thread and the
@@ -30,13 +30,13 @@ pub(crate) mod huge_methods;
 pub(crate) mod instrumented;
 pub(crate) mod loaders;
 pub(crate) mod metaspace;
-pub(crate) mod observation;
 pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
 pub(crate) mod references;
 pub(crate) mod sessions;
 pub(crate) mod snapshot;
+pub(crate) mod subscribers;
 pub(crate) mod test_runs;
 pub(crate) mod thread_signal;
 pub(crate) mod unprepared;
@@ -58,7 +58,6 @@ use huge_methods::HugeMethods;
 use instrumented::Instrumented;
 use loaders::Loaders;
 use metaspace::Metaspace;
-use observation::Observation;
 use patches::Patches;
 use plugins::Plugins;
 use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
@@ -70,6 +69,7 @@ use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use subscribers::Subscribers;
 use test_runs::TestRuns;
 use thread_signal::ThreadSignal;
 use unprepared::Unprepared;
@@ -123,7 +123,7 @@ pub(crate) struct Agent {
     /// The address at which the JaCoCo thread listens.
     pub jacoco_address: OnceLock<SocketAddr>,
     /// The recordings of JVM events.
-    pub observation: Observation,
+    pub subscribers: Subscribers,
     /// The metadata of the run.
     pub meta: Meta,
     /// The id of this JVM, unique among JVMs.
@@ -154,7 +154,7 @@ impl Agent {
         pipeline: Pipeline,
         writer: SnapshotWriter,
         meta: Meta,
-        observation: Observation,
+        subscribers: Subscribers,
     ) -> Self {
         let table = probe_table::table();
         table.keep_loaders_apart(config.agent.per_loader);
@@ -168,7 +168,7 @@ impl Agent {
                 EventFile::new(0, meta.clone(), &config.agent),
                 meta.start_ms,
             ),
-            observation,
+            subscribers,
             meta,
             huge_methods: HugeMethods::new(config.agent.compile_huge),
             plugins: Plugins::new(config, pipeline),

@@ -3,13 +3,13 @@
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
-use crate::collected;
+use crate::collected_loaders;
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
 use crate::names::{decode, name_in};
 use crate::originals;
-use crate::patch::in_force::Considered;
+use crate::patch::in_force::PatchCandidate;
 use crate::patch::{dry_run, in_force};
 use host::untouched::is_untouched;
 use host::{ClassRequest, CodeLocation, Loader};
@@ -35,7 +35,7 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
 }
 
 fn consider(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
-    let considered = Considered {
+    let considered = PatchCandidate {
         loader: load.loader.as_ref(),
         name,
         class_data: load.class_data,
@@ -91,7 +91,7 @@ fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edit
         ),
     }
     if agent.loaders.are_many() {
-        collected::forget(agent, load.local);
+        collected_loaders::remove(agent, load.local);
     }
 }
 

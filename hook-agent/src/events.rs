@@ -6,9 +6,9 @@ use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::entry::export_entry_points;
 use crate::ffi::handlers::Handlers;
 use crate::ffi::jvm::Jvm;
+use crate::ffi::jvm_events::{GlobalRefHandle, ThreadEvent, VmEvent};
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::live;
-use crate::ffi::observed::{Handle, Observed, ObservedOfJvm};
 use crate::ffi::phases::{Live, OnLoad};
 use crate::ffi::reader::Reader;
 use crate::ffi::refs::{Local, LocalRef};
@@ -74,20 +74,20 @@ impl Handlers for Events {
         });
     }
 
-    fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>) {
-        with_agent(|agent| observe::observed(agent, jvm, thread, event));
+    fn thread_event(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: ThreadEvent<'_>) {
+        with_agent(|agent| observe::thread_event(agent, jvm, thread, event));
     }
 
-    fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm) {
-        with_agent(|agent| observe::observed_of_jvm(agent, jvmti, event));
+    fn vm_event(&self, jvmti: Jvmti, event: VmEvent) {
+        with_agent(|agent| observe::vm_event(agent, jvmti, event));
     }
 
-    fn freed(&self, jvmti: Jvmti, tag: i64) {
-        with_agent(|agent| observe::freed(agent, jvmti, tag));
+    fn object_freed(&self, jvmti: Jvmti, tag: i64) {
+        with_agent(|agent| observe::object_freed(agent, jvmti, tag));
     }
 
     fn collection(&self, begins: bool) {
-        with_agent(|agent| agent.observation.collections.note(begins));
+        with_agent(|agent| agent.subscribers.collections.note(begins));
     }
 
     fn reference_created(
@@ -95,12 +95,12 @@ impl Handlers for Events {
         live: Live,
         local: Local<'_>,
         object: &LocalRef<'_>,
-        handle: Handle,
+        handle: GlobalRefHandle,
     ) {
         with_agent(|agent| observe::created(agent, live, local, object, handle));
     }
 
-    fn reference_deleted(&self, handle: Handle) {
+    fn reference_deleted(&self, handle: GlobalRefHandle) {
         with_agent(|agent| observe::deleted(agent, handle));
     }
 

@@ -23,13 +23,12 @@ pub(crate) mod handlers;
 pub(crate) mod installed;
 pub(crate) mod jni_table;
 pub(crate) mod jvm;
+pub(crate) mod jvm_events;
 pub(crate) mod jvmti;
 mod layouts;
 pub(crate) mod live;
 pub(crate) mod native_stack;
 mod natives;
-pub(crate) mod observed;
-pub(crate) mod observer;
 mod opened;
 pub(crate) mod phases;
 pub(crate) mod process;
@@ -37,6 +36,7 @@ pub(crate) mod reader;
 pub(crate) mod refs;
 pub(crate) mod stack;
 mod steps;
+pub(crate) mod subscriber_callbacks;
 #[expect(
     non_snake_case,
     reason = "functions and events bear the names of the specification"

@@ -16,8 +16,8 @@
 //! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
 //! | `agent`, `current` | the agent's state, and the one agent of this library |
 //! | `structural_edits` | edits that a class keeps: wrappers of native methods, members |
-//! | `collected` | removes the state of classes of collected loaders |
-//! | `loaded`, `originals` | loaded classes, and their class files |
+//! | `collected_loaders` | removes the state of classes of collected loaders |
+//! | `loaded_classes`, `originals` | loaded classes, and their class files |
 //! | `retransform` | retransforms loaded classes |
 //! | `hit_code` | the code that records hits: calls or stores |
 //! | `patch` | other class files for loaded classes, and their rollback |
@@ -42,9 +42,9 @@
 
 mod agent;
 mod agent_thread;
-mod batches;
+mod batch_size;
 mod class_hook;
-mod collected;
+mod collected_loaders;
 mod commands;
 mod control_thread;
 mod current;
@@ -54,7 +54,7 @@ mod helper_classes;
 mod hit_code;
 mod jacoco_thread;
 mod live_phase;
-mod loaded;
+mod loaded_classes;
 mod messages;
 mod names;
 mod observe;

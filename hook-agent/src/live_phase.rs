@@ -107,7 +107,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     jacoco_thread::start(agent, jvm);
     observe::begin_prepared(agent, jvm);
     observe::begin_own_waits(agent, jvm);
-    observe::settle_plugins(agent, jvm);
+    observe::update_plugin_subscriptions(agent, jvm);
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
 }

@@ -5,53 +5,53 @@
 //! and capabilities. The threads that cause events copy them; a thread of the agent reads them, samples the threads,
 //! and writes the file.
 
-mod about;
 mod answers;
+mod cpu_sampler;
 mod environment;
 mod events;
-mod file;
-mod frames;
 mod identity;
 mod inbox;
-mod locks;
-mod look;
+mod jvm_description;
+mod lock_sampler;
+mod methods;
+mod native_threads;
 mod paths;
-mod plugin;
-mod reader;
+mod plugin_delivery;
+mod recording_builder;
 mod references;
-mod reported;
-mod status;
-mod tasks;
-mod threads;
-mod unfinished;
+mod subscriber_file;
+mod thread_status;
+mod unfinished_waits;
+mod wait_reports;
 mod waits;
-mod wall;
+mod wall_round;
+mod wall_sampler;
 
 pub(crate) use environment::{equip_for_owners, equipped};
-pub(crate) use events::{freed, observed, observed_of_jvm};
+pub(crate) use events::{object_freed, thread_event, vm_event};
 pub(crate) use paths::paths;
 pub(crate) use references::{created, deleted};
 
 use crate::agent::Agent;
-use crate::agent::observation::{Listener, Running};
+use crate::agent::subscribers::{Subscriber, SubscriberId};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::vm::Vm;
 use crate::ffi::{live, thread};
 use crate::messages::{self, Code};
-use file::File;
+use cpu_sampler::CpuSampler;
 use host::Observer;
 use inbox::Inbox;
-use locks::Locks;
+use lock_sampler::LockSampler;
+use native_threads::NativeThreads;
 use observations::{Group, Subscription, Wish};
-use plugin::Listening;
-use reader::Reader;
+use plugin_delivery::PluginDelivery;
+use recording_builder::RecordingBuilder;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tasks::Tasks;
-use threads::Threads;
-use wall::Wall;
+use subscriber_file::SubscriberFile;
+use wall_sampler::WallSampler;
 
 /// The name of the threads that record or run plugins.
 const THREAD: &str = "Classhook obs";
@@ -64,7 +64,7 @@ const WRITE: Duration = Duration::from_secs(5);
 pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
     let (Some(subscription), Some(jvmti)) = (
         agent.settings.observe.clone(),
-        agent.observation.take_prepared(Listener::Recording),
+        agent.subscribers.take_prepared(SubscriberId::Recording),
     ) else {
         return;
     };
@@ -89,39 +89,39 @@ pub(crate) fn begin(
     subscription: Subscription,
 ) -> Result<PathBuf, String> {
     let (wishes, live) = (Wish::of_recording(&subscription), subscription.live);
-    let running = agent
-        .observation
-        .begin(Listener::Recording, jvmti, wishes, live)
+    let subscriber = agent
+        .subscribers
+        .begin(SubscriberId::Recording, jvmti, wishes, live)
         .inspect_err(|_| jvmti.dispose())?;
-    let file = File::new(agent, Listener::Recording);
+    let file = SubscriberFile::new(agent, SubscriberId::Recording);
     let path = file.path().to_owned();
     let at_once = subscription.after.is_zero();
-    start(agent, jvm, running, at_once, move |jvm, running| {
-        record(agent, jvm, running, subscription, &file)
+    start(agent, jvm, subscriber, at_once, move |jvm, subscriber| {
+        record(agent, jvm, subscriber, subscription, &file)
     })?;
     Ok(path)
 }
 
 /// Starts the plugins in force that subscribe to events, and stops those that are not in force any more.
-pub(crate) fn settle_plugins(agent: &'static Agent, jvm: Jvm<'_>) {
+pub(crate) fn update_plugin_subscriptions(agent: &'static Agent, jvm: Jvm<'_>) {
     let current = agent.plugins.current();
     let observers = current.map_or_else(Vec::new, |set| Observer::all(&set.pipeline));
-    let listeners = agent.observation.all().into_iter();
-    let (there, gone): (Vec<_>, Vec<_>) = listeners
-        .filter(|running| matches!(running.listener, Listener::Plugin(_)))
-        .partition(|running| observers.iter().any(|it| listener(it) == running.listener));
-    for running in gone {
-        report_end(&running, false);
+    let subscribers = agent.subscribers.all().into_iter();
+    let (there, gone): (Vec<_>, Vec<_>) = subscribers
+        .filter(|subscriber| matches!(subscriber.id, SubscriberId::Plugin(_)))
+        .partition(|subscriber| observers.iter().any(|it| id_of(it) == subscriber.id));
+    for subscriber in gone {
+        report_end(&subscriber, false);
     }
     for observer in observers {
         if there
             .iter()
-            .any(|running| running.listener == listener(&observer))
+            .any(|subscriber| subscriber.id == id_of(&observer))
         {
             continue;
         }
         let plugin = observer.plugin().to_owned();
-        if let Err(cause) = listen(agent, jvm, observer) {
+        if let Err(cause) = subscribe(agent, jvm, observer) {
             agent.failures.agent_failed();
             messages::error(
                 Code::Observer,
@@ -133,14 +133,14 @@ pub(crate) fn settle_plugins(agent: &'static Agent, jvm: Jvm<'_>) {
     }
 }
 
-fn listener(observer: &Observer) -> Listener {
-    Listener::Plugin(observer.number())
+fn id_of(observer: &Observer) -> SubscriberId {
+    SubscriberId::Plugin(observer.number())
 }
 
 /// Subscribes a plugin to its events.
-fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(), String> {
-    let listener = listener(&observer);
-    let jvmti = match agent.observation.take_prepared(listener) {
+fn subscribe(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(), String> {
+    let id = id_of(&observer);
+    let jvmti = match agent.subscribers.take_prepared(id) {
         Some(prepared) => prepared,
         None => equipped(Vm::of(jvm.local), jvm.live, observer.wishes())?,
     };
@@ -149,14 +149,14 @@ fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(),
         let _ = equip_for_owners(jvmti, jvm.live);
     }
     let wishes = observer.wishes().to_vec();
-    let running = agent
-        .observation
-        .begin(listener, jvmti, wishes, false)
+    let subscriber = agent
+        .subscribers
+        .begin(id, jvmti, wishes, false)
         .inspect_err(|_| jvmti.dispose())?;
-    let file = File::new(agent, listener);
-    start(agent, jvm, running, true, move |jvm, running| {
-        let listening = Listening::new(agent, observer, running, file);
-        tell(jvm, running, listening)
+    let file = SubscriberFile::new(agent, id);
+    start(agent, jvm, subscriber, true, move |jvm, subscriber| {
+        let delivery = PluginDelivery::new(agent, observer, subscriber, file);
+        deliver(jvm, subscriber, delivery)
     })
 }
 
@@ -166,23 +166,25 @@ fn listen(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<(),
 ///
 /// The capability or event that the JVM refuses.
 pub(crate) fn begin_waits(agent: &'static Agent, jvm: Jvm<'_>, session: u8) -> Result<(), String> {
-    let listener = Listener::Waits(session);
+    let id = SubscriberId::Waits(session);
     let jvmti = equipped(Vm::of(jvm.local), jvm.live, &waits::wishes())?;
-    let running = agent
-        .observation
-        .begin(listener, jvmti, waits::wishes(), false)
+    let subscriber = agent
+        .subscribers
+        .begin(id, jvmti, waits::wishes(), false)
         .inspect_err(|_| jvmti.dispose())?;
-    start(agent, jvm, running, true, move |jvm, running| {
-        waits::follow(agent, jvm, running, session, |running| pause(running, []))
+    start(agent, jvm, subscriber, true, move |jvm, subscriber| {
+        waits::follow(agent, jvm, subscriber, session, |subscriber| {
+            pause(subscriber, [])
+        })
     })
 }
 
 /// Ends the recording of waits of a session, if there is one. All waits so far are then among its calls.
 pub(crate) fn end_waits(agent: &Agent, session: u8) {
-    let all = agent.observation.all().into_iter();
-    let mut ours = all.filter(|running| running.listener == Listener::Waits(session));
-    if let Some(running) = ours.next() {
-        report_end(&running, false);
+    let all = agent.subscribers.all().into_iter();
+    let mut ours = all.filter(|subscriber| subscriber.id == SubscriberId::Waits(session));
+    if let Some(subscriber) = ours.next() {
+        report_end(&subscriber, false);
     }
 }
 
@@ -204,32 +206,32 @@ pub(crate) fn begin_own_waits(agent: &'static Agent, jvm: Jvm<'_>) {
 fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
-    running: Arc<Running>,
+    subscriber: Arc<Subscriber>,
     at_once: bool,
-    body: impl FnOnce(Jvm<'_>, &Running) -> Result<(), String> + Send + 'static,
+    body: impl FnOnce(Jvm<'_>, &Subscriber) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
-    let jvmti = running.jvmti;
-    if running.wish(Group::Monitors).is_some() && running.listener.follows_locks() {
-        running.set_lock_fields(locks::find_fields(jvm));
+    let jvmti = subscriber.jvmti;
+    if subscriber.wish(Group::Monitors).is_some() && subscriber.id.samples_locks() {
+        subscriber.set_lock_fields(lock_sampler::find_fields(jvm));
     }
     let enabled = match at_once {
-        true => environment::enable(jvm.live, &running),
+        true => environment::enable(jvm.live, &subscriber),
         false => Ok(()), // the thread enables them later
     };
     let begun = enabled.and_then(|()| {
         let thread = live::new_thread(jvm, THREAD)?;
         let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
-        let running = Arc::clone(&running);
+        let subscriber = Arc::clone(&subscriber);
         let run = move |jvm: Jvm<'_>| {
-            let outcome = body(jvm, &running);
-            running.dispose();
-            agent.observation.forget(&running);
-            running.ended(outcome);
+            let outcome = body(jvm, &subscriber);
+            subscriber.dispose();
+            agent.subscribers.remove(&subscriber);
+            subscriber.ended(outcome);
         };
         thread::start(jvm, &thread, run).map_err(|error| error.to_string())
     });
     if begun.is_err() {
-        agent.observation.forget(&running);
+        agent.subscribers.remove(&subscriber);
         jvmti.dispose();
     }
     begun
@@ -241,43 +243,43 @@ fn start(
 ///
 /// The reason why the file is not complete.
 pub(crate) fn end_recording(agent: &Agent) -> Result<(), String> {
-    match agent.observation.recording() {
-        Some(running) => running.stop(false),
+    match agent.subscribers.recording() {
+        Some(subscriber) => subscriber.stop(false),
         None => Ok(()),
     }
 }
 
 /// As [`end_recording`], but reports a failure.
 pub(crate) fn finish_recording(agent: &Agent) {
-    if let Some(running) = agent.observation.recording() {
-        report_end(&running, false);
+    if let Some(subscriber) = agent.subscribers.recording() {
+        report_end(&subscriber, false);
     }
 }
 
 /// Ends all subscribers, `dying` if the JVM ends; a failure is reported.
 pub(crate) fn finish(agent: &Agent, dying: bool) {
-    for running in agent.observation.all() {
-        report_end(&running, dying);
+    for subscriber in agent.subscribers.all() {
+        report_end(&subscriber, dying);
     }
 }
 
-fn report_end(running: &Running, dying: bool) {
-    if let Err(cause) = running.stop(dying) {
-        report_incomplete(running.listener, &cause);
+fn report_end(subscriber: &Subscriber, dying: bool) {
+    if let Err(cause) = subscriber.stop(dying) {
+        report_incomplete(subscriber.id, &cause);
     }
 }
 
-fn report_incomplete(listener: Listener, cause: &str) {
-    match listener {
-        Listener::Recording => messages::error(
+fn report_incomplete(id: SubscriberId, cause: &str) {
+    match id {
+        SubscriberId::Recording => messages::error(
             Code::Observe,
             format_args!("the recording of the JVM's own events is incomplete: {cause}"),
         ),
-        Listener::Waits(_) => messages::error(
+        SubscriberId::Waits(_) => messages::error(
             Code::Observe,
             format_args!("the waits of traced calls are incomplete: {cause}"),
         ),
-        Listener::Plugin(_) => messages::error(
+        SubscriberId::Plugin(_) => messages::error(
             Code::Observer,
             format_args!(
                 "the tables that a plugin made of the JVM's own events are incomplete: {cause}"
@@ -290,96 +292,100 @@ fn report_incomplete(listener: Listener, cause: &str) {
 fn record(
     agent: &'static Agent,
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     subscription: Subscription,
-    file: &File,
+    file: &SubscriberFile,
 ) -> Result<(), String> {
     let (after, length) = (subscription.after, subscription.length);
     if !after.is_zero() {
-        if running.pause(Instant::now() + after) {
+        if subscriber.pause(Instant::now() + after) {
             return Ok(()); // ended before anything was recorded; leaves no file
         }
-        environment::enable(jvm.live, running)?;
+        environment::enable(jvm.live, subscriber)?;
     }
     let end = length.map(|length| Instant::now() + length);
-    let mut reader = Reader::new(agent, subscription);
+    let mut recording = RecordingBuilder::new(agent, subscription);
     let mut inbox = Inbox::new(agent);
-    let mut threads = Threads::new(jvm, running);
-    let mut locks = Locks::new(running);
-    let mut wall = Wall::new(jvm, running);
-    let mut tasks = threads.due().and_then(|_| Tasks::new());
+    let mut threads = CpuSampler::new(jvm, subscriber);
+    let mut locks = LockSampler::new(subscriber);
+    let mut wall = WallSampler::new(jvm, subscriber);
+    let mut tasks = threads.due().and_then(|_| NativeThreads::new());
     let mut write = Instant::now() + WRITE;
     loop {
-        let next = [threads.due(), wall.as_ref().map(Wall::due)];
-        let stops = pause(running, next);
+        let next = [threads.due(), wall.as_ref().map(WallSampler::due)];
+        let stops = pause(subscriber, next);
         let stops = stops || end.is_some_and(|end| end <= Instant::now());
-        threads.look(jvm, running, &mut reader);
+        threads.sample_if_due(jvm, subscriber, &mut recording);
         if let Some(wall) = &mut wall {
-            wall.look(jvm, running, &mut reader);
+            wall.sample_if_due(jvm, subscriber, &mut recording);
         }
         if let Some(locks) = &mut locks {
-            locks.look(jvm, running, agent.observation.collections.now());
+            locks.sample(jvm, subscriber, agent.subscribers.collections.now());
         }
-        inbox.read(jvm, running, usize::MAX, &mut reader);
-        references::read(jvm, running, &mut reader);
+        inbox.read(jvm, subscriber, usize::MAX, &mut recording);
+        references::read(jvm, subscriber, &mut recording);
         if stops {
             break;
         }
         if write <= Instant::now() {
             if let Some(tasks) = &mut tasks {
-                reader.add_system(tasks, &threads.names());
+                recording.add_system(tasks, &threads.names());
             }
-            references::sum(jvm, running, &mut reader, false);
+            references::sum(jvm, subscriber, &mut recording, false);
             // A failure is reported at the end of the recording, if it persists.
-            let _ = file.write(reader.recorded(inbox.elapsed(), false));
+            let _ = file.write(recording.recorded(inbox.elapsed(), false));
             write = Instant::now() + WRITE;
         }
     }
     if let Some(wall) = &mut wall {
-        wall.finish(jvm, running, &mut reader);
+        wall.finish(jvm, subscriber, &mut recording);
     }
-    environment::disable(jvm.live, running);
+    environment::disable(jvm.live, subscriber);
     let names = threads.names();
-    threads.finish(jvm, running, &mut reader);
-    reader.share_unseen();
+    threads.finish(jvm, subscriber, &mut recording);
+    recording.share_unseen();
     if let Some(tasks) = &mut tasks {
-        reader.add_system(tasks, &names);
-        reader.add_rest_of_process();
+        recording.add_system(tasks, &names);
+        recording.add_rest_of_process();
     }
-    inbox.read(jvm, running, usize::MAX, &mut reader);
-    reader.add_unfinished(jvm, running);
-    let now = agent.observation.collections.now();
-    reader.add_parked(jvm, locks::unfinished(jvm, running, now));
-    references::read(jvm, running, &mut reader);
-    references::sum(jvm, running, &mut reader, true);
-    reader.count_live(jvm, running);
-    file.write(reader.recorded(inbox.elapsed(), true))
+    inbox.read(jvm, subscriber, usize::MAX, &mut recording);
+    recording.add_unfinished(jvm, subscriber);
+    let now = agent.subscribers.collections.now();
+    recording.add_parked(jvm, lock_sampler::unfinished(jvm, subscriber, now));
+    references::read(jvm, subscriber, &mut recording);
+    references::sum(jvm, subscriber, &mut recording, true);
+    recording.count_live(jvm, subscriber);
+    file.write(recording.recorded(inbox.elapsed(), true))
 }
 
 /// The body of the thread of a plugin.
-fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(), String> {
-    environment::replay(jvm.live, running);
-    let mut threads = Threads::new(jvm, running);
+fn deliver(
+    jvm: Jvm<'_>,
+    subscriber: &Subscriber,
+    mut delivery: PluginDelivery,
+) -> Result<(), String> {
+    environment::replay(jvm.live, subscriber);
+    let mut threads = CpuSampler::new(jvm, subscriber);
     let mut write = Instant::now() + WRITE;
     loop {
-        let stops = pause(running, [threads.due()]);
-        threads.look(jvm, running, &mut listening);
-        listening.read(jvm, running);
-        if stops || listening.is_retired() {
+        let stops = pause(subscriber, [threads.due()]);
+        threads.sample_if_due(jvm, subscriber, &mut delivery);
+        delivery.read(jvm, subscriber);
+        if stops || delivery.is_retired() {
             break;
         }
         if write <= Instant::now() {
-            listening.write();
+            delivery.write();
             write = Instant::now() + WRITE;
         }
     }
-    environment::disable(jvm.live, running);
-    threads.finish(jvm, running, &mut listening);
-    let outcome = listening.finish(jvm, running);
-    match (outcome, listening.is_retired()) {
+    environment::disable(jvm.live, subscriber);
+    threads.finish(jvm, subscriber, &mut delivery);
+    let outcome = delivery.finish(jvm, subscriber);
+    match (outcome, delivery.is_retired()) {
         // Nothing waits for the end of a retired plugin.
         (Err(cause), true) => {
-            report_incomplete(running.listener, &cause);
+            report_incomplete(subscriber.id, &cause);
             Ok(())
         }
         (outcome, _) => outcome,
@@ -387,8 +393,8 @@ fn tell(jvm: Jvm<'_>, running: &Running, mut listening: Listening) -> Result<(),
 }
 
 /// Waits until the next task is due, and returns true if the subscriber shall end.
-fn pause(running: &Running, due: impl IntoIterator<Item = Option<Instant>>) -> bool {
+fn pause(subscriber: &Subscriber, due: impl IntoIterator<Item = Option<Instant>>) -> bool {
     let turn = Instant::now() + TURN;
     let due = due.into_iter().flatten();
-    running.pause(due.fold(turn, Instant::min))
+    subscriber.pause(due.fold(turn, Instant::min))
 }

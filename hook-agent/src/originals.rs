@@ -9,7 +9,7 @@ use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use crate::ffi::refs::GlobalRef;
-use crate::loaded::Loaded;
+use crate::loaded_classes::LoadedClass;
 use crate::messages;
 use crate::names::decode;
 use crate::structural_edits;
@@ -37,7 +37,7 @@ pub(crate) struct Files {
 }
 
 /// Fetches the class file of each class from its loader.
-pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'c>>) -> Files {
+pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c LoadedClass<'c>>) -> Files {
     let mut files = Files::default();
     for class in classes {
         let Some(original) = original(jvm, class) else {
@@ -51,7 +51,7 @@ pub(crate) fn fetch<'c>(jvm: Jvm<'_>, classes: impl Iterator<Item = &'c Loaded<'
     files
 }
 
-fn original(jvm: Jvm<'_>, class: &Loaded<'_>) -> Option<Original> {
+fn original(jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Option<Original> {
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class).ok()?;
     let found = live::class_resource(jvm, loader.as_ref(), &class.name);
     let bytes = found.unwrap_or_else(|cause| {

@@ -5,17 +5,17 @@ use crate::agent::Agent;
 use crate::agent::code_sources::FoundLocation;
 use crate::agent::instrumented::Edits;
 use crate::agent::loaders::LoaderId;
-use crate::batches::Batches;
+use crate::batch_size::BatchSize;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use crate::ffi::refs::GlobalRef;
 use crate::ffi::table::Event;
-use crate::loaded::{self, CAPACITY, Loaded};
+use crate::loaded_classes::{self, CAPACITY, LoadedClass};
 use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::originals::{self, Files};
-use crate::{collected, probe_arrays};
+use crate::{collected_loaders, probe_arrays};
 use host::{CodeLocation, Loader};
 use rewriter::named_fields;
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const BYTES_PER_PROBE: usize = 8;
 
 /// A class to be retransformed.
-struct Selected {
+struct SelectedClass {
     class: GlobalRef,
     name: Vec<u8>,
     loader: LoaderId,
@@ -64,7 +64,7 @@ pub(crate) fn retransform_loaded(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
         plugins.wants(&class.name, &class.loader, location)
     };
     pass(agent, jvm, &|class| is_wanted(agent, jvm, class, &wants));
@@ -78,10 +78,10 @@ pub(crate) fn settle(
     agent: &Agent,
     jvm: Jvm<'_>,
     stale: impl Fn(&Edits) -> bool,
-    wanted: impl Fn(&Loaded<'_>) -> bool,
+    wanted: impl Fn(&LoadedClass<'_>) -> bool,
 ) -> Report {
     let instrumented = &agent.instrumented;
-    let is_stale = |class: &Loaded<'_>| {
+    let is_stale = |class: &LoadedClass<'_>| {
         let edits = instrumented.find(&class.name, class.loader_id);
         edits.is_some_and(|edits| stale(&edits))
     };
@@ -89,7 +89,7 @@ pub(crate) fn settle(
     if report.lacks_metaspace {
         return report;
     }
-    collected::forget(agent, jvm.local);
+    collected_loaders::remove(agent, jvm.local);
     for _ in 0..TRIES {
         if instrumented.count(&stale) <= report.failed.len() {
             break;
@@ -99,7 +99,8 @@ pub(crate) fn settle(
             return report;
         }
         let failed = report.failed_names();
-        let again = |class: &Loaded<'_>| is_stale(class) && !failed.contains(&decode(&class.name));
+        let again =
+            |class: &LoadedClass<'_>| is_stale(class) && !failed.contains(&decode(&class.name));
         report.add(pass(agent, jvm, &again));
     }
     if agent.work.is_cancelled() {
@@ -122,7 +123,7 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
         plugins.wants(&class.name, &class.loader, location)
     };
     pass(agent, jvm, &|class| {
@@ -131,7 +132,7 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
 }
 
 /// Retransforms the loaded classes that `pick` selects. Classes that are not linked yet follow when they are.
-fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
+fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) -> Report {
     let mut report = once(agent, jvm, pick);
     if report.lacks_metaspace {
         agent.unprepared.clear();
@@ -158,7 +159,7 @@ fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
 }
 
 /// Retransforms the loaded classes that `pick` selects, once.
-fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Report {
+fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) -> Report {
     let selected = jvm.with_frame(CAPACITY, |jvm| select(agent, jvm, pick));
     let mut report = Report::default();
     let Some((selected, files)) = selected else {
@@ -176,14 +177,14 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
     if files.count > 0 && !report.lacks_metaspace {
         jvm.with_frame(CAPACITY, |jvm| define_arrays(agent, jvm, files.bytes));
     }
-    let (mut rest, mut batches) = (selected.as_slice(), Batches::new());
+    let (mut rest, mut batches) = (selected.as_slice(), BatchSize::new());
     while let Some((batch, others)) = rest.split_at_checked(batches.size().min(rest.len()))
         && !batch.is_empty()
         && !agent.work.is_cancelled()
         && !report.lacks_metaspace
     {
         let begun = Instant::now();
-        let classes: Vec<&Selected> = batch.iter().collect();
+        let classes: Vec<&SelectedClass> = batch.iter().collect();
         retransform(agent, jvm, &classes, &mut report);
         agent.work.advance(batch.len());
         let time = begun.elapsed();
@@ -202,9 +203,9 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&Loaded<'_>) -> bool) -> Repo
 fn select(
     agent: &Agent,
     jvm: Jvm<'_>,
-    pick: &dyn Fn(&Loaded<'_>) -> bool,
-) -> (Vec<Selected>, Files) {
-    let picked: Vec<Loaded<'_>> = loaded::list(&agent.loaders, jvm)
+    pick: &dyn Fn(&LoadedClass<'_>) -> bool,
+) -> (Vec<SelectedClass>, Files) {
+    let picked: Vec<LoadedClass<'_>> = loaded_classes::list(&agent.loaders, jvm)
         .filter(|class| pick(class))
         .collect();
     if picked.is_empty() {
@@ -222,7 +223,7 @@ fn select(
     let unknown = unknown.take_while(|_| !agent.work.is_cancelled());
     let files = fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
     let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
-        Some(Selected {
+        Some(SelectedClass {
             class: jvm.local.globalize(&class.class)?,
             name: class.name,
             loader: class.loader_id,
@@ -236,7 +237,7 @@ fn select(
 fn fetch_originals<'c>(
     agent: &Agent,
     jvm: Jvm<'_>,
-    classes: impl Iterator<Item = &'c Loaded<'c>>,
+    classes: impl Iterator<Item = &'c LoadedClass<'c>>,
 ) -> Files {
     if agent.plugins.current().is_none() {
         return Files::default();
@@ -268,8 +269,8 @@ fn arrays_for(bytes: usize, untouched: u16) -> u16 {
 pub(crate) fn is_wanted(
     agent: &Agent,
     jvm: Jvm<'_>,
-    class: &Loaded<'_>,
-    wants: &dyn Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
+    class: &LoadedClass<'_>,
+    wants: &dyn Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
 ) -> bool {
     if !wants(class, CodeLocation::Unread) {
         return false;
@@ -302,7 +303,7 @@ pub(crate) fn is_wanted(
 
 /// Links a class of the JDK that is not linked yet, so that its first call is recorded too. Any other class is noted as
 /// unprepared: linking it could load classes of the program.
-fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> bool {
+fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> bool {
     if !jvm.jvmti.is_unprepared(&class.class) {
         return false;
     }
@@ -319,7 +320,7 @@ fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> bool {
 pub(crate) fn location(
     agent: &Agent,
     jvm: Jvm<'_>,
-    class: &Loaded<'_>,
+    class: &LoadedClass<'_>,
     asked: bool,
 ) -> FoundLocation {
     let found = live::with_protection_domain(jvm, &class.class, |domain| {
@@ -330,7 +331,7 @@ pub(crate) fn location(
 }
 
 /// Retransforms a batch. A batch that fails is halved until only the failing class is left.
-fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&Selected], report: &mut Report) {
+fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&SelectedClass], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
     let instrumented = &agent.instrumented;
     let outcome = jvm.jvmti.retransform_classes(jvm.live, &classes);

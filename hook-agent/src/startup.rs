@@ -1,7 +1,7 @@
 //! The start of the agent in a JVM, at launch and by attaching.
 
 use crate::agent::Agent;
-use crate::agent::observation::{Listener, Observation};
+use crate::agent::subscribers::{SubscriberId, Subscribers};
 use crate::ffi::callbacks::event_callbacks;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::Jvmti;
@@ -288,18 +288,18 @@ fn equip(
     // Last, so that a start that fails leaves no snapshot behind.
     let meta = meta(jvmti, phase, &config);
     let recorder = open_snapshot(&meta, &config)?;
-    let recording = recording.map(|jvmti| (Listener::Recording, jvmti));
+    let recording = recording.map(|jvmti| (SubscriberId::Recording, jvmti));
     // A refusal is reported when the plugin subscribes.
     let equipped = |(number, wishes, asks_for_owners): (u64, &[Wish], bool)| {
         let jvmti = observe::equipped(Some(vm), phase, wishes).ok()?;
         if asks_for_owners {
             let _ = observe::equip_for_owners(jvmti, phase);
         }
-        Some((Listener::Plugin(number), jvmti))
+        Some((SubscriberId::Plugin(number), jvmti))
     };
     let prepared = pipeline.wishes().filter_map(equipped).chain(recording);
-    let observation = Observation::new(prepared.collect());
-    let agent = Agent::new(jvmti, config, pipeline, recorder, meta, observation);
+    let subscribers = Subscribers::new(prepared.collect());
+    let agent = Agent::new(jvmti, config, pipeline, recorder, meta, subscribers);
     current::install(Box::new(agent)).map_err(|agent| {
         agent.snapshot.discard();
         StartError::Agent(

@@ -142,7 +142,7 @@ fn of_class(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> Option<Stru
 }
 
 /// Removes the classes of loaders.
-pub(crate) fn forget_loaders(gone: impl Fn(LoaderId) -> bool) {
+pub(crate) fn remove_loaders(gone: impl Fn(LoaderId) -> bool) {
     applied().retain(|(_, loader), _| !gone(*loader));
 }
 

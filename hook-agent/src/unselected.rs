@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
-use crate::loaded::{self, CAPACITY, Loaded};
+use crate::loaded_classes::{self, CAPACITY, LoadedClass};
 use crate::names::dotted;
 use host::Loader;
 use jvms::names::binary;
@@ -27,14 +27,14 @@ pub(crate) fn note(agent: &Agent, jvm: Jvm<'_>) {
         return;
     }
     let listed = jvm.with_frame(CAPACITY, |jvm| {
-        of_application(loaded::list(&agent.loaders, jvm))
+        of_application(loaded_classes::list(&agent.loaders, jvm))
     });
     if let Some(found) = listed {
         let _ = agent.unselected.set(found); // noted once
     }
 }
 
-fn of_application<'a>(classes: impl Iterator<Item = Loaded<'a>>) -> Unselected {
+fn of_application<'a>(classes: impl Iterator<Item = LoadedClass<'a>>) -> Unselected {
     let (mut names, mut loaders) = (BTreeSet::new(), BTreeSet::new());
     for class in classes {
         if matches!(class.loader, Loader::Boot | Loader::Platform) {

@@ -48,9 +48,9 @@ impl ControlChannel {
     }
 
     /// Counts a thread that is about to start. The thread ends when the value is dropped.
-    pub fn begin(&self) -> Running<'_> {
+    pub fn begin(&self) -> RunningThread<'_> {
         self.state().threads += 1;
-        Running(self)
+        RunningThread(self)
     }
 
     /// Ends the threads and waits until they and their socket are gone. Returns false if they do not end in time.
@@ -83,9 +83,9 @@ impl ControlChannel {
 
 /// A running thread, or one that is about to start. It is dropped when the thread ends, also by a panic.
 #[derive(Debug)]
-pub(crate) struct Running<'a>(&'a ControlChannel);
+pub(crate) struct RunningThread<'a>(&'a ControlChannel);
 
-impl Drop for Running<'_> {
+impl Drop for RunningThread<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.threads -= 1;

@@ -26,7 +26,7 @@ impl HelperClasses {
     }
 
     /// Removes the classes of loaders.
-    pub fn forget_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
+    pub fn remove_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
         self.defined().retain(|loader, _| !gone(*loader));
     }
 

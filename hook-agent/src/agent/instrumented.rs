@@ -15,11 +15,11 @@ pub(crate) struct Instrumented {
 }
 
 /// By internal name and loader.
-type Classes = HashMap<(Box<[u8]>, LoaderId), Known>;
+type Classes = HashMap<(Box<[u8]>, LoaderId), ClassRecord>;
 
 /// The state of one class.
 #[derive(Debug, Default)]
-struct Known {
+struct ClassRecord {
     edits: Option<Edits>,
     counted: Counted,
 }
@@ -116,7 +116,7 @@ impl Instrumented {
 
     /// Removes classes, by name and edits, that the JVM has unloaded.
     pub fn forget(&self, gone: impl Fn(&[u8], &Edits) -> bool) {
-        let stays = |name: &[u8], known: &Known| {
+        let stays = |name: &[u8], known: &ClassRecord| {
             let edits = known.edits.as_ref();
             edits.is_none_or(|edits| !gone(name, edits))
         };
@@ -124,7 +124,7 @@ impl Instrumented {
     }
 
     /// Removes the classes of loaders.
-    pub fn forget_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
+    pub fn remove_loaders(&self, gone: impl Fn(LoaderId) -> bool) {
         self.classes().retain(|(_, loader), _| !gone(*loader));
     }
 
@@ -162,7 +162,7 @@ mod tests {
         instrumented.note(b"a/B", one, edits(3));
         instrumented.forget(|_, edits| edits.revision == 2);
         assert_eq!(instrumented.count(|_| true), 1);
-        instrumented.forget_loaders(|loader| loader == one);
+        instrumented.remove_loaders(|loader| loader == one);
         assert_eq!(instrumented.count(|_| true), 0);
     }
 
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(count(false, true), (true, true));
         assert_eq!(instrumented.count(|_| true), 0);
         assert_eq!(count(true, true), (false, false));
-        instrumented.forget_loaders(|_| true);
+        instrumented.remove_loaders(|_| true);
         assert_eq!(count(false, true), (false, false));
     }
 }

@@ -206,8 +206,8 @@ impl Loaders {
     }
 
     /// Removes the loaders that have been collected, and returns their ids.
-    pub fn forget_collected(&self, local: Local<'_>) -> HashSet<LoaderId> {
-        self.identified().forget_collected(local)
+    pub fn remove_collected(&self, local: Local<'_>) -> HashSet<LoaderId> {
+        self.identified().remove_collected(local)
     }
 
     fn identified(&self) -> MutexGuard<'_, Identified> {
@@ -243,7 +243,7 @@ impl Identified {
         id
     }
 
-    fn forget_collected(&mut self, local: Local<'_>) -> HashSet<LoaderId> {
+    fn remove_collected(&mut self, local: Local<'_>) -> HashSet<LoaderId> {
         let mut collected = HashSet::new();
         self.loaders.retain(|_, alike| {
             let gone = |(_, weak): &mut (LoaderId, WeakRef)| local.is_cleared(weak);

@@ -14,12 +14,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct Reconstituted {
     /// By hash of name and reconstituted bytes.
-    files: Mutex<HashMap<u64, File>>,
+    files: Mutex<HashMap<u64, CompressedClassFile>>,
     hasher: RandomState,
 }
 
 #[derive(Debug)]
-struct File {
+struct CompressedClassFile {
     compressed: Box<[u8]>,
     length: usize,
 }
@@ -30,7 +30,7 @@ impl Reconstituted {
         if reconstituted == file {
             return;
         }
-        let file = File {
+        let file = CompressedClassFile {
             compressed: lz4_flex::block::compress(file).into_boxed_slice(),
             length: file.len(),
         };
@@ -53,7 +53,7 @@ impl Reconstituted {
         self.hasher.hash_one((name, reconstituted))
     }
 
-    fn files(&self) -> MutexGuard<'_, HashMap<u64, File>> {
+    fn files(&self) -> MutexGuard<'_, HashMap<u64, CompressedClassFile>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
 //! Global references of JNI that the program creates during a recording, shared by its threads and the recording
 //! thread.
 
+use crate::ffi::jvm_events::GlobalRefHandle;
 use crate::ffi::jvmti::StackFrame;
-use crate::ffi::observed::Handle;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,9 +27,9 @@ pub(crate) struct References {
 #[derive(Debug, Default)]
 struct State {
     /// The references that were created and not deleted.
-    open: HashMap<Handle, Open>,
+    open: HashMap<GlobalRefHandle, Open>,
     /// The references that the recording thread has not read.
-    waiting: Vec<Created>,
+    waiting: Vec<CreatedReference>,
     /// Number of these references and of their frames.
     length: usize,
     /// Number of references so far.
@@ -51,9 +51,9 @@ enum Open {
 
 /// A created reference.
 #[derive(Debug)]
-pub(crate) struct Created {
+pub(crate) struct CreatedReference {
     number: u64,
-    pub handle: Handle,
+    pub handle: GlobalRefHandle,
     /// The name of the thread.
     pub thread: String,
     /// The signature of the class of its object.
@@ -111,7 +111,13 @@ impl References {
     }
 
     /// Adds a created reference.
-    pub fn create(&self, handle: Handle, thread: String, class: Vec<u8>, frames: Vec<StackFrame>) {
+    pub fn create(
+        &self,
+        handle: GlobalRefHandle,
+        thread: String,
+        class: Vec<u8>,
+        frames: Vec<StackFrame>,
+    ) {
         let mut state = self.state();
         let state = &mut *state;
         if state.open.len() >= MOST || state.length >= WAITING {
@@ -121,7 +127,7 @@ impl References {
         state.count += 1;
         state.length += frames.len() + 1;
         state.open.insert(handle, Open::Waits(state.count));
-        state.waiting.push(Created {
+        state.waiting.push(CreatedReference {
             number: state.count,
             handle,
             thread,
@@ -131,7 +137,7 @@ impl References {
     }
 
     /// Removes a deleted reference.
-    pub fn delete(&self, handle: Handle) {
+    pub fn delete(&self, handle: GlobalRefHandle) {
         let mut state = self.state();
         if state.open.remove(&handle).is_none() {
             state.deleted_others[usize::from(handle.is_weak)] += 1;
@@ -139,14 +145,14 @@ impl References {
     }
 
     /// Takes the references that were created since the last call.
-    pub fn take(&self) -> Vec<Created> {
+    pub fn take(&self) -> Vec<CreatedReference> {
         let mut state = self.state();
         state.length = 0;
         std::mem::take(&mut state.waiting)
     }
 
     /// Assigns a reference to its row. Without a row it is no longer followed.
-    pub fn settle(&self, created: &Created, row: Option<u32>) {
+    pub fn settle(&self, created: &CreatedReference, row: Option<u32>) {
         let mut state = self.state();
         // It may have been deleted, and its handle reused.
         let Some(open) = state.open.get_mut(&created.handle) else {
@@ -183,11 +189,11 @@ impl References {
 mod tests {
     use super::*;
 
-    fn handle(address: usize, is_weak: bool) -> Handle {
-        Handle { address, is_weak }
+    fn handle(address: usize, is_weak: bool) -> GlobalRefHandle {
+        GlobalRefHandle { address, is_weak }
     }
 
-    fn create(references: &References, handle: Handle) {
+    fn create(references: &References, handle: GlobalRefHandle) {
         references.create(handle, String::new(), Vec::new(), Vec::new());
     }
 

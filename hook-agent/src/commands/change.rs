@@ -6,7 +6,7 @@ use super::status;
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::plugins::PluginSet;
-use crate::loaded::{self, Loaded};
+use crate::loaded_classes::{self, LoadedClass};
 use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
 use crate::{current, messages, observe, structural_edits};
@@ -38,7 +38,7 @@ pub(super) fn enable(
     context.agent.table.spans().forget_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
-    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
         let edits = context
             .agent
             .instrumented
@@ -117,7 +117,7 @@ pub(super) fn add(
     let added = names.clone();
     let pipeline = pipeline_of(&config)?;
     let set = refusals::current(context.agent)?;
-    let former = Former::of(&set);
+    let former = FormerPlugins::of(&set);
     for (name, state) in set.pipeline.plugins().zip(set.pipeline.states()) {
         match state {
             _ if names.iter().any(|added| added == name) => {}
@@ -137,7 +137,7 @@ pub(super) fn add(
         .for_each(|name| spans.forget_limits(Some(name)));
     exchange(context, config, pipeline);
     let set = refusals::current(context.agent)?;
-    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
         let mut names = names.iter();
         names.any(|name| {
             let (pipeline, loader) = (&set.pipeline, &class.loader);
@@ -159,12 +159,12 @@ pub(super) fn add(
 }
 
 /// The plugins before a change.
-struct Former {
+struct FormerPlugins {
     config: Config,
     pipeline: Arc<Pipeline>,
 }
 
-impl Former {
+impl FormerPlugins {
     fn of(set: &PluginSet) -> Self {
         Self {
             config: set.config.clone(),
@@ -189,17 +189,17 @@ fn keep_others(
     context: Context<'_>,
     revision: u32,
     concerns: impl Fn(&Edits) -> bool,
-    wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
+    wants: impl Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
 ) {
     let Context { agent, jvm } = context;
-    let is_other = |class: &Loaded<'_>| {
+    let is_other = |class: &LoadedClass<'_>| {
         let edits = agent.instrumented.find(&class.name, class.loader_id);
         edits.is_some_and(|edits| !concerns(&edits))
             && !retransform::is_wanted(agent, jvm, class, &wants)
     };
-    let kept = jvm.with_frame(loaded::CAPACITY, |jvm| {
-        let classes = loaded::list(&agent.loaders, jvm).filter(is_other);
-        let key = |class: Loaded<'_>| (class.name, class.loader_id);
+    let kept = jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
+        let classes = loaded_classes::list(&agent.loaders, jvm).filter(is_other);
+        let key = |class: LoadedClass<'_>| (class.name, class.loader_id);
         classes.map(key).collect::<Vec<_>>()
     });
     for (name, loader) in kept.unwrap_or_default() {
@@ -215,11 +215,11 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
     config.plugins.extend(others.into_iter().filter(at_work));
     let pipeline = pipeline_of(&config)?;
     let agent = context.agent;
-    let former = Former::of(&*refusals::current(agent)?);
+    let former = FormerPlugins::of(&*refusals::current(agent)?);
     agent.table.spans().forget_limits(None);
     exchange(context, config, pipeline);
     let revision = refusals::current(agent)?.revision;
-    let wants = |class: &Loaded<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
         let now = agent.plugins.current();
         now.is_some_and(|now| {
             !is_of(agent, class, &now) && now.wants(&class.name, &class.loader, location)
@@ -245,7 +245,7 @@ fn exchange(context: Context<'_>, config: Config, pipeline: Pipeline) {
 }
 
 /// Checks whether this plugin set has instrumented a class already, for example when it was loaded.
-fn is_of(agent: &Agent, class: &Loaded<'_>, set: &PluginSet) -> bool {
+fn is_of(agent: &Agent, class: &LoadedClass<'_>, set: &PluginSet) -> bool {
     let edits = agent.instrumented.find(&class.name, class.loader_id);
     edits.is_some_and(|edits| edits.revision == set.revision)
 }
@@ -260,13 +260,13 @@ fn renew(agent: &Agent, set: Arc<PluginSet>) {
 fn settled(
     context: Context<'_>,
     stale: impl Fn(&Edits) -> bool,
-    wants: impl Fn(&Loaded<'_>, CodeLocation<'_>) -> bool,
+    wants: impl Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
 ) -> Result<Change, Shortage> {
     let Context { agent, jvm } = context;
     if let Some(agent) = current::get() {
-        observe::settle_plugins(agent, jvm);
+        observe::update_plugin_subscriptions(agent, jvm);
     }
-    let wanted = |class: &Loaded<'_>| retransform::is_wanted(agent, jvm, class, &wants);
+    let wanted = |class: &LoadedClass<'_>| retransform::is_wanted(agent, jvm, class, &wants);
     let before = failed_plugins(agent).len();
     let Report {
         retransformed,

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::refusals::out_of_memory;
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
-use crate::loaded::{self, Loaded};
+use crate::loaded_classes::{self, LoadedClass};
 use crate::names::dotted;
 use crate::retransform;
 use control::Refusal;
@@ -27,7 +27,7 @@ pub(super) struct Page {
 }
 
 /// The display name of a class's loader, with its identity unless it is a built-in loader.
-fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
+fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> String {
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     loader.map_or_else(
         |_| binary(class.loader.as_str()),
@@ -36,7 +36,7 @@ fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
 }
 
 /// Checks whether selectors over locations match a class.
-fn came_from(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>, filter: &Selection) -> bool {
+fn came_from(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>, filter: &Selection) -> bool {
     let found = retransform::location(agent, jvm, class, true);
     filter.matches_location(found.for_selectors())
 }
@@ -52,23 +52,23 @@ pub(super) fn classes(
     let filter =
         Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
     let agent = context.agent;
-    let listed = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
-        let edits = |class: &Loaded<'_>| agent.instrumented.find(&class.name, class.loader_id);
-        let is_listed = |class: &Loaded<'_>| {
+    let listed = context.jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
+        let edits = |class: &LoadedClass<'_>| agent.instrumented.find(&class.name, class.loader_id);
+        let is_listed = |class: &LoadedClass<'_>| {
             filter.matches_name(&class.name, &class.loader) == Verdict::Yes
                 && (!filter.asks_location() || came_from(agent, jvm, class, &filter))
                 && (!page.changed || edits(class).is_some())
         };
-        let mut all: Vec<_> = loaded::list(&agent.loaders, jvm)
+        let mut all: Vec<_> = loaded_classes::list(&agent.loaders, jvm)
             .filter(is_listed)
             .collect();
-        let loader = |class: &Loaded<'_>| loader_of(agent, jvm, class);
+        let loader = |class: &LoadedClass<'_>| loader_of(agent, jvm, class);
         all.sort_by(|one, other| {
             let names = one.name.cmp(&other.name);
             names.then_with(|| loader(one).cmp(&loader(other)))
         });
         let total = all.len();
-        let describe = |class: &Loaded<'_>| Class {
+        let describe = |class: &LoadedClass<'_>| Class {
             name: dotted(&class.name),
             loader: loader(class),
             changed_by: edits(class).map_or_else(Vec::new, |edits| edits.plugins),

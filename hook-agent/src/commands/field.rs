@@ -4,7 +4,7 @@ use super::context::Context;
 use super::refusals::out_of_memory;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
-use crate::loaded::{self, Loaded};
+use crate::loaded_classes::{self, LoadedClass};
 use crate::names::decode;
 use control::Refusal;
 use control::message::Field;
@@ -13,10 +13,10 @@ use jvms::access_flags::{ACC_ABSTRACT, ACC_STATIC, ACC_SYNTHETIC};
 /// Finds an instance field in objects of these classes.
 pub(super) fn field(context: Context<'_>, class: &str, name: &str) -> Result<Field, Refusal> {
     let internal = class.replace('.', "/");
-    let found = context.jvm.with_frame(loaded::CAPACITY, |jvm| {
-        let all: Vec<Loaded<'_>> = loaded::list(&context.agent.loaders, jvm).collect();
-        let is_named = |class: &&Loaded<'_>| decode(&class.name) == internal;
-        let named: Vec<&Loaded<'_>> = all.iter().filter(is_named).collect();
+    let found = context.jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
+        let all: Vec<LoadedClass<'_>> = loaded_classes::list(&context.agent.loaders, jvm).collect();
+        let is_named = |class: &&LoadedClass<'_>| decode(&class.name) == internal;
+        let named: Vec<&LoadedClass<'_>> = all.iter().filter(is_named).collect();
         let mut field = Field {
             classes: named.len(),
             is_abstract: named.iter().any(|class| is_abstract(jvm, &class.class)),
@@ -27,8 +27,8 @@ pub(super) fn field(context: Context<'_>, class: &str, name: &str) -> Result<Fie
                 field.fields.insert(name.to_owned());
             });
         }
-        let is_below = |class: &&Loaded<'_>| {
-            let is_above = |it: &&Loaded<'_>| jvm.local.is_assignable(&class.class, &it.class);
+        let is_below = |class: &&LoadedClass<'_>| {
+            let is_above = |it: &&LoadedClass<'_>| jvm.local.is_assignable(&class.class, &it.class);
             named.iter().any(is_above)
         };
         for class in all.iter().filter(is_below) {

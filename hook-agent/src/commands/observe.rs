@@ -27,7 +27,7 @@ pub(super) fn observe(
     let environment =
         observe::equipped(vm, jvm.live, &Wish::of_recording(&subscription)).map_err(refused)?;
     let file = observe::begin(agent, jvm, environment, subscription).map_err(refused)?;
-    agent.observation.set_holder(holder);
+    agent.subscribers.set_holder(holder);
     Ok(answer(file))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn observe(
 ///
 /// If no recording is under way, or its file is not complete.
 pub(super) fn end(context: Context<'_>) -> Result<(), Refusal> {
-    if context.agent.observation.recording().is_none() {
+    if context.agent.subscribers.recording().is_none() {
         return Err(refused("no recording is under way in this JVM".to_owned()));
     }
     observe::end_recording(context.agent).map_err(refused)

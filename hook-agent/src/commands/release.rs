@@ -22,7 +22,7 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
         .as_ref()
         .map_or(plugin, |session| session.plugin.as_str());
     context.agent.end_visit(plugin);
-    if context.agent.observation.is_held_by(plugin) {
+    if context.agent.subscribers.is_held_by(plugin) {
         observe::finish_recording(context.agent);
     }
     if is_needed(context.agent, plugin) {
@@ -57,7 +57,7 @@ fn is_needed(agent: &Agent, plugin: &str) -> bool {
     !agent.is_visit_over()
         || others.any(|other| other.state == PluginState::On)
         || commands.iter().any(|other| !is_of(agent, other, plugin))
-        || agent.observation.recording().is_some()
+        || agent.subscribers.recording().is_some()
         || !agent.patches.stack().is_empty()
 }
 

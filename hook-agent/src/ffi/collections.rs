@@ -3,10 +3,10 @@
 //! No lock is taken: a collection that changes meanwhile yields old or new elements, within the limit of steps for one
 //! value.
 
-use super::layouts::{Layout, PROPERTIES_OF_8, Taken};
+use super::layouts::{Layout, MapPart, PROPERTIES_OF_8};
 use super::reader::{Objects, Reader};
 use super::refs::LocalRef;
-use super::values::{Reached, element};
+use super::values::{FieldValue, element};
 use probes::spans::{Seen, Shape};
 
 /// Most wrappers around a collection.
@@ -24,8 +24,8 @@ pub(super) struct Collection<'a> {
 
 /// An element, or a key with its value.
 pub(super) struct Item<'a> {
-    pub first: Reached<'a>,
-    pub value: Option<Reached<'a>>,
+    pub first: FieldValue<'a>,
+    pub value: Option<FieldValue<'a>>,
 }
 
 /// Receives items until it returns false.
@@ -94,8 +94,8 @@ impl<'a> Collection<'a> {
                 let name = layout.size_field()?;
                 match reader.reached_in(of, name)? {
                     // An `AtomicInteger` of a queue.
-                    Reached::Object(counter) => reader.index_in(&counter?, "value"),
-                    Reached::Value(_) => reader.index_in(of, name),
+                    FieldValue::Object(counter) => reader.index_in(&counter?, "value"),
+                    FieldValue::Value(_) => reader.index_in(of, name),
                 }
             }
         }
@@ -149,7 +149,7 @@ struct Walk<'w, 'a> {
     reader: Reader<'a>,
     steps: &'w mut u32,
     visit: Visit<'w, 'a>,
-    taken: Taken,
+    taken: MapPart,
     /// Number of items that are skipped before the first.
     skipped: u64,
 }
@@ -161,7 +161,7 @@ impl<'a> Walk<'_, 'a> {
         Some(())
     }
 
-    fn give(&mut self, first: Reached<'a>, value: Option<Reached<'a>>) -> Walked {
+    fn give(&mut self, first: FieldValue<'a>, value: Option<FieldValue<'a>>) -> Walked {
         if self.skipped > 0 {
             self.skipped -= 1;
             return Some(());
@@ -169,11 +169,11 @@ impl<'a> Walk<'_, 'a> {
         (self.visit)(Item { first, value }).then_some(())
     }
 
-    fn entry(&mut self, key: Reached<'a>, value: Reached<'a>) -> Walked {
+    fn entry(&mut self, key: FieldValue<'a>, value: FieldValue<'a>) -> Walked {
         match self.taken {
-            Taken::Entries => self.give(key, Some(value)),
-            Taken::Keys => self.give(key, None),
-            Taken::Values => self.give(value, None),
+            MapPart::Entries => self.give(key, Some(value)),
+            MapPart::Keys => self.give(key, None),
+            MapPart::Values => self.give(value, None),
         }
     }
 
@@ -255,7 +255,7 @@ impl<'a> Walk<'_, 'a> {
                 for index in 0..array.length {
                     self.step()?;
                     if let Some(found) = array.at(reader, index)? {
-                        self.give(Reached::Object(Some(found)), None)?;
+                        self.give(FieldValue::Object(Some(found)), None)?;
                     }
                 }
                 Some(())
@@ -277,7 +277,7 @@ impl<'a> Walk<'_, 'a> {
             // The array may have been replaced by a shorter one.
             let index = (first + index).checked_rem(array.length)?;
             let found = array.at(self.reader, index)?;
-            self.give(Reached::Object(found), None)?;
+            self.give(FieldValue::Object(found), None)?;
         }
         Some(())
     }
@@ -290,7 +290,7 @@ impl<'a> Walk<'_, 'a> {
                 None => true,
             };
             if index == 0 || !is_none {
-                self.give(Reached::Object(found), None)?;
+                self.give(FieldValue::Object(found), None)?;
             }
         }
         Some(())
@@ -322,7 +322,7 @@ impl<'a> Walk<'_, 'a> {
             self.step()?;
             let found = reader.object_in(&at, "item");
             if found.is_some() || !skips_null {
-                self.give(Reached::Object(found), None)?;
+                self.give(FieldValue::Object(found), None)?;
             }
             node = reader.object_in(&at, "next");
             // A node that was removed from a queue refers to itself.
@@ -405,7 +405,7 @@ impl<'a> Walk<'_, 'a> {
             // A node without a key only reserves its bin.
             if let Some(key) = reader.object_in(&at, "key") {
                 let value = reader.reached_in(&at, "val")?;
-                self.entry(Reached::Object(Some(key)), value)?;
+                self.entry(FieldValue::Object(Some(key)), value)?;
             }
             node = reader.object_in(&at, "next");
         }
@@ -469,7 +469,10 @@ impl<'a> Walk<'_, 'a> {
             let value = reader.object_in(&at, "val");
             let value = value.or_else(|| reader.object_in(&at, "value")); // in release 8
             if let (Some(key), Some(value)) = (reader.object_in(&at, "key"), value) {
-                self.entry(Reached::Object(Some(key)), Reached::Object(Some(value)))?;
+                self.entry(
+                    FieldValue::Object(Some(key)),
+                    FieldValue::Object(Some(value)),
+                )?;
             }
             node = reader.object_in(&at, "next");
         }
@@ -482,7 +485,7 @@ impl<'a> Walk<'_, 'a> {
         for index in (0..array.length).step_by(2) {
             self.step()?;
             if let Some(key) = array.at(reader, index)? {
-                let value = Reached::Object(array.at(reader, index + 1)?);
+                let value = FieldValue::Object(array.at(reader, index + 1)?);
                 self.entry(reader.unmasked(Some(key), MASK), value)?;
             }
         }
@@ -496,7 +499,7 @@ impl<'a> Walk<'_, 'a> {
         for index in 0..keys.length {
             self.step()?;
             if let Some(value) = values.at(reader, index)? {
-                let key = Reached::Object(keys.at(reader, index)?);
+                let key = FieldValue::Object(keys.at(reader, index)?);
                 self.entry(key, reader.unmasked(Some(value), MASK_OF_ENUMS))?;
             }
         }
@@ -509,7 +512,7 @@ impl<'a> Walk<'_, 'a> {
             self.step()?;
             let index = from + u64::from(bits.trailing_zeros());
             let found = universe.at(self.reader, index)?;
-            self.give(Reached::Object(found), None)?;
+            self.give(FieldValue::Object(found), None)?;
             bits &= bits - 1;
         }
         Some(())
@@ -522,7 +525,7 @@ impl<'a> Walk<'_, 'a> {
         let length = u32::try_from(reader.local.array_length(&words)).ok()?;
         for index in 0..length {
             let found = element(reader.jvmti, reader.local, &words, index)?;
-            let Reached::Value(Seen::Number(_, bits)) = found else {
+            let FieldValue::Value(Seen::Number(_, bits)) = found else {
                 return None;
             };
             self.bits(&universe, u64::from(index) * 64, bits)?;

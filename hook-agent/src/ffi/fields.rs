@@ -30,14 +30,14 @@ pub(super) struct Field {
 
 /// A field, with the number of its name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedField {
     pub name: u32,
     pub field: Field,
 }
 
 /// The field that an instruction names.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct ResolvedField {
     pub field: Field,
     /// The number of its declaring class.
     pub declarer: u32,
@@ -46,20 +46,20 @@ pub(super) struct Named {
 /// The known fields. Entries are never removed, so that readers need no lock.
 #[derive(Debug)]
 pub(super) struct Fields {
-    by_name: Table<Field>,
+    by_name: FieldCache<Field>,
     /// By class, name and descriptor, as an instruction names them.
-    named: Table<Named>,
+    named: FieldCache<ResolvedField>,
     /// By class.
-    all: Table<Arc<[Listed]>>,
+    all: FieldCache<Arc<[ListedField]>>,
 }
 
 /// Facts about classes, by class and text.
 #[derive(Debug)]
-struct Table<T>(Box<[OnceLock<Known<T>>]>);
+struct FieldCache<T>(Box<[OnceLock<Lookup<T>>]>);
 
 /// The result for a class and a text.
 #[derive(Debug)]
-struct Known<T> {
+struct Lookup<T> {
     hash: u32,
     /// A weak reference: the class may be unloaded.
     class: WeakRef,
@@ -71,9 +71,9 @@ struct Known<T> {
 impl Default for Fields {
     fn default() -> Self {
         Self {
-            by_name: Table::new(ENTRIES),
-            named: Table::new(ENTRIES_OF_WRITES),
-            all: Table::new(ENTRIES_OF_CLASSES),
+            by_name: FieldCache::new(ENTRIES),
+            named: FieldCache::new(ENTRIES_OF_WRITES),
+            all: FieldCache::new(ENTRIES_OF_CLASSES),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Fields {
         local: Local<'_>,
         class: &LocalRef<'_>,
         number: impl Fn(&str) -> u32,
-    ) -> Option<Arc<[Listed]>> {
+    ) -> Option<Arc<[ListedField]>> {
         let search = || Some(list(jvmti, local, class, number).into());
         self.all.find(jvmti, local, class, "", search)
     }
@@ -113,13 +113,13 @@ impl Fields {
         class: &LocalRef<'_>,
         field: &NamedField,
         number: impl FnOnce(&str) -> u32,
-    ) -> Option<Named> {
+    ) -> Option<ResolvedField> {
         let search = || resolve(jvmti, local, class, field, number);
         self.named.find(jvmti, local, class, field.text(), search)
     }
 }
 
-impl<T: Clone> Table<T> {
+impl<T: Clone> FieldCache<T> {
     fn new(entries: usize) -> Self {
         Self((0..entries).map(|_| OnceLock::new()).collect())
     }
@@ -145,7 +145,7 @@ impl<T: Clone> Table<T> {
                 let found = search();
                 if let Some(class) = local.weaken(class) {
                     let text = text.into();
-                    let known = Known {
+                    let known = Lookup {
                         hash,
                         class,
                         text,
@@ -174,7 +174,7 @@ fn resolve(
     class: &LocalRef<'_>,
     field: &NamedField,
     number: impl FnOnce(&str) -> u32,
-) -> Option<Named> {
+) -> Option<ResolvedField> {
     let declared = |class: &LocalRef<'_>| {
         let fields = jvmti.class_fields(class).ok()?;
         fields.into_iter().find_map(|id| {
@@ -205,7 +205,7 @@ fn resolve(
     }
     let (field, declarer) = found?;
     let declarer = number(&declarer);
-    Some(Named { field, declarer })
+    Some(ResolvedField { field, declarer })
 }
 
 /// Searches a field in a class and its superclasses.
@@ -241,7 +241,7 @@ fn list(
     local: Local<'_>,
     class: &LocalRef<'_>,
     number: impl Fn(&str) -> u32,
-) -> Vec<Listed> {
+) -> Vec<ListedField> {
     let left_out = i32::from(ACC_STATIC) | i32::from(ACC_SYNTHETIC);
     let mut listed = Vec::new();
     let mut add = |class: &LocalRef<'_>| {
@@ -253,7 +253,7 @@ fn list(
             if let (0, Some(&kind)) = (flags & left_out, descriptor.first())
                 && listed.len() < MOST_LISTED
             {
-                listed.push(Listed {
+                listed.push(ListedField {
                     name: number(&decode(&name)),
                     field: Field { id, kind },
                 });

@@ -6,8 +6,8 @@
 
 use super::class_file_load::ClassFileLoad;
 use super::jvm::Jvm;
+use super::jvm_events::{GlobalRefHandle, ThreadEvent, VmEvent};
 use super::jvmti::Jvmti;
-use super::observed::{Handle, Observed, ObservedOfJvm};
 use super::phases::{Live, OnLoad};
 use super::reader::Reader;
 use super::refs::{Local, LocalRef};
@@ -42,13 +42,13 @@ pub(crate) trait Handlers: Sync {
     fn class_prepare(&self, jvmti: Jvmti, class: &LocalRef<'_>);
 
     /// An event of a subscriber's environment, on the thread that causes it.
-    fn observed(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: Observed<'_>);
+    fn thread_event(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: ThreadEvent<'_>);
 
     /// An event of a subscriber's environment without a Java thread: functions that run Java code must not be called.
-    fn observed_of_jvm(&self, jvmti: Jvmti, event: ObservedOfJvm);
+    fn vm_event(&self, jvmti: Jvmti, event: VmEvent);
 
     /// An object with this tag was freed. The program may be paused: the JVM must not be called.
-    fn freed(&self, jvmti: Jvmti, tag: i64);
+    fn object_freed(&self, jvmti: Jvmti, tag: i64);
 
     /// The start or end of a garbage collection. The program is paused: the JVM must not be called.
     fn collection(&self, begins: bool);
@@ -59,11 +59,11 @@ pub(crate) trait Handlers: Sync {
         live: Live,
         local: Local<'_>,
         object: &LocalRef<'_>,
-        handle: Handle,
+        handle: GlobalRefHandle,
     );
 
     /// The program deletes a global reference of JNI.
-    fn reference_deleted(&self, handle: Handle);
+    fn reference_deleted(&self, handle: GlobalRefHandle);
 
     /// The `DataDumpRequest` event (SIGQUIT).
     fn data_dump_request(&self);

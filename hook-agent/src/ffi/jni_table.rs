@@ -8,8 +8,8 @@
 use super::error::JvmtiError;
 use super::guard::{guard, is_open};
 use super::handlers;
+use super::jvm_events::GlobalRefHandle;
 use super::jvmti::Jvmti;
-use super::observed::Handle;
 use super::phases::Live;
 use super::refs::{Local, LocalRef};
 use super::table::JniFunction;
@@ -23,14 +23,14 @@ use std::sync::{Mutex, PoisonError};
 /// Number of replaced entries.
 const ENTRIES: usize = 4;
 /// Their indices in the table (JNI, Interface Function Table).
-const PLACES: [usize; ENTRIES] = [21, 22, 226, 227];
+const INDICES: [usize; ENTRIES] = [21, 22, 226, 227];
 /// Largest number of next functions for an entry. There is more than one if other agents stay in front of the agent's
 /// function.
 const LEVELS: usize = 8;
 
-/// The entries, in the order of [`PLACES`].
+/// The entries, in the order of [`INDICES`].
 #[derive(Clone, Copy)]
-enum Entry {
+enum JniEntry {
     Create,
     Delete,
     CreateWeak,
@@ -39,12 +39,12 @@ enum Entry {
 
 /// The next functions after one of the agent's: the JVM's own, and those of other agents that were in the table at
 /// later recordings.
-struct Behind {
+struct NextFunctions {
     functions: [AtomicPtr<c_void>; LEVELS],
     count: AtomicUsize,
 }
 
-static BEHIND: [Behind; ENTRIES] = [const { Behind::none() }; ENTRIES];
+static NEXT_FUNCTIONS: [NextFunctions; ENTRIES] = [const { NextFunctions::none() }; ENTRIES];
 static IS_OBSERVED: AtomicBool = AtomicBool::new(false);
 /// Held while entries are replaced.
 static EXCHANGE: Mutex<()> = Mutex::new(());
@@ -54,7 +54,7 @@ thread_local! {
     static CALLS: [Cell<usize>; ENTRIES] = const { [const { Cell::new(0) }; ENTRIES] };
 }
 
-impl Behind {
+impl NextFunctions {
     const fn none() -> Self {
         Self {
             functions: [const { AtomicPtr::new(null_mut()) }; LEVELS],
@@ -73,10 +73,10 @@ impl Behind {
     /// Adds a next function. Returns false if there is no room.
     fn push(&self, function: *mut c_void) -> bool {
         let count = self.count.load(Ordering::Acquire);
-        let Some(place) = self.functions.get(count) else {
+        let Some(index) = self.functions.get(count) else {
             return false;
         };
-        place.store(function, Ordering::Release);
+        index.store(function, Ordering::Release);
         self.count.store(count + 1, Ordering::Release);
         true
     }
@@ -109,23 +109,27 @@ pub(crate) enum NotReplaced {
 /// The table is unchanged then.
 pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
     let _turn = EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut replaced: Vec<&Behind> = Vec::new();
-    let undo = |replaced: &[&Behind]| replaced.iter().for_each(|behind| behind.pop());
+    let mut replaced: Vec<&NextFunctions> = Vec::new();
+    let undo = |replaced: &[&NextFunctions]| {
+        replaced
+            .iter()
+            .for_each(|next_functions| next_functions.pop())
+    };
     let table = JniTable::read(jvmti, live).map_err(NotReplaced::Refused)?;
-    for ((place, ours), behind) in PLACES.into_iter().zip(OURS).zip(&BEHIND) {
-        let there = table.get(place);
+    for ((index, ours), next_functions) in INDICES.into_iter().zip(OURS).zip(&NEXT_FUNCTIONS) {
+        let there = table.get(index);
         if there == ours {
             continue; // restored by another agent, which was loaded during an earlier recording
         }
         // A function that the agent's calls already is not added again.
-        if !(behind.is_there() && behind.next(0) == there) {
-            if !behind.push(there) {
+        if !(next_functions.is_there() && next_functions.next(0) == there) {
+            if !next_functions.push(there) {
                 undo(&replaced);
                 return Err(NotReplaced::NoRoom);
             }
-            replaced.push(behind);
+            replaced.push(next_functions);
         }
-        table.set(place, ours);
+        table.set(index, ours);
     }
     table.write(live).map_err(|error| {
         undo(&replaced);
@@ -142,15 +146,17 @@ pub(crate) fn leave(jvmti: Jvmti, live: Live) {
     let Ok(table) = JniTable::read(jvmti, live) else {
         return;
     };
-    let mut restored: Vec<&Behind> = Vec::new();
-    for ((place, ours), behind) in PLACES.into_iter().zip(OURS).zip(&BEHIND) {
-        if table.get(place) == ours {
-            table.set(place, behind.next(0));
-            restored.push(behind);
+    let mut restored: Vec<&NextFunctions> = Vec::new();
+    for ((index, ours), next_functions) in INDICES.into_iter().zip(OURS).zip(&NEXT_FUNCTIONS) {
+        if table.get(index) == ours {
+            table.set(index, next_functions.next(0));
+            restored.push(next_functions);
         }
     }
     if table.write(live).is_ok() {
-        restored.iter().for_each(|behind| behind.pop());
+        restored
+            .iter()
+            .for_each(|next_functions| next_functions.pop());
     }
 }
 
@@ -166,14 +172,14 @@ impl JniTable {
         Ok(Self { jvmti, entries })
     }
 
-    fn get(&self, place: usize) -> *mut c_void {
+    fn get(&self, index: usize) -> *mut c_void {
         // SAFETY: the JVM's copy has all functions of its JNI version, which is 1.6 or newer.
-        unsafe { *self.entries.as_ptr().add(place) }.cast_mut()
+        unsafe { *self.entries.as_ptr().add(index) }.cast_mut()
     }
 
-    fn set(&self, place: usize, function: *mut c_void) {
+    fn set(&self, index: usize, function: *mut c_void) {
         // SAFETY: as above, and this copy has no other user.
-        unsafe { *self.entries.as_ptr().add(place) = function };
+        unsafe { *self.entries.as_ptr().add(index) = function };
     }
 
     /// Makes the JVM use the copy.
@@ -188,7 +194,7 @@ impl Drop for JniTable {
     }
 }
 
-/// The agent's functions, in the order of [`PLACES`].
+/// The agent's functions, in the order of [`INDICES`].
 const OURS: [*mut c_void; ENTRIES] = [
     new_global_ref as *mut c_void,
     delete_global_ref as *mut c_void,
@@ -203,19 +209,19 @@ type Delete = unsafe extern "system" fn(*mut JNIEnv, jobject);
 
 /// Calls `body` with the next function. The second argument is true if the program is the caller, and not a next
 /// function or the agent itself.
-fn through<R>(entry: Entry, body: impl FnOnce(*mut c_void, bool) -> R) -> R {
+fn call_next<R>(entry: JniEntry, body: impl FnOnce(*mut c_void, bool) -> R) -> R {
     let at = entry as usize;
     // A thread that is ending may have no cell any more.
     let calls = CALLS.try_with(|calls| calls[at].replace(calls[at].get() + 1));
     let calls = calls.unwrap_or(0);
     let is_observed = calls == 0 && IS_OBSERVED.load(Ordering::Acquire) && !is_open();
-    let result = body(BEHIND[at].next(calls), is_observed);
+    let result = body(NEXT_FUNCTIONS[at].next(calls), is_observed);
     let _ = CALLS.try_with(|all| all[at].set(calls));
     result
 }
 
-fn create(entry: Entry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> jobject {
-    through(entry, |next, is_observed| {
+fn create(entry: JniEntry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> jobject {
+    call_next(entry, |next, is_observed| {
         if next.is_null() {
             return null_mut(); // never happens: the agent's function is in the table only when the next one is known
         }
@@ -228,8 +234,8 @@ fn create(entry: Entry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> job
     })
 }
 
-fn delete(entry: Entry, env: *mut JNIEnv, reference: jobject, is_weak: bool) {
-    through(entry, |next, is_observed| {
+fn delete(entry: JniEntry, env: *mut JNIEnv, reference: jobject, is_weak: bool) {
+    call_next(entry, |next, is_observed| {
         if is_observed && !reference.is_null() {
             // Before the deletion: afterwards another thread may get the same handle.
             let handle = handle(reference, is_weak);
@@ -244,8 +250,8 @@ fn delete(entry: Entry, env: *mut JNIEnv, reference: jobject, is_weak: bool) {
     });
 }
 
-fn handle(reference: jobject, is_weak: bool) -> Handle {
-    Handle {
+fn handle(reference: jobject, is_weak: bool) -> GlobalRefHandle {
+    GlobalRefHandle {
         address: reference as usize,
         is_weak,
     }
@@ -274,19 +280,19 @@ fn report(env: *mut JNIEnv, made: jobject, is_weak: bool) {
 const CAPACITY: i32 = 16;
 
 unsafe extern "system" fn new_global_ref(env: *mut JNIEnv, object: jobject) -> jobject {
-    create(Entry::Create, env, object, false)
+    create(JniEntry::Create, env, object, false)
 }
 
 unsafe extern "system" fn delete_global_ref(env: *mut JNIEnv, reference: jobject) {
-    delete(Entry::Delete, env, reference, false);
+    delete(JniEntry::Delete, env, reference, false);
 }
 
 unsafe extern "system" fn new_weak_global_ref(env: *mut JNIEnv, object: jobject) -> jobject {
-    create(Entry::CreateWeak, env, object, true)
+    create(JniEntry::CreateWeak, env, object, true)
 }
 
 unsafe extern "system" fn delete_weak_global_ref(env: *mut JNIEnv, reference: jobject) {
-    delete(Entry::DeleteWeak, env, reference, true);
+    delete(JniEntry::DeleteWeak, env, reference, true);
 }
 
 #[cfg(test)]
@@ -295,7 +301,7 @@ mod tests {
 
     /// Compares the indices with `jni.h` of each installed JDK.
     #[test]
-    fn places_match_every_jni_header() {
+    fn indices_match_every_jni_header() {
         let folders = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
         for folder in folders.flatten() {
             let Ok(header) = std::fs::read_to_string(folder.path().join("include/jni.h")) else {
@@ -306,7 +312,7 @@ mod tests {
             let reserved = 4;
             let names = table.expect("the table").split("(JNICALL *").skip(1);
             let names: Vec<&str> = names.filter_map(|rest| rest.split(')').next()).collect();
-            let at = PLACES.map(|place| names[place - reserved].trim());
+            let at = INDICES.map(|index| names[index - reserved].trim());
             let expected = [
                 "NewGlobalRef",
                 "DeleteGlobalRef",
@@ -319,16 +325,19 @@ mod tests {
 
     #[test]
     fn function_that_is_called_again_for_one_call_leads_to_the_one_before() {
-        let behind = Behind::none();
-        assert!(!behind.is_there() && behind.next(0).is_null());
+        let next_functions = NextFunctions::none();
+        assert!(!next_functions.is_there() && next_functions.next(0).is_null());
         let [jvm, other] = [8, 16].map(|address| address as *mut c_void);
-        assert!(behind.push(jvm) && behind.push(other));
-        assert_eq!([0, 1, 2].map(|calls| behind.next(calls)), [other, jvm, jvm]);
-        behind.pop();
-        assert_eq!(behind.next(0), jvm);
-        behind.pop();
-        assert_eq!(behind.next(0), jvm, "ours may still be called");
-        while behind.push(other) {}
-        assert_eq!(behind.count.load(Ordering::Relaxed), LEVELS);
+        assert!(next_functions.push(jvm) && next_functions.push(other));
+        assert_eq!(
+            [0, 1, 2].map(|calls| next_functions.next(calls)),
+            [other, jvm, jvm]
+        );
+        next_functions.pop();
+        assert_eq!(next_functions.next(0), jvm);
+        next_functions.pop();
+        assert_eq!(next_functions.next(0), jvm, "ours may still be called");
+        while next_functions.push(other) {}
+        assert_eq!(next_functions.count.load(Ordering::Relaxed), LEVELS);
     }
 }

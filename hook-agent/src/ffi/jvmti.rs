@@ -37,16 +37,16 @@ macro_rules! call {
     }};
 }
 
-mod ask;
 mod heap;
 mod methods;
 mod monitors;
-mod observe;
+mod profiling;
+mod queries;
 
-pub(crate) use heap::{Holder, Holds, Referral, Root, Told};
+pub(crate) use heap::{HeapReference, ReferenceFilter, ReferenceKind, Referrer, Root};
 pub(crate) use methods::{MethodId, StackFrame};
 pub(crate) use monitors::HotSpotEvent;
-pub(crate) use observe::VirtualThreadOf;
+pub(crate) use profiling::VirtualThreadOf;
 
 impl Jvmti {
     /// An environment that `GetEnv` returned.

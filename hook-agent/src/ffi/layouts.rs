@@ -57,21 +57,21 @@ pub(super) enum Layout {
     Table {
         key: &'static str,
         size: &'static str,
-        taken: Taken,
+        taken: MapPart,
     },
     /// `ConcurrentHashMap`.
-    Concurrent { taken: Taken },
+    Concurrent { taken: MapPart },
     /// `LinkedHashMap`.
-    Linked { size: &'static str, taken: Taken },
+    Linked { size: &'static str, taken: MapPart },
     /// `TreeMap`.
-    Tree { size: &'static str, taken: Taken },
+    Tree { size: &'static str, taken: MapPart },
     /// `ConcurrentSkipListMap`.
-    Skip { taken: Taken },
+    Skip { taken: MapPart },
     /// An array of alternating keys and values.
     Pairs {
         array: &'static str,
         size: Option<&'static str>,
-        taken: Taken,
+        taken: MapPart,
     },
     /// An array in which `null` is no element.
     Sparse {
@@ -79,7 +79,7 @@ pub(super) enum Layout {
         size: &'static str,
     },
     /// `EnumMap`.
-    Enums { size: &'static str, taken: Taken },
+    Enums { size: &'static str, taken: MapPart },
     /// An `EnumSet` of at most 64 constants.
     Bits,
     /// Another `EnumSet`.
@@ -96,20 +96,20 @@ pub(super) enum Layout {
 
 /// The part of a map's entries that a view contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum MapPart {
     Entries,
     Keys,
     Values,
 }
 
-const ALL: Taken = Taken::Entries;
+const ALL: MapPart = MapPart::Entries;
 
 impl Layout {
     /// The parts that an object of this layout has.
     pub fn shape(self) -> Shape {
         match self {
             Self::Entry { .. } | Self::Nothing => Shape::Entries,
-            layout if layout.is_map() && layout.taken() == Taken::Entries => Shape::Entries,
+            layout if layout.is_map() && layout.taken() == MapPart::Entries => Shape::Entries,
             _ => Shape::Elements,
         }
     }
@@ -129,7 +129,7 @@ impl Layout {
     }
 
     /// The part of the entries that it contains.
-    pub fn taken(self) -> Taken {
+    pub fn taken(self) -> MapPart {
         match self {
             Self::Table { taken, .. }
             | Self::Concurrent { taken }
@@ -138,16 +138,16 @@ impl Layout {
             | Self::Skip { taken }
             | Self::Pairs { taken, .. }
             | Self::Enums { taken, .. } => taken,
-            _ => Taken::Entries,
+            _ => MapPart::Entries,
         }
     }
 
     /// The layout of a view, from that of its map. Returns `None` if this is no map.
     pub fn part(mut self, view: Self) -> Option<Self> {
         let wanted = match view {
-            Self::Keys(_) => Taken::Keys,
-            Self::Values(_) => Taken::Values,
-            _ => Taken::Entries,
+            Self::Keys(_) => MapPart::Keys,
+            Self::Values(_) => MapPart::Values,
+            _ => MapPart::Entries,
         };
         match &mut self {
             Self::Table { taken, .. }
@@ -159,12 +159,12 @@ impl Layout {
             | Self::Enums { taken, .. } => *taken = wanted,
             Self::Entry { key, value } => {
                 return Some(match wanted {
-                    Taken::Keys => Self::Fields(first_of(key)?),
-                    Taken::Values => Self::Fields(first_of(value)?),
-                    Taken::Entries => self,
+                    MapPart::Keys => Self::Fields(first_of(key)?),
+                    MapPart::Values => Self::Fields(first_of(value)?),
+                    MapPart::Entries => self,
                 });
             }
-            Self::Nothing if wanted != Taken::Entries => return Some(Self::Fields(&[])),
+            Self::Nothing if wanted != MapPart::Entries => return Some(Self::Fields(&[])),
             Self::Nothing => {}
             _ => return None,
         }

@@ -6,7 +6,7 @@
 use super::collections::Collection;
 use super::reader::Reader;
 use super::refs::LocalRef;
-use super::values::{Kind, Reached, element, field_of};
+use super::values::{FieldValue, ValueKind, element, field_of};
 use conditions::Step;
 use probes::spans::{MAX_TEXT, OpenedWriter, Seen, Shape, UNKNOWN_LEFT};
 
@@ -28,12 +28,12 @@ struct Opener<'a, 'b> {
 }
 
 /// The enclosing objects of the object that is being written.
-struct Around<'a> {
+struct Enclosing<'a> {
     object: &'a LocalRef<'a>,
-    next: Option<&'a Around<'a>>,
+    next: Option<&'a Enclosing<'a>>,
 }
 
-impl Around<'_> {
+impl Enclosing<'_> {
     fn has(&self, reader: Reader<'_>, object: &LocalRef<'_>) -> bool {
         let is_here = reader.local.is_same_object(self.object, object);
         is_here || self.next.is_some_and(|next| next.has(reader, object))
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         bytes: &'b mut [u8],
     ) -> Option<&'b [u8]> {
         let found = match self.reach(object, steps).ok()? {
-            Some(Reached::Object(Some(found))) => Some(found),
+            Some(FieldValue::Object(Some(found))) => Some(found),
             Some(_) => return None,
             None => None,
         };
@@ -71,33 +71,41 @@ impl<'a> Reader<'a> {
 
 impl<'a> Opener<'a, '_> {
     /// Writes a value. Returns false if there is no room.
-    fn reached(&mut self, value: Reached<'a>, levels: u8, around: &Around<'_>) -> bool {
+    fn reached(&mut self, value: FieldValue<'a>, levels: u8, enclosing: &Enclosing<'_>) -> bool {
         match value {
-            Reached::Object(None) => self.writer.value(Seen::Null, self.limit),
-            Reached::Object(Some(object)) => self.object(&object, levels, Some(around)),
-            Reached::Value(value) => self.writer.value(value, self.limit),
+            FieldValue::Object(None) => self.writer.value(Seen::Null, self.limit),
+            FieldValue::Object(Some(object)) => self.object(&object, levels, Some(enclosing)),
+            FieldValue::Value(value) => self.writer.value(value, self.limit),
         }
     }
 
-    fn object(&mut self, object: &LocalRef<'_>, levels: u8, around: Option<&Around<'_>>) -> bool {
+    fn object(
+        &mut self,
+        object: &LocalRef<'_>,
+        levels: u8,
+        enclosing: Option<&Enclosing<'_>>,
+    ) -> bool {
         let reader = self.reader;
         let Some((class, kind)) = reader.class_of(object) else {
             return self.writer.value(Seen::Unreadable, self.limit);
         };
-        if !matches!(kind, Kind::Object | Kind::Array | Kind::Collection(_)) {
+        if !matches!(
+            kind,
+            ValueKind::Object | ValueKind::Array | ValueKind::Collection(_)
+        ) {
             return self.plain(object);
         }
         let identity = reader.identity(object).unwrap_or(0);
-        if around.is_some_and(|around| around.has(reader, object)) {
+        if enclosing.is_some_and(|enclosing| enclosing.has(reader, object)) {
             return self.writer.cycle(class, identity);
         }
         let collection = match kind {
-            Kind::Collection(_) => Collection::of(reader, object),
+            ValueKind::Collection(_) => Collection::of(reader, object),
             _ => None,
         };
         let shape = match (&collection, kind) {
             (Some(collection), _) => collection.shape(),
-            (None, Kind::Array) => Shape::Elements,
+            (None, ValueKind::Array) => Shape::Elements,
             (None, _) => Shape::Fields,
         };
         // Without a level left, an array or object is written without contents, and a collection with its number of
@@ -108,14 +116,14 @@ impl<'a> Opener<'a, '_> {
         if !self.writer.begin(shape, class, identity) {
             return false;
         }
-        let around = Around {
+        let enclosing = Enclosing {
             object,
-            next: around,
+            next: enclosing,
         };
         let left = match collection {
-            Some(collection) => self.items(&collection, levels, &around),
-            None if kind == Kind::Array => self.elements(levels, &around),
-            None => self.fields(levels, &around),
+            Some(collection) => self.items(&collection, levels, &enclosing),
+            None if kind == ValueKind::Array => self.elements(levels, &enclosing),
+            None => self.fields(levels, &enclosing),
         };
         self.writer.end(left);
         true
@@ -140,9 +148,9 @@ impl<'a> Opener<'a, '_> {
     }
 
     /// Writes the fields of an object, and returns the number of fields left out.
-    fn fields(&mut self, levels: u8, around: &Around<'_>) -> u64 {
+    fn fields(&mut self, levels: u8, enclosing: &Enclosing<'_>) -> u64 {
         let reader = self.reader;
-        let Some(fields) = reader.fields(around.object) else {
+        let Some(fields) = reader.fields(enclosing.object) else {
             return UNKNOWN_LEFT;
         };
         let mut written = 0;
@@ -151,10 +159,10 @@ impl<'a> Opener<'a, '_> {
                 break;
             };
             self.steps = steps;
-            let value = field_of(reader.local, around.object, listed.field);
+            let value = field_of(reader.local, enclosing.object, listed.field);
             let is_written = written < MOST_FIELDS
                 && self.part(|it| {
-                    it.writer.name(listed.name) && it.reached(value, levels - 1, around)
+                    it.writer.name(listed.name) && it.reached(value, levels - 1, enclosing)
                 });
             if !is_written {
                 break;
@@ -165,9 +173,9 @@ impl<'a> Opener<'a, '_> {
     }
 
     /// Writes the elements of an array.
-    fn elements(&mut self, levels: u8, around: &Around<'_>) -> u64 {
+    fn elements(&mut self, levels: u8, enclosing: &Enclosing<'_>) -> u64 {
         let reader = self.reader;
-        let length = u64::try_from(reader.local.array_length(around.object)).unwrap_or(0);
+        let length = u64::try_from(reader.local.array_length(enclosing.object)).unwrap_or(0);
         let mut written = 0;
         while written < length.min(MOST_ITEMS) {
             let (Some(steps), Ok(index)) = (self.steps.checked_sub(1), u32::try_from(written))
@@ -175,9 +183,9 @@ impl<'a> Opener<'a, '_> {
                 break;
             };
             self.steps = steps;
-            let value = element(reader.jvmti, reader.local, around.object, index);
+            let value = element(reader.jvmti, reader.local, enclosing.object, index);
             let is_written =
-                value.is_some_and(|value| self.part(|it| it.reached(value, levels - 1, around)));
+                value.is_some_and(|value| self.part(|it| it.reached(value, levels - 1, enclosing)));
             if !is_written {
                 break;
             }
@@ -187,24 +195,24 @@ impl<'a> Opener<'a, '_> {
     }
 
     /// Writes the elements or entries of a collection.
-    fn items(&mut self, collection: &Collection<'a>, levels: u8, around: &Around<'_>) -> u64 {
+    fn items(&mut self, collection: &Collection<'a>, levels: u8, enclosing: &Enclosing<'_>) -> u64 {
         let reader = self.reader;
-        let size = collection.size(reader, around.object);
+        let size = collection.size(reader, enclosing.object);
         let (mut written, mut seen) = (0, 0);
         let mut has_room = levels > 0;
         let mut steps = self.steps;
         if let (false, Some(size)) = (has_room, size) {
             return size;
         }
-        let is_whole = collection.visit(reader, around.object, 0, &mut steps, &mut |item| {
+        let is_whole = collection.visit(reader, enclosing.object, 0, &mut steps, &mut |item| {
             seen += 1;
             has_room = has_room
                 && written < MOST_ITEMS
                 && self.part(|it| {
-                    it.reached(item.first, levels - 1, around)
+                    it.reached(item.first, levels - 1, enclosing)
                         && item
                             .value
-                            .is_none_or(|value| it.reached(value, levels - 1, around))
+                            .is_none_or(|value| it.reached(value, levels - 1, enclosing))
                 });
             written += u64::from(has_room);
             // Without a size field, the rest of the items is counted.

@@ -1,10 +1,10 @@
 //! Reads the fields and elements of objects for a native method, by their names and indices.
 
-use super::fields::Listed;
+use super::fields::ListedField;
 use super::jvmti::Jvmti;
 use super::layouts::Layout;
 use super::refs::{Local, LocalRef, jni};
-use super::values::{Kind, Reached, Values};
+use super::values::{FieldValue, ValueKind, Values};
 use jni_sys::jint;
 use probes::spans::{Runtime, Seen};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Objects<'a> {
 
 impl<'a> Reader<'a> {
     /// The number and kind of an object's class.
-    pub(super) fn class_of(self, object: &LocalRef<'_>) -> Option<(u32, Kind)> {
+    pub(super) fn class_of(self, object: &LocalRef<'_>) -> Option<(u32, ValueKind)> {
         self.values
             .class_of(self.jvmti, self.runtime, self.local, object)
     }
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
     /// The layout of an object's class, if it is a collection of the JDK.
     pub(super) fn layout(self, object: &LocalRef<'_>) -> Option<Layout> {
         match self.class_of(object)? {
-            (_, Kind::Collection(index)) => Layout::at(index),
+            (_, ValueKind::Collection(index)) => Layout::at(index),
             _ => None,
         }
     }
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The fields of an object.
-    pub(super) fn fields(self, object: &LocalRef<'_>) -> Option<Arc<[Listed]>> {
+    pub(super) fn fields(self, object: &LocalRef<'_>) -> Option<Arc<[ListedField]>> {
         self.values
             .all_fields(self.jvmti, self.runtime, self.local, object)
     }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the value in a field, which may be `null`, or `None` for an absent field.
-    pub(super) fn reached_in(self, object: &LocalRef<'_>, name: &str) -> Option<Reached<'a>> {
+    pub(super) fn reached_in(self, object: &LocalRef<'_>, name: &str) -> Option<FieldValue<'a>> {
         self.values.reached_in(self.jvmti, self.local, object, name)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// The bits in a field of type `long`.
     pub fn long_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
         match self.reached_in(object, name)? {
-            Reached::Value(Seen::Number(b'J', bits)) => Some(bits),
+            FieldValue::Value(Seen::Number(b'J', bits)) => Some(bits),
             _ => None,
         }
     }
@@ -106,8 +106,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Replaces an object of this class by `null`: the collection stores it in place of `null`.
-    pub(super) fn unmasked(self, found: Option<LocalRef<'a>>, mask: &[u8]) -> Reached<'a> {
-        Reached::Object(found.filter(|object| !self.is_of(object, mask)))
+    pub(super) fn unmasked(self, found: Option<LocalRef<'a>>, mask: &[u8]) -> FieldValue<'a> {
+        FieldValue::Object(found.filter(|object| !self.is_of(object, mask)))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::collections::Collection;
 use super::reader::Reader;
 use super::refs::{LocalRef, jni};
-use super::values::{Kind, Reached, element, field_of, read_text};
+use super::values::{FieldValue, ValueKind, element, field_of, read_text};
 use conditions::Step;
 use probes::spans::Seen;
 
@@ -13,7 +13,7 @@ const MOST_STEPS: u32 = 10_000;
 const MESSAGE: (&str, &str) = ("message", "detailMessage");
 
 /// The end of a path without a value.
-pub(super) enum Dead {
+pub(super) enum PathEnd {
     /// A step after `null`, or beyond the end of an array.
     Nowhere,
     /// The class with this number has no field of this name, or no elements.
@@ -29,13 +29,13 @@ impl<'a> Reader<'a> {
         text: &'t mut [u16],
     ) -> Option<Seen<'t>> {
         let found = match self.reach(object, steps) {
-            Err(Dead::Nowhere) => return None,
-            Err(Dead::NoField(class, name)) => {
+            Err(PathEnd::Nowhere) => return None,
+            Err(PathEnd::NoField(class, name)) => {
                 return Some(self.no_field(object, steps, class, &name));
             }
-            Ok(Some(Reached::Object(None))) => return Some(Seen::Null),
-            Ok(Some(Reached::Value(value))) => return Some(value),
-            Ok(Some(Reached::Object(found))) => found,
+            Ok(Some(FieldValue::Object(None))) => return Some(Seen::Null),
+            Ok(Some(FieldValue::Value(value))) => return Some(value),
+            Ok(Some(FieldValue::Object(found))) => found,
             Ok(None) => None,
         };
         let object = found.as_ref().unwrap_or(object);
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         let mut reached =
             lengths.filter_map(|length| self.reach(object, steps.get(..length)?).ok());
         let fields = match reached.next() {
-            Some(Some(Reached::Object(Some(found)))) => self.fields(&found),
+            Some(Some(FieldValue::Object(Some(found)))) => self.fields(&found),
             Some(None) => self.fields(object),
             _ => None,
         };
@@ -79,67 +79,67 @@ impl<'a> Reader<'a> {
         self,
         object: &LocalRef<'_>,
         steps: &[Step],
-    ) -> Result<Option<Reached<'a>>, Dead> {
+    ) -> Result<Option<FieldValue<'a>>, PathEnd> {
         let mut reached = None;
         let mut steps = steps.iter();
         while let Some(step) = steps.next() {
             let from = reached.as_ref().unwrap_or(object);
             let is_last = steps.len() == 0;
             match self.step(from, step)? {
-                Reached::Object(Some(next)) => reached = Some(next),
+                FieldValue::Object(Some(next)) => reached = Some(next),
                 other if is_last => return Ok(Some(other)),
-                Reached::Object(None) => return Err(Dead::Nowhere),
-                Reached::Value(_) => return Err(self.of_primitive(steps.next())),
+                FieldValue::Object(None) => return Err(PathEnd::Nowhere),
+                FieldValue::Value(_) => return Err(self.of_primitive(steps.next())),
             }
         }
-        Ok(reached.map(|found| Reached::Object(Some(found))))
+        Ok(reached.map(|found| FieldValue::Object(Some(found))))
     }
 
     /// The error of a step from a primitive value, which has no fields or elements.
-    fn of_primitive(self, next: Option<&Step>) -> Dead {
+    fn of_primitive(self, next: Option<&Step>) -> PathEnd {
         let name = match next {
             Some(Step::Field(name)) => name.clone(),
             Some(Step::Element(index)) => format!("[{index}]"),
             _ => "length".to_owned(),
         };
-        Dead::NoField(self.runtime.class("a primitive value"), name)
+        PathEnd::NoField(self.runtime.class("a primitive value"), name)
     }
 
-    fn step(self, object: &LocalRef<'_>, step: &Step) -> Result<Reached<'a>, Dead> {
-        let (number, kind) = self.class_of(object).ok_or(Dead::Nowhere)?;
-        let lacks = |name: String| Dead::NoField(number, name);
+    fn step(self, object: &LocalRef<'_>, step: &Step) -> Result<FieldValue<'a>, PathEnd> {
+        let (number, kind) = self.class_of(object).ok_or(PathEnd::Nowhere)?;
+        let lacks = |name: String| PathEnd::NoField(number, name);
         match (step, kind) {
-            (Step::Element(index), Kind::Array | Kind::Collection(_)) => {
+            (Step::Element(index), ValueKind::Array | ValueKind::Collection(_)) => {
                 let found = match kind {
-                    Kind::Array => element(self.jvmti, self.local, object, *index),
+                    ValueKind::Array => element(self.jvmti, self.local, object, *index),
                     _ => self.element_of(object, (*index).into()),
                 };
-                found.ok_or(Dead::Nowhere)
+                found.ok_or(PathEnd::Nowhere)
             }
             (Step::Element(index), _) => Err(lacks(format!("[{index}]"))),
-            (Step::Length, Kind::Text | Kind::Array) => Ok(self.length(object, kind)),
+            (Step::Length, ValueKind::Text | ValueKind::Array) => Ok(self.length(object, kind)),
             (Step::Length, _) => {
                 let found = self.reached_in(object, "length");
                 found.ok_or_else(|| lacks("length".to_owned()))
             }
             (Step::Field(name), _) => self.field(object, name).ok_or_else(|| lacks(name.clone())),
-            (Step::Class, _) => Ok(Reached::Value(Seen::Class(number))),
+            (Step::Class, _) => Ok(FieldValue::Value(Seen::Class(number))),
             (Step::Written(_) | Step::Declarer(_), _) => {
-                self.named(object, step).ok_or(Dead::Nowhere)
+                self.named(object, step).ok_or(PathEnd::Nowhere)
             }
         }
     }
 
-    fn length(self, object: &LocalRef<'_>, kind: Kind) -> Reached<'a> {
+    fn length(self, object: &LocalRef<'_>, kind: ValueKind) -> FieldValue<'a> {
         let local = self.local;
-        Reached::int(match kind {
-            Kind::Text => jni!(local, v1_1.GetStringLength, object.as_raw()),
+        FieldValue::int(match kind {
+            ValueKind::Text => jni!(local, v1_1.GetStringLength, object.as_raw()),
             _ => local.array_length(object),
         })
     }
 
     /// The value of a field by its name; `message` of an exception is its message.
-    fn field(self, object: &LocalRef<'_>, name: &str) -> Option<Reached<'a>> {
+    fn field(self, object: &LocalRef<'_>, name: &str) -> Option<FieldValue<'a>> {
         let found = self.reached_in(object, name);
         let is_message = found.is_none() && name == MESSAGE.0;
         match is_message && self.values.is_throwable(self.local, object) {
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a field that an instruction names, or the class that declares it.
-    fn named(self, object: &LocalRef<'_>, step: &Step) -> Option<Reached<'a>> {
+    fn named(self, object: &LocalRef<'_>, step: &Step) -> Option<FieldValue<'a>> {
         let Self { jvmti, local, .. } = self;
         match step {
             Step::Written(field) => {
@@ -168,14 +168,14 @@ impl<'a> Reader<'a> {
                 let found = self
                     .values
                     .named_field(jvmti, self.runtime, local, class, field)?;
-                Some(Reached::Value(Seen::Class(found.declarer)))
+                Some(FieldValue::Value(Seen::Class(found.declarer)))
             }
             _ => None,
         }
     }
 
     /// An element of a collection of the JDK. Returns `None` beyond its end, and for a map.
-    fn element_of(self, object: &LocalRef<'_>, index: u64) -> Option<Reached<'a>> {
+    fn element_of(self, object: &LocalRef<'_>, index: u64) -> Option<FieldValue<'a>> {
         let collection = Collection::of(self, object)?;
         let mut found = None;
         let mut steps = MOST_STEPS;

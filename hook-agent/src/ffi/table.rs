@@ -548,7 +548,7 @@ pub(crate) type SampledObjectAlloc = unsafe extern "system" fn(
 );
 
 /// `jvmtiEventThreadStart`, `…ThreadEnd`, `…VirtualThreadStart` and `…VirtualThreadEnd`.
-pub(crate) type ThreadEvent =
+pub(crate) type ThreadStartEnd =
     unsafe extern "system" fn(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject);
 /// `jvmtiEventNativeMethodBind`.
 pub(crate) type NativeMethodBind = unsafe extern "system" fn(
@@ -584,12 +584,12 @@ pub(crate) type ResourceExhausted = unsafe extern "system" fn(
 /// `jvmtiEventCallbacks` of a subscriber's environment, without the events of [`EventCallbacks`].
 #[repr(C)]
 #[derive(Default)]
-pub(crate) struct ObserverCallbacks {
+pub(crate) struct SubscriberCallbacks {
     pub _50_51: [Option<unsafe extern "system" fn()>; 2],
     /// 52
-    pub ThreadStart: Option<ThreadEvent>,
+    pub ThreadStart: Option<ThreadStartEnd>,
     /// 53
-    pub ThreadEnd: Option<ThreadEvent>,
+    pub ThreadEnd: Option<ThreadStartEnd>,
     pub _54_55: [Option<unsafe extern "system" fn()>; 2],
     /// 56
     pub ClassPrepare: Option<ClassPrepare>,
@@ -630,9 +630,9 @@ pub(crate) struct ObserverCallbacks {
     /// 86
     pub SampledObjectAlloc: Option<SampledObjectAlloc>,
     /// 87; from JDK 21 on.
-    pub VirtualThreadStart: Option<ThreadEvent>,
+    pub VirtualThreadStart: Option<ThreadStartEnd>,
     /// 88
-    pub VirtualThreadEnd: Option<ThreadEvent>,
+    pub VirtualThreadEnd: Option<ThreadStartEnd>,
 }
 
 /// An event, by its number.

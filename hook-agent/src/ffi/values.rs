@@ -3,7 +3,7 @@
 //! Everything here is legal in a native method that instrumented code calls: the JNI and JVM TI functions used here run
 //! no Java code.
 
-use super::fields::{Field, Fields, Listed, Named};
+use super::fields::{Field, Fields, ListedField, ResolvedField};
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::layouts::Layout;
@@ -49,7 +49,7 @@ const BOXES: [(&CStr, &CStr); 8] = [
 
 /// The type of a class's values, which decides how they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Object,
     Array,
     Text,
@@ -65,7 +65,7 @@ pub(super) enum Kind {
 
 /// A known class. Entries are never removed, so that readers need no lock.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownClass {
     /// Identity hash of the class with the top bit set; 0 for a free entry.
     hash: AtomicU32,
     /// A weak global reference: the class may be unloaded.
@@ -87,7 +87,7 @@ pub(crate) struct Values {
     throwables: Option<GlobalRef>,
     /// `java.lang.Enum`, and its field `name`.
     enums: Option<(GlobalRef, FieldId)>,
-    classes: Box<[Known]>,
+    classes: Box<[KnownClass]>,
     fields: Fields,
     /// Held while a class is added.
     adding: Mutex<()>,
@@ -124,7 +124,7 @@ impl Values {
                 let name = local.field_id(&class, c"name", c"Ljava/lang/String;")?;
                 Some((local.globalize(&class)?, name))
             }),
-            classes: (0..CLASSES).map(|_| Known::default()).collect(),
+            classes: (0..CLASSES).map(|_| KnownClass::default()).collect(),
             fields: Fields::default(),
             adding: Mutex::default(),
             threads: Threads::resolve(local),
@@ -147,10 +147,10 @@ impl Values {
     ) -> Option<Seen<'t>> {
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
-            Kind::Object | Kind::Collection(_) => {
+            ValueKind::Object | ValueKind::Collection(_) => {
                 Some(Seen::Object(number, jvmti.identity_hash(object)?))
             }
-            Kind::Enum => {
+            ValueKind::Enum => {
                 let (_, name) = self.enums.as_ref()?;
                 let name = local.object_field(object, *name)?;
                 match read_text(local, &name, text)? {
@@ -158,17 +158,17 @@ impl Values {
                     other => Some(other),
                 }
             }
-            Kind::Class => {
+            ValueKind::Class => {
                 let signature = jvmti.class_signature(object).ok()?;
                 let name = internal_name(&signature).unwrap_or(&signature);
                 Some(Seen::Class(runtime.class(&decode(name))))
             }
-            Kind::Array => {
+            ValueKind::Array => {
                 let length = local.array_length(object);
                 Some(Seen::Array(number, length.cast_unsigned()))
             }
-            Kind::Text => read_text(local, object, text),
-            Kind::Box(index) => {
+            ValueKind::Text => read_text(local, object, text),
+            ValueKind::Box(index) => {
                 let field = (*self.boxes.get(usize::from(index))?)?;
                 Some(unbox(local, object, index, field))
             }
@@ -221,7 +221,7 @@ impl Values {
         local: Local<'a>,
         object: &LocalRef<'_>,
         name: &str,
-    ) -> Option<Reached<'a>> {
+    ) -> Option<FieldValue<'a>> {
         let class = local.object_class(object)?;
         let field = self.fields.find(jvmti, local, &class, name)?;
         Some(field_of(local, object, field))
@@ -234,7 +234,7 @@ impl Values {
         runtime: &Runtime,
         local: Local<'_>,
         object: &LocalRef<'_>,
-    ) -> Option<Arc<[Listed]>> {
+    ) -> Option<Arc<[ListedField]>> {
         let class = local.object_class(object)?;
         let number = |name: &str| runtime.class(name);
         self.fields.all(jvmti, local, &class, number)
@@ -266,7 +266,7 @@ impl Values {
         local: Local<'_>,
         class: &LocalRef<'_>,
         field: &NamedField,
-    ) -> Option<Named> {
+    ) -> Option<ResolvedField> {
         let number = |name: &str| runtime.class(name);
         self.fields.named(jvmti, local, class, field, number)
     }
@@ -298,7 +298,7 @@ impl Values {
         runtime: &Runtime,
         local: Local<'_>,
         object: &LocalRef<'_>,
-    ) -> Option<(u32, Kind)> {
+    ) -> Option<(u32, ValueKind)> {
         let class = local.object_class(object)?;
         let hash = jvmti.identity_hash(&class)? | 1 << 31;
         let mut entries = (0..PROBES).filter_map(|step| {
@@ -324,23 +324,23 @@ impl Values {
         local: Local<'_>,
         class: &LocalRef<'_>,
         hash: u32,
-        free: Option<&Known>,
-    ) -> Option<(u32, Kind)> {
+        free: Option<&KnownClass>,
+    ) -> Option<(u32, ValueKind)> {
         let signature = jvmti.class_signature(class).ok()?;
         let name = internal_name(&signature).unwrap_or(&signature);
         let kind = if signature.starts_with(b"[") {
-            Kind::Array
+            ValueKind::Array
         } else if name == b"java/lang/String" {
-            Kind::Text
+            ValueKind::Text
         } else if name == b"java/lang/Class" {
-            Kind::Class
+            ValueKind::Class
         } else if self.is_enum(local, class) {
-            Kind::Enum
+            ValueKind::Enum
         } else if let Some(index) = BOXES.iter().position(|(it, _)| it.to_bytes() == name) {
-            Kind::Box(index as u8)
+            ValueKind::Box(index as u8)
         } else {
             let layout = layout_of(jvmti, local, class, name);
-            layout.map_or(Kind::Object, Kind::Collection)
+            layout.map_or(ValueKind::Object, ValueKind::Collection)
         };
         let number = runtime.class(&decode(name));
         if let Some(free) = free {
@@ -446,27 +446,27 @@ fn gives_elements(jvmti: Jvmti, class: &LocalRef<'_>, name: &[u8]) -> bool {
 const FIRST_BOX: u32 = 5;
 const FIRST_COLLECTION: u32 = FIRST_BOX + BOXES.len() as u32;
 
-impl Known {
+impl KnownClass {
     fn is(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
         let mine = self.class.load(Ordering::Relaxed);
         jni!(local, v1_1.IsSameObject, class.as_raw(), mine)
     }
 
-    fn get(&self) -> (u32, Kind) {
+    fn get(&self) -> (u32, ValueKind) {
         let kind = match self.kind.load(Ordering::Relaxed) {
-            0 => Kind::Object,
-            1 => Kind::Array,
-            2 => Kind::Text,
-            3 => Kind::Enum,
-            4 => Kind::Class,
-            number if number < FIRST_COLLECTION => Kind::Box((number - FIRST_BOX) as u8),
-            number => Kind::Collection((number - FIRST_COLLECTION) as u8),
+            0 => ValueKind::Object,
+            1 => ValueKind::Array,
+            2 => ValueKind::Text,
+            3 => ValueKind::Enum,
+            4 => ValueKind::Class,
+            number if number < FIRST_COLLECTION => ValueKind::Box((number - FIRST_BOX) as u8),
+            number => ValueKind::Collection((number - FIRST_COLLECTION) as u8),
         };
         (self.number.load(Ordering::Relaxed), kind)
     }
 
     /// Stores a class, unless another thread was faster. The caller holds the lock.
-    fn set(&self, local: Local<'_>, class: &LocalRef<'_>, hash: u32, number: u32, kind: Kind) {
+    fn set(&self, local: Local<'_>, class: &LocalRef<'_>, hash: u32, number: u32, kind: ValueKind) {
         if self.hash.load(Ordering::Relaxed) != 0 {
             return;
         }
@@ -475,13 +475,13 @@ impl Known {
             return local.clear_exception();
         }
         let kind = match kind {
-            Kind::Object => 0,
-            Kind::Array => 1,
-            Kind::Text => 2,
-            Kind::Enum => 3,
-            Kind::Class => 4,
-            Kind::Box(index) => FIRST_BOX + u32::from(index),
-            Kind::Collection(index) => FIRST_COLLECTION + u32::from(index),
+            ValueKind::Object => 0,
+            ValueKind::Array => 1,
+            ValueKind::Text => 2,
+            ValueKind::Enum => 3,
+            ValueKind::Class => 4,
+            ValueKind::Box(index) => FIRST_BOX + u32::from(index),
+            ValueKind::Collection(index) => FIRST_COLLECTION + u32::from(index),
         };
         self.class.store(weak, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -491,14 +491,14 @@ impl Known {
 }
 
 /// The value of a field or an element.
-pub(super) enum Reached<'a> {
+pub(super) enum FieldValue<'a> {
     /// An object, or `null`.
     Object(Option<LocalRef<'a>>),
     /// A primitive value or a class.
     Value(Seen<'static>),
 }
 
-impl Reached<'_> {
+impl FieldValue<'_> {
     pub fn int(value: jint) -> Self {
         Self::Value(Seen::Number(b'I', i64::from(value).cast_unsigned()))
     }
@@ -510,10 +510,14 @@ impl Reached<'_> {
 }
 
 /// The value of an instance field.
-pub(super) fn field_of<'a>(local: Local<'a>, object: &LocalRef<'_>, field: Field) -> Reached<'a> {
+pub(super) fn field_of<'a>(
+    local: Local<'a>,
+    object: &LocalRef<'_>,
+    field: Field,
+) -> FieldValue<'a> {
     match field.kind {
-        b'L' | b'[' => Reached::Object(local.object_field(object, field.id)),
-        kind => Reached::Value(number_field(local, object, kind, field.id)),
+        b'L' | b'[' => FieldValue::Object(local.object_field(object, field.id)),
+        kind => FieldValue::Value(number_field(local, object, kind, field.id)),
     }
 }
 
@@ -523,7 +527,7 @@ pub(super) fn element<'a>(
     local: Local<'a>,
     array: &LocalRef<'_>,
     index: u32,
-) -> Option<Reached<'a>> {
+) -> Option<FieldValue<'a>> {
     /// Copies one element into a variable of its type.
     macro_rules! region {
         ($function:ident, $kind:ident, $of:expr, $index:expr) => {{
@@ -550,7 +554,7 @@ pub(super) fn element<'a>(
     let bits = match kind {
         b'L' | b'[' => {
             let found = jni!(local, v1_1.GetObjectArrayElement, raw, index);
-            return Some(Reached::Object(local.adopt(found)));
+            return Some(FieldValue::Object(local.adopt(found)));
         }
         b'Z' => u64::from(region!(GetBooleanArrayRegion, u8, raw, index)),
         b'B' => i64::from(region!(GetByteArrayRegion, i8, raw, index)).cast_unsigned(),
@@ -562,7 +566,7 @@ pub(super) fn element<'a>(
         b'D' => region!(GetDoubleArrayRegion, f64, raw, index).to_bits(),
         _ => return None,
     };
-    Some(Reached::Value(Seen::Number(kind, bits)))
+    Some(FieldValue::Value(Seen::Number(kind, bits)))
 }
 
 /// Reads as much of a string as fits; `object` must be a `String`.

@@ -45,8 +45,8 @@ impl VmFlags {
             c"gHotSpotVMTypeEntryArrayStride",
         )?;
         let field_name = library.number(c"gHotSpotVMStructEntryFieldNameOffset")?;
-        let is_of_flag = |entry: &Entry| entry.is_of(c"JVMFlag") || entry.is_of(c"Flag");
-        let fields: Vec<Entry> = structs.entries().filter(is_of_flag).collect();
+        let is_of_flag = |entry: &TableEntry| entry.is_of(c"JVMFlag") || entry.is_of(c"Flag");
+        let fields: Vec<TableEntry> = structs.entries().filter(is_of_flag).collect();
         let field = |name: &CStr| {
             let mut fields = fields.iter();
             fields.find(|entry| entry.text(field_name) == Some(name))
@@ -155,8 +155,8 @@ struct Table {
 }
 
 impl Table {
-    fn entries(&self) -> impl Iterator<Item = Entry> {
-        let entry = |index: usize| Entry {
+    fn entries(&self) -> impl Iterator<Item = TableEntry> {
+        let entry = |index: usize| TableEntry {
             memory: self.first.plus(index * self.stride),
             type_name: self.type_name,
         };
@@ -166,18 +166,18 @@ impl Table {
     }
 }
 
-struct Entry {
+struct TableEntry {
     memory: Memory,
     type_name: usize,
 }
 
-impl Entry {
+impl TableEntry {
     fn is_of(&self, name: &CStr) -> bool {
         self.memory.text(self.type_name) == Some(name)
     }
 }
 
-impl std::ops::Deref for Entry {
+impl std::ops::Deref for TableEntry {
     type Target = Memory;
 
     fn deref(&self) -> &Memory {

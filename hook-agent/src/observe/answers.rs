@@ -1,17 +1,17 @@
 //! Answers to plugins' requests to the JVM, as events.
 
 use super::environment;
-use super::frames::{Methods, place};
-use super::identity::{is_ours, monitor_signature};
+use super::identity::{is_agent_thread, monitor_signature};
+use super::methods::{Methods, place};
 use super::paths::paths;
 use crate::agent::Agent;
-use crate::agent::observation::Running;
+use crate::agent::subscribers::Subscriber;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::jvmti::{Referral, StackFrame, Told};
+use crate::ffi::jvmti::{HeapReference, ReferenceFilter, StackFrame};
 use crate::ffi::refs::LocalRef;
 use crate::ffi::vm::Vm;
-use crate::loaded;
+use crate::loaded_classes;
 use crate::names::class_name;
 use observations::batch::{Event, Kind, Names};
 use observations::request::Request;
@@ -28,7 +28,7 @@ const OF_CLASS: i64 = 1 << 32;
 /// Converts answers to events, and adds their strings and stacks to `names`.
 pub(super) struct Answers<'a> {
     pub agent: &'a Agent,
-    pub running: &'a Running,
+    pub subscriber: &'a Subscriber,
     /// Number of monitors with a number in this answer.
     pub monitors: i64,
     pub names: &'a mut Names,
@@ -46,7 +46,7 @@ impl Answers<'_> {
     pub fn to(&mut self, jvm: Jvm<'_>, request: &Request) -> Result<Vec<Event>, String> {
         let jvmti = environment::answering(Vm::of(jvm.local), jvm.live)?;
         let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
-        let answered = jvm.with_frame(loaded::CAPACITY, |jvm| match request {
+        let answered = jvm.with_frame(loaded_classes::CAPACITY, |jvm| match request {
             Request::Threads { frames } => self.threads(jvm, *frames),
             Request::CpuTimes => self.cpu_times(jvm),
             Request::Histogram { live, most } => self.histogram(jvm, *live, *most),
@@ -89,7 +89,7 @@ impl Answers<'_> {
         let mut events = Vec::new();
         for (thread, state, frames) in &stacks {
             let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-            if is_ours(&name) {
+            if is_agent_thread(&name) {
                 continue;
             }
             events.push(self.thread(jvm, &name, *state, frames));
@@ -132,14 +132,14 @@ impl Answers<'_> {
     /// owners, but uses tags for other purposes, so another environment numbers them.
     fn monitors(&mut self, jvm: Jvm<'_>) -> Result<Vec<Event>, String> {
         let Jvm { live, local, .. } = jvm;
-        let jvmti = self.running.jvmti;
+        let jvmti = self.subscriber.jvmti;
         let refused = |error| {
             format!("the JVM tells owners of monitors to agents that it was started with: {error}")
         };
         let mut events = Vec::new();
         for thread in &all_threads(jvm)? {
             let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-            if is_ours(&name) {
+            if is_agent_thread(&name) {
                 continue;
             }
             let owned = match jvmti.owned_monitors(live, local, thread) {
@@ -189,7 +189,7 @@ impl Answers<'_> {
     /// The users of the monitors of a class's instances, numbered within this answer.
     fn monitor_usage(&mut self, jvm: Jvm<'_>, class: &str) -> Result<Vec<Event>, String> {
         let Jvm { live, local, .. } = jvm;
-        let jvmti = self.running.jvmti;
+        let jvmti = self.subscriber.jvmti;
         let name = self.names.text(class);
         let mut events = Vec::new();
         for (number, object) in instances(jvm, class)? {
@@ -242,7 +242,7 @@ impl Answers<'_> {
             let Ok(nanos) = jvmti.thread_cpu_time(live, thread) else {
                 continue;
             };
-            if !is_ours(&name) {
+            if !is_agent_thread(&name) {
                 events.push(Event {
                     thread: self.names.text(&name),
                     ..self.event(Kind::CpuTime, [nanos, 0])
@@ -308,18 +308,18 @@ fn instances<'a>(jvm: Jvm<'a>, class: &str) -> Result<Vec<(i64, LocalRef<'a>)>, 
         return Err(format!("no class `{class}` is loaded"));
     }
     let (mut last, mut more) = (0, false);
-    let visit = &mut |referral: &mut Referral| {
-        if referral.class_tag != OF_CLASS || referral.tag != 0 {
+    let visit = &mut |reference: &mut HeapReference| {
+        if reference.class_tag != OF_CLASS || reference.tag != 0 {
             return;
         }
         more |= last == MOST_INSTANCES;
         if last < MOST_INSTANCES {
             last += 1;
-            referral.tag = last;
+            reference.tag = last;
         }
     };
     jvmti
-        .follow_references(live, Told::OfTaggedClasses, visit)
+        .follow_references(live, ReferenceFilter::OfTaggedClasses, visit)
         .map_err(refused)?;
     if more {
         return Err(format!(

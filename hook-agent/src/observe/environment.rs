@@ -1,53 +1,53 @@
 //! The JVM TI environments of recordings and plugins.
 
 use super::references;
-use crate::agent::observation::{Running, sampled};
+use crate::agent::subscribers::{Subscriber, sampled};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvmti::HotSpotEvent;
 use crate::ffi::jvmti::Jvmti;
-use crate::ffi::observer::{
-    class_unload, observer_callbacks, virtual_thread_mount, virtual_thread_unmount,
-};
 use crate::ffi::phases::{Live, OnLoadOrLive};
+use crate::ffi::subscriber_callbacks::{
+    class_unload, subscriber_callbacks, virtual_thread_mount, virtual_thread_unmount,
+};
 use crate::ffi::table::{self, Capabilities, Event, ExtensionEvent};
 use crate::ffi::vm::Vm;
 use observations::{Group, Wish};
 
 /// The bit of a capability, and its name.
-type Named = (u32, &'static str);
+type NamedCapability = (u32, &'static str);
 
-const LINES: [Named; 2] = [
+const LINES: [NamedCapability; 2] = [
     (table::CAN_GET_LINE_NUMBERS, "can_get_line_numbers"),
     (table::CAN_GET_SOURCE_FILE_NAME, "can_get_source_file_name"),
 ];
-const TAGS: Named = (table::CAN_TAG_OBJECTS, "can_tag_objects");
-const CPU: Named = (table::CAN_GET_THREAD_CPU_TIME, "can_get_thread_cpu_time");
-const ALLOCATIONS: Named = (
+const TAGS: NamedCapability = (table::CAN_TAG_OBJECTS, "can_tag_objects");
+const CPU: NamedCapability = (table::CAN_GET_THREAD_CPU_TIME, "can_get_thread_cpu_time");
+const ALLOCATIONS: NamedCapability = (
     table::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS,
     "can_generate_sampled_object_alloc_events",
 );
-const MONITORS: Named = (
+const MONITORS: NamedCapability = (
     table::CAN_GENERATE_MONITOR_EVENTS,
     "can_generate_monitor_events",
 );
-const EXCEPTIONS: Named = (
+const EXCEPTIONS: NamedCapability = (
     table::CAN_GENERATE_EXCEPTION_EVENTS,
     "can_generate_exception_events",
 );
-const COLLECTIONS: Named = (
+const COLLECTIONS: NamedCapability = (
     table::CAN_GENERATE_GARBAGE_COLLECTION_EVENTS,
     "can_generate_garbage_collection_events",
 );
 
-const COMPILATIONS: Named = (
+const COMPILATIONS: NamedCapability = (
     table::CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS,
     "can_generate_compiled_method_load_events",
 );
-const NATIVES: Named = (
+const NATIVES: NamedCapability = (
     table::CAN_GENERATE_NATIVE_METHOD_BIND_EVENTS,
     "can_generate_native_method_bind_events",
 );
-const EXHAUSTION: [Named; 2] = [
+const EXHAUSTION: [NamedCapability; 2] = [
     (
         table::CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS,
         "can_generate_resource_exhaustion_heap_events",
@@ -58,12 +58,12 @@ const EXHAUSTION: [Named; 2] = [
     ),
 ];
 
-const FREES: Named = (
+const FREES: NamedCapability = (
     table::CAN_GENERATE_OBJECT_FREE_EVENTS,
     "can_generate_object_free_events",
 );
 /// Capabilities for the owners of monitors, which a JVM grants only at its start.
-const OWNERS: [Named; 4] = [
+const OWNERS: [NamedCapability; 4] = [
     TAGS,
     (
         table::CAN_GET_OWNED_MONITOR_INFO,
@@ -119,13 +119,21 @@ pub(super) fn answering(vm: Option<Vm>, phase: impl OnLoadOrLive) -> Result<Jvmt
     with(vm, phase, &[TAGS, CPU])
 }
 
-fn with(vm: Option<Vm>, phase: impl OnLoadOrLive, capabilities: &[Named]) -> Result<Jvmti, String> {
+fn with(
+    vm: Option<Vm>,
+    phase: impl OnLoadOrLive,
+    capabilities: &[NamedCapability],
+) -> Result<Jvmti, String> {
     let jvmti = equipped(vm, phase, &[])?;
     add(jvmti, phase, capabilities).inspect_err(|_| jvmti.dispose())?;
     Ok(jvmti)
 }
 
-fn add(jvmti: Jvmti, phase: impl OnLoadOrLive, capabilities: &[Named]) -> Result<(), String> {
+fn add(
+    jvmti: Jvmti,
+    phase: impl OnLoadOrLive,
+    capabilities: &[NamedCapability],
+) -> Result<(), String> {
     for (bit, name) in capabilities {
         jvmti
             .add_capabilities(phase, Capabilities::only(*bit))
@@ -148,12 +156,12 @@ fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), 
         let _ = jvmti.add_capabilities(phase, Capabilities::only(bit));
     }
     jvmti
-        .set_observer_callbacks(phase, &observer_callbacks())
+        .set_subscriber_callbacks(phase, &subscriber_callbacks())
         .map_err(|error| format!("the JVM refuses the callbacks: {error}"))
 }
 
 /// The capabilities that events of a group require.
-fn needed(group: Group) -> &'static [Named] {
+fn needed(group: Group) -> &'static [NamedCapability] {
     match group {
         Group::Samples => &[TAGS, CPU],
         Group::Allocations => &[TAGS, ALLOCATIONS],
@@ -208,61 +216,61 @@ const MOUNTS: [(HotSpotEvent, ExtensionEvent); 2] = [
 ];
 
 /// Enables the events.
-pub(super) fn enable(live: Live, running: &Running) -> Result<(), String> {
+pub(super) fn enable(live: Live, subscriber: &Subscriber) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
-    let jvmti = running.jvmti;
-    if let Some(wish) = sampled(&running.wishes) {
+    let jvmti = subscriber.jvmti;
+    if let Some(wish) = sampled(&subscriber.wishes) {
         let set = jvmti.set_heap_sampling_interval(live, wish.bytes);
         set.map_err(refused)?;
     }
-    let mut all = running.wishes.iter().flat_map(|wish| events(wish.group));
+    let mut all = subscriber.wishes.iter().flat_map(|wish| events(wish.group));
     all.try_for_each(|event| jvmti.set_event(live, *event, true))
         .map_err(refused)?;
-    if running.wish(Group::Unloads).is_some() {
+    if subscriber.wish(Group::Unloads).is_some() {
         let set = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, Some(class_unload));
         set.map_err(|_| "the JVM tells of no unloaded classes by their names".to_owned())?;
     }
-    if running.lock_fields().is_some() {
+    if subscriber.lock_fields().is_some() {
         for (event, callback) in MOUNTS {
             let _ = jvmti.set_hotspot_event(live, event, Some(callback)); // refused by a JVM without virtual threads
         }
     }
-    if running.wish(Group::Threads).is_some() {
+    if subscriber.wish(Group::Threads).is_some() {
         for event in VIRTUAL {
             let _ = jvmti.set_event(live, event, true); // refused by a JVM without virtual threads
         }
     }
-    if running.wish(Group::References).is_some() {
-        references::begin(running, live)?;
+    if subscriber.wish(Group::References).is_some() {
+        references::begin(subscriber, live)?;
     }
     Ok(())
 }
 
 /// Makes the JVM send events for the code that was compiled before.
-pub(super) fn replay(live: Live, running: &Running) {
-    if running.wish(Group::Compilations).is_some() {
-        let _ = running
+pub(super) fn replay(live: Live, subscriber: &Subscriber) {
+    if subscriber.wish(Group::Compilations).is_some() {
+        let _ = subscriber
             .jvmti
             .generate_events(live, Event::COMPILED_METHOD_LOAD);
     }
 }
 
 /// Disables the events.
-pub(super) fn disable(live: Live, running: &Running) {
-    if running.wish(Group::References).is_some() {
-        references::end(running, live);
+pub(super) fn disable(live: Live, subscriber: &Subscriber) {
+    if subscriber.wish(Group::References).is_some() {
+        references::end(subscriber, live);
     }
-    let all = running.wishes.iter().flat_map(|wish| events(wish.group));
+    let all = subscriber.wishes.iter().flat_map(|wish| events(wish.group));
     for event in all.chain(&VIRTUAL) {
-        let _ = running.jvmti.set_event(live, *event, false);
+        let _ = subscriber.jvmti.set_event(live, *event, false);
     }
-    if running.wish(Group::Unloads).is_some() {
-        let jvmti = running.jvmti;
+    if subscriber.wish(Group::Unloads).is_some() {
+        let jvmti = subscriber.jvmti;
         let _ = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, None);
     }
-    if running.lock_fields().is_some() {
+    if subscriber.lock_fields().is_some() {
         for (event, _) in MOUNTS {
-            let _ = running.jvmti.set_hotspot_event(live, event, None);
+            let _ = subscriber.jvmti.set_hotspot_event(live, event, None);
         }
     }
 }

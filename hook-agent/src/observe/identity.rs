@@ -1,6 +1,6 @@
 //! Identification of threads, monitors and the agent's own threads.
 
-use crate::agent::observation::Running;
+use crate::agent::subscribers::Subscriber;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
 use crate::names::internal_name;
@@ -9,12 +9,16 @@ use crate::names::internal_name;
 const CLASS: &[u8] = b"Ljava/lang/Class;";
 
 /// The tag of a thread, assigned the first time.
-pub(super) fn thread_tag(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) -> Option<i64> {
+pub(super) fn thread_tag(
+    jvm: Jvm<'_>,
+    subscriber: &Subscriber,
+    thread: &LocalRef<'_>,
+) -> Option<i64> {
     let known = jvm.jvmti.tag(jvm.live, thread).ok()?;
     if known != 0 {
         return Some(known);
     }
-    let new = running.thread_tag();
+    let new = subscriber.thread_tag();
     jvm.jvmti.set_tag(jvm.live, thread, new).ok()?;
     Some(new)
 }
@@ -38,7 +42,7 @@ pub(super) fn class_within(name: &str) -> Option<&str> {
 }
 
 /// Checks whether a thread belongs to the agent, by its name.
-pub(super) fn is_ours(name: &str) -> bool {
+pub(super) fn is_agent_thread(name: &str) -> bool {
     let rest = name.strip_prefix("Classhook");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

@@ -1,15 +1,15 @@
 //! The queued events of a subscriber, read on its thread.
 
-use super::threads::Sightings;
+use super::cpu_sampler::SampleSink;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Running};
+use crate::agent::subscribers::{Event, Subscriber};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use observations::Group;
 use observations::recorded::Collection;
 
 /// Receives the events.
-pub(super) trait Sink: Sightings {
+pub(super) trait EventSink: SampleSink {
     /// Receives an event. Local references that it creates are released afterwards.
     fn event(&mut self, jvm: Jvm<'_>, event: Event);
     /// Receives completed collections, and the used and the total size of the heap in bytes, if they are known: read
@@ -33,14 +33,14 @@ impl Inbox {
     pub fn new(agent: &'static Agent) -> Self {
         Self {
             agent,
-            begun: agent.observation.collections.now(),
-            collections: agent.observation.collections.ended(),
+            begun: agent.subscribers.collections.now(),
+            collections: agent.subscribers.collections.ended(),
         }
     }
 
     /// Nanoseconds since the start.
     pub fn elapsed(&self) -> u64 {
-        self.since_begin(self.agent.observation.collections.now())
+        self.since_begin(self.agent.subscribers.collections.now())
     }
 
     /// The time of an event in nanoseconds since the start.
@@ -52,24 +52,24 @@ impl Inbox {
     pub fn read(
         &mut self,
         jvm: Jvm<'_>,
-        running: &Running,
+        subscriber: &Subscriber,
         most: usize,
-        sink: &mut impl Sink,
+        sink: &mut impl EventSink,
     ) -> bool {
-        let queue = running.take(most);
+        let queue = subscriber.take(most);
         sink.lost(queue.lost, queue.untracked);
         let any = !queue.events.is_empty();
         for event in queue.events {
             jvm.with_frame(16, |jvm| sink.event(jvm, event));
         }
-        if running.wish(Group::Collections).is_some() {
+        if subscriber.wish(Group::Collections).is_some() {
             self.read_collections(jvm, sink);
         }
         any
     }
 
-    fn read_collections(&mut self, jvm: Jvm<'_>, sink: &mut impl Sink) {
-        let (times, lost) = self.agent.observation.collections.since(self.collections);
+    fn read_collections(&mut self, jvm: Jvm<'_>, sink: &mut impl EventSink) {
+        let (times, lost) = self.agent.subscribers.collections.since(self.collections);
         self.collections += times.len() + lost;
         sink.lost(lost as u64, 0);
         if times.is_empty() {

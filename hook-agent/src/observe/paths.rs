@@ -4,18 +4,18 @@ mod names;
 mod objects;
 
 use super::environment;
-use super::frames::Methods;
+use super::methods::Methods;
 use crate::agent::Agent;
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
-use crate::ffi::jvmti::{Holder, Holds, Referral, Root, Told};
+use crate::ffi::jvmti::{HeapReference, ReferenceFilter, ReferenceKind, Referrer, Root};
 use crate::ffi::vm::Vm;
-use crate::loaded;
+use crate::loaded_classes;
 use crate::names::class_name;
 use control::message::{HeapPath, HeapPaths};
 use host::Loader;
 use names::{Fields, Names};
-use objects::{Base, each_object, node, tag};
+use objects::{PathRoot, each_object, node, tag};
 use observations::path_kinds::{PathKinds, Step};
 use observations::paths::{Limits, Node, Path, Search};
 use std::collections::{HashMap, HashSet};
@@ -46,7 +46,9 @@ pub(crate) fn paths(
 ) -> Result<HeapPaths, String> {
     let jvmti = environment::tagging(Vm::of(jvm.local), jvm.live)?;
     let jvm = Jvm::new(jvmti, jvm.live, jvm.local);
-    let found = jvm.with_frame(loaded::CAPACITY, |jvm| find(agent, jvm, class, still));
+    let found = jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
+        find(agent, jvm, class, still)
+    });
     jvmti.dispose();
     found.unwrap_or_else(|| Err("the JVM has no memory for references".to_owned()))
 }
@@ -59,8 +61,8 @@ fn find(
 ) -> Result<HeapPaths, String> {
     let refused = |error: JvmtiError| format!("the JVM does not follow references: {error}");
     let mut search = Search::new(LIMITS);
-    let known = Known::tag(jvm, class, &mut search).map_err(refused)?;
-    if !known.classes.values().any(|found| found.is_asked) {
+    let known = TaggedObjects::tag(jvm, class, &mut search).map_err(refused)?;
+    if !known.classes.values().any(|found| found.is_wanted) {
         return Err(format!("no class `{class}` is loaded"));
     }
     let mut answer = HeapPaths::default();
@@ -92,9 +94,9 @@ fn find(
 }
 
 /// Classes and threads that are tagged before the first pass.
-struct Known {
+struct TaggedObjects {
     /// Classes by their tags.
-    classes: HashMap<i64, Class>,
+    classes: HashMap<i64, TaggedClass>,
     /// The tag of `java.lang.Class`.
     class_of_classes: i64,
     /// The names of threads by their tags.
@@ -102,18 +104,18 @@ struct Known {
 }
 
 #[derive(Default)]
-struct Class {
+struct TaggedClass {
     /// True if paths to its instances are searched.
-    is_asked: bool,
+    is_wanted: bool,
     /// The index of the field `referent`, which does not keep its object alive.
     referent: Option<i32>,
 }
 
-impl Known {
+impl TaggedObjects {
     fn tag(
         jvm: Jvm<'_>,
         asked: &str,
-        search: &mut Search<Base, Holds>,
+        search: &mut Search<PathRoot, ReferenceKind>,
     ) -> Result<Self, JvmtiError> {
         let Jvm { jvmti, live, local } = jvm;
         let mut known = Self {
@@ -129,14 +131,14 @@ impl Known {
             };
             let reference = reference.as_ref();
             let is_weak = reference.is_some_and(|it| local.is_assignable(&class, it));
-            let found = Class {
-                is_asked: class_name(&signature) == asked,
+            let found = TaggedClass {
+                is_wanted: class_name(&signature) == asked,
                 referent: is_weak
                     .then(|| fields.index(jvm, &class, "referent"))
                     .flatten(),
             };
             let is_class = signature == b"Ljava/lang/Class;";
-            if !(found.is_asked || is_weak || is_class) {
+            if !(found.is_wanted || is_weak || is_class) {
                 continue;
             }
             let Some(tag) = search.add().map(tag) else {
@@ -160,55 +162,55 @@ impl Known {
     }
 
     /// Checks whether a reference does not keep its object alive.
-    fn is_weak(&self, holder_class_tag: i64, holds: Holds) -> bool {
-        let class = self.classes.get(&holder_class_tag);
+    fn is_weak(&self, referrer_class_tag: i64, holds: ReferenceKind) -> bool {
+        let class = self.classes.get(&referrer_class_tag);
         let referent = class.and_then(|class| class.referent);
-        referent.is_some_and(|index| holds == Holds::Field(index))
+        referent.is_some_and(|index| holds == ReferenceKind::Field(index))
     }
 }
 
 /// Makes one pass through the heap, and returns the classes that were found as holders for the first time.
 fn pass(
     jvm: Jvm<'_>,
-    known: &Known,
-    search: &mut Search<Base, Holds>,
+    known: &TaggedObjects,
+    search: &mut Search<PathRoot, ReferenceKind>,
 ) -> Result<HashSet<Node>, JvmtiError> {
     let mut classes = HashSet::new();
     let is_first = search.is_first();
-    let told = match is_first {
-        true => Told::OfTaggedClasses,
-        false => Told::Tagged,
+    let wanted = match is_first {
+        true => ReferenceFilter::OfTaggedClasses,
+        false => ReferenceFilter::Tagged,
     };
-    let mut visit = |referral: &mut Referral| {
-        let to = node(referral.tag);
+    let mut visit = |reference: &mut HeapReference| {
+        let to = node(reference.tag);
         let to = match is_first {
             false => to,
             true => {
-                let class = known.classes.get(&referral.class_tag);
-                let is_asked = class.is_some_and(|class| class.is_asked);
-                is_asked.then(|| search.instance(to)).flatten()
+                let class = known.classes.get(&reference.class_tag);
+                let is_wanted = class.is_some_and(|class| class.is_wanted);
+                is_wanted.then(|| search.instance(to)).flatten()
             }
         };
         let Some(to) = to else { return };
-        referral.tag = tag(to);
+        reference.tag = tag(to);
         if !search.asks_for(to) {
             return;
         }
-        match referral.holder {
-            Holder::Root(root) => search.root(to, Base::Root(root)),
-            Holder::Object(holds) if known.is_weak(referral.holder_class_tag, holds) => {}
-            Holder::Object(holds) => {
-                let Some(from) = search.reference(node(referral.holder_tag), to, holds) else {
+        match reference.referrer {
+            Referrer::Root(root) => search.root(to, PathRoot::Root(root)),
+            Referrer::Object(holds) if known.is_weak(reference.referrer_class_tag, holds) => {}
+            Referrer::Object(holds) => {
+                let Some(from) = search.reference(node(reference.referrer_tag), to, holds) else {
                     return;
                 };
-                referral.holder_tag = tag(from);
-                if referral.holder_class_tag == known.class_of_classes {
+                reference.referrer_tag = tag(from);
+                if reference.referrer_class_tag == known.class_of_classes {
                     classes.insert(from);
                 }
             }
         }
     };
-    jvm.jvmti.follow_references(jvm.live, told, &mut visit)?;
+    jvm.jvmti.follow_references(jvm.live, wanted, &mut visit)?;
     Ok(classes)
 }
 
@@ -216,7 +218,7 @@ fn pass(
 fn keep_classes(
     agent: &Agent,
     jvm: Jvm<'_>,
-    search: &mut Search<Base, Holds>,
+    search: &mut Search<PathRoot, ReferenceKind>,
     classes: &HashSet<Node>,
 ) -> Result<(), JvmtiError> {
     let new = classes.iter().filter(|node| !search.is_root(**node));
@@ -227,13 +229,17 @@ fn keep_classes(
         };
         let loader = agent.loaders.kind(jvm.jvmti, jvm.local, loader.as_ref());
         if let (false, Some(node)) = (matches!(loader, Loader::Other(_)), node(tag)) {
-            search.root(node, Base::Stays);
+            search.root(node, PathRoot::PermanentClass);
         }
     })
 }
 
 /// Groups paths of the same kind, the most frequent first. Each group shows one path as an example.
-fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<HeapPath> {
+fn grouped(
+    jvm: Jvm<'_>,
+    known: &TaggedObjects,
+    paths: &[Path<PathRoot, ReferenceKind>],
+) -> Vec<HeapPath> {
     let names = Names::read(jvm, paths);
     let mut methods = Methods::default();
     let mut kinds = PathKinds::default();
@@ -252,10 +258,10 @@ fn grouped(jvm: Jvm<'_>, known: &Known, paths: &[Path<Base, Holds>]) -> Vec<Heap
 /// The text of the root of a path. Returns `None` if the first reference describes it.
 fn root(
     jvm: Jvm<'_>,
-    known: &Known,
+    known: &TaggedObjects,
     names: &Names,
     methods: &mut Methods,
-    path: &Path<Base, Holds>,
+    path: &Path<PathRoot, ReferenceKind>,
 ) -> Option<String> {
     let mut thread = |tag: i64, method, location| {
         let name = known.threads.get(&tag);
@@ -267,10 +273,10 @@ fn root(
             .map_or_else(|| thread.clone(), |place| format!("{place} in {thread}"))
     };
     Some(match path.root {
-        Base::Root(Root::SystemClass) | Base::Stays => {
+        PathRoot::Root(Root::SystemClass) | PathRoot::PermanentClass => {
             let is_static = matches!(
                 path.references.first().map(|first| first.kind),
-                Some(Holds::StaticField(_))
+                Some(ReferenceKind::StaticField(_))
             );
             if is_static {
                 return None;
@@ -280,23 +286,23 @@ fn root(
                 names.of_class(path.first)
             )
         }
-        Base::Root(Root::JniGlobal) => "a global reference of JNI".to_owned(),
-        Base::Root(Root::Monitor) => "a monitor that is entered".to_owned(),
-        Base::Root(Root::Frame {
+        PathRoot::Root(Root::JniGlobal) => "a global reference of JNI".to_owned(),
+        PathRoot::Root(Root::Monitor) => "a monitor that is entered".to_owned(),
+        PathRoot::Root(Root::Frame {
             thread: tag,
             method,
             location,
             slot,
         }) => format!("local variable {slot} of {}", thread(tag, method, location)),
-        Base::Root(Root::JniLocal {
+        PathRoot::Root(Root::JniLocal {
             thread: tag,
             method,
         }) => format!("a local reference of JNI of {}", thread(tag, method, -1)),
-        Base::Root(Root::Thread) => {
+        PathRoot::Root(Root::Thread) => {
             let name = known.threads.get(&tag(path.first));
             let name = name.map_or_else(String::new, |name| format!(" \"{name}\""));
             format!("a thread that runs:{name}")
         }
-        Base::Root(Root::Other) => "the JVM itself".to_owned(),
+        PathRoot::Root(Root::Other) => "the JVM itself".to_owned(),
     })
 }

@@ -1,13 +1,13 @@
 //! Global references of JNI with the stacks that created them, until they are deleted.
 
-use super::identity::is_ours;
-use super::reader::Reader;
+use super::identity::is_agent_thread;
+use super::recording_builder::RecordingBuilder;
 use crate::agent::Agent;
-use crate::agent::observation::Running;
 use crate::agent::references::References;
+use crate::agent::subscribers::Subscriber;
 use crate::ffi::jni_table::{self, NotReplaced};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::observed::Handle;
+use crate::ffi::jvm_events::GlobalRefHandle;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::{Local, LocalRef};
 use observations::Group;
@@ -19,39 +19,39 @@ pub(crate) fn created(
     live: Live,
     local: Local<'_>,
     object: &LocalRef<'_>,
-    handle: Handle,
+    handle: GlobalRefHandle,
 ) {
-    let Some(running) = agent.observation.recording() else {
+    let Some(subscriber) = agent.subscribers.recording() else {
         return;
     };
-    let Some(_reporting) = running.references.enter() else {
+    let Some(_reporting) = subscriber.references.enter() else {
         return;
     };
-    let jvm = Jvm::new(running.jvmti, live, local);
-    let Some(wish) = running.wish(Group::References) else {
+    let jvm = Jvm::new(subscriber.jvmti, live, local);
+    let Some(wish) = subscriber.wish(Group::References) else {
         return;
     };
     let jvmti = jvm.jvmti;
     let name = jvmti.current_thread(live, local).ok();
     let name = name.and_then(|thread| jvmti.thread_name(live, local, &thread));
     let name = name.unwrap_or_default();
-    if is_ours(&name) {
+    if is_agent_thread(&name) {
         return;
     }
     let class = local.object_class(object);
     let class = class.and_then(|class| jvmti.class_signature(&class).ok());
     let frames = jvmti.stack(live, None, wish.frames).unwrap_or_default();
-    running
+    subscriber
         .references
         .create(handle, name, class.unwrap_or_default(), frames);
 }
 
 /// Removes a global reference that the program deletes.
-pub(crate) fn deleted(agent: &Agent, handle: Handle) {
-    if let Some(running) = agent.observation.recording()
-        && let Some(_reporting) = running.references.enter()
+pub(crate) fn deleted(agent: &Agent, handle: GlobalRefHandle) {
+    if let Some(subscriber) = agent.subscribers.recording()
+        && let Some(_reporting) = subscriber.references.enter()
     {
-        running.references.delete(handle);
+        subscriber.references.delete(handle);
     }
 }
 
@@ -60,9 +60,9 @@ pub(crate) fn deleted(agent: &Agent, handle: Handle) {
 /// # Errors
 ///
 /// The reason why the JNI functions cannot be replaced.
-pub(super) fn begin(running: &Running, live: Live) -> Result<(), String> {
-    running.note_references(count(running, live));
-    jni_table::observe(running.jvmti, live).map_err(|cause| match cause {
+pub(super) fn begin(subscriber: &Subscriber, live: Live) -> Result<(), String> {
+    subscriber.note_references(count(subscriber, live));
+    jni_table::observe(subscriber.jvmti, live).map_err(|cause| match cause {
         NotReplaced::Refused(error) => {
             format!("the JVM refuses other functions of JNI: {error}")
         }
@@ -74,42 +74,47 @@ pub(super) fn begin(running: &Running, live: Live) -> Result<(), String> {
 }
 
 /// Counts the strong references, if the JVM reports them.
-fn count(running: &Running, live: Live) -> Option<u64> {
-    running.jvmti.count_global_references(live).ok()
+fn count(subscriber: &Subscriber, live: Live) -> Option<u64> {
+    subscriber.jvmti.count_global_references(live).ok()
 }
 
 /// Restores the JNI functions. No thread reports a reference any more.
-pub(super) fn end(running: &Running, live: Live) {
-    jni_table::leave(running.jvmti, live);
-    if !running.references.close() {
-        running.keep_environment();
+pub(super) fn end(subscriber: &Subscriber, live: Live) {
+    jni_table::leave(subscriber.jvmti, live);
+    if !subscriber.references.close() {
+        subscriber.keep_environment();
     }
 }
 
 /// Adds the references that were created since the last call.
-pub(super) fn read(jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
-    if running.wish(Group::References).is_none() {
+pub(super) fn read(jvm: Jvm<'_>, subscriber: &Subscriber, recording: &mut RecordingBuilder) {
+    if subscriber.wish(Group::References).is_none() {
         return;
     }
-    let references: &References = &running.references;
+    let references: &References = &subscriber.references;
     for created in references.take() {
-        let row = jvm.with_frame(16, |jvm| reader.reference(jvm, &created));
+        let row = jvm.with_frame(16, |jvm| recording.reference(jvm, &created));
         references.settle(&created, row.flatten());
     }
 }
 
 /// Counts the open references of each row. Threads of the program that create or delete one wait meanwhile, so this is
 /// called only when the file is written.
-pub(super) fn sum(jvm: Jvm<'_>, running: &Running, reader: &mut Reader, is_end: bool) {
-    if running.wish(Group::References).is_none() {
+pub(super) fn sum(
+    jvm: Jvm<'_>,
+    subscriber: &Subscriber,
+    recording: &mut RecordingBuilder,
+    is_end: bool,
+) {
+    if subscriber.wish(Group::References).is_none() {
         return;
     }
-    let sums = running.references.sums();
+    let sums = subscriber.references.sums();
     let other = OtherReferences {
-        before: running.references_before(),
-        at_end: is_end.then(|| count(running, jvm.live)).flatten(),
+        before: subscriber.references_before(),
+        at_end: is_end.then(|| count(subscriber, jvm.live)).flatten(),
         deleted: sums.deleted,
         deleted_weak: sums.deleted_weak,
     };
-    reader.open_references(&sums.open, other, sums.lost);
+    recording.open_references(&sums.open, other, sums.lost);
 }

@@ -4,12 +4,12 @@
 //! owners of monitors with long waits.
 
 use super::identity::monitor_signature;
-use super::locks::{self, Locks};
-use super::{environment, reported};
+use super::lock_sampler::{self, LockSampler};
+use super::{environment, wait_reports};
 use crate::agent::Agent;
-use crate::agent::observation::{Running, WaitKind, Waiting};
+use crate::agent::subscribers::{Subscriber, WaitKind, Waiting};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::observed::Observed;
+use crate::ffi::jvm_events::ThreadEvent;
 use crate::ffi::refs::LocalRef;
 use observations::{Group, Wish};
 use std::sync::Arc;
@@ -26,37 +26,37 @@ pub(super) fn wishes() -> Vec<Wish> {
 }
 
 /// Handles an event of the current thread.
-pub(super) fn observed(
+pub(super) fn thread_event(
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     session: u8,
     thread: &LocalRef<'_>,
-    event: Observed<'_>,
+    event: ThreadEvent<'_>,
 ) {
-    let Some(known) = reported::current(jvm, session, thread) else {
+    let Some(known) = wait_reports::current(jvm, session, thread) else {
         return;
     };
     match event {
-        Observed::WaitsToEnter { object } => {
-            begin(jvm, running, known, (&object, WaitKind::ToEnter));
+        ThreadEvent::MonitorContendedEnter { object } => {
+            begin(jvm, subscriber, known, (&object, WaitKind::ToEnter));
         }
-        Observed::Waits { object } => {
-            begin(jvm, running, known, (&object, WaitKind::ObjectWait));
+        ThreadEvent::MonitorWait { object } => {
+            begin(jvm, subscriber, known, (&object, WaitKind::ObjectWait));
         }
-        Observed::Entered { object } | Observed::Waited { object } => {
-            if let Some(waiting) = running.waiting_ends(known.0) {
+        ThreadEvent::MonitorContendedEntered { object } | ThreadEvent::MonitorWaited { object } => {
+            if let Some(waiting) = subscriber.waiting_ends(known.0) {
                 end(jvm, session, waiting, &object);
             }
         }
-        Observed::Unmounts => locks::unmounts(jvm, running, thread),
-        Observed::Mounts => locks::mounts(jvm, running, thread, 0),
+        ThreadEvent::VirtualThreadUnmount => lock_sampler::unmounts(jvm, subscriber, thread),
+        ThreadEvent::VirtualThreadMount => lock_sampler::mounts(jvm, subscriber, thread, 0),
         _ => {}
     }
 }
 
 fn begin(
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     thread: (u64, bool),
     (object, kind): (&LocalRef<'_>, WaitKind),
 ) {
@@ -64,7 +64,7 @@ fn begin(
     let Some(object) = jvm.local.globalize(object) else {
         return;
     };
-    let before = running.waiting_begins(Waiting {
+    let before = subscriber.waiting_begins(Waiting {
         thread,
         begun,
         kind,
@@ -78,7 +78,7 @@ fn begin(
 
 fn end(jvm: Jvm<'_>, session: u8, waiting: Waiting, object: &LocalRef<'_>) {
     let signature = monitor_signature(jvm, object).unwrap_or_default();
-    reported::wait(session, &waiting, &signature);
+    wait_reports::wait(session, &waiting, &signature);
     release(jvm, waiting);
 }
 
@@ -93,40 +93,40 @@ fn release(jvm: Jvm<'_>, waiting: Waiting) {
 pub(super) fn follow(
     agent: &Agent,
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     session: u8,
-    pause: impl Fn(&Running) -> bool,
+    pause: impl Fn(&Subscriber) -> bool,
 ) -> Result<(), String> {
-    let collections = &agent.observation.collections;
+    let collections = &agent.subscribers.collections;
     let mut read = collections.ended();
-    let mut locks = Locks::new(running);
+    let mut locks = LockSampler::new(subscriber);
     loop {
-        let stops = pause(running);
+        let stops = pause(subscriber);
         if let Some(locks) = &mut locks {
-            locks.look(jvm, running, collections.now());
+            locks.sample(jvm, subscriber, collections.now());
         }
-        look_at_owners(jvm, running);
+        query_owners(jvm, subscriber);
         let (times, lost) = collections.since(read);
         read += times.len() + lost;
-        reported::lost(session, lost);
+        wait_reports::lost(session, lost);
         for (start, end) in times {
             let ago = collections.now().saturating_sub(end);
-            reported::collection(session, ago, end.saturating_sub(start));
+            wait_reports::collection(session, ago, end.saturating_sub(start));
         }
         if stops {
             break;
         }
     }
-    environment::disable(jvm.live, running);
-    locks::end_all(jvm, running, collections.now());
-    for waiting in running.all_waiting() {
-        let ended = running.waiting_ends(waiting.thread.0);
+    environment::disable(jvm.live, subscriber);
+    lock_sampler::end_all(jvm, subscriber, collections.now());
+    for waiting in subscriber.all_waiting() {
+        let ended = subscriber.waiting_ends(waiting.thread.0);
         drop(waiting);
         let Some(ended) = ended else { continue };
         jvm.with_frame(8, |jvm| {
             let object = Arc::clone(&ended.object);
             let signature = monitor_signature(jvm, &jvm.local.of_global(&object));
-            reported::wait(session, &ended, &signature.unwrap_or_default());
+            wait_reports::wait(session, &ended, &signature.unwrap_or_default());
             drop(object);
             release(jvm, ended);
         });
@@ -135,8 +135,8 @@ pub(super) fn follow(
 }
 
 /// Queries the owners of monitors with long waits, once for each wait.
-fn look_at_owners(jvm: Jvm<'_>, running: &Running) {
-    let waiting = running.all_waiting().into_iter();
+fn query_owners(jvm: Jvm<'_>, subscriber: &Subscriber) {
+    let waiting = subscriber.all_waiting().into_iter();
     let is_due = |it: &Waiting| {
         it.kind == WaitKind::ToEnter && it.holder.is_none() && it.begun.elapsed() >= LONG
     };
@@ -146,7 +146,7 @@ fn look_at_owners(jvm: Jvm<'_>, running: &Running) {
             let object = local.of_global(&waiting.object);
             let owner = jvmti.monitor_users(live, local, &object).ok()?.owner;
             let name = jvmti.thread_name(live, local, &owner?.0)?;
-            running.set_monitor_holder(waiting.thread.0, name);
+            subscriber.set_monitor_holder(waiting.thread.0, name);
             Some(())
         });
     }

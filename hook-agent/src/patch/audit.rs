@@ -19,7 +19,7 @@ const FILE: &str = "patches.jsonl";
 
 /// One line.
 #[derive(Debug, Serialize)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct LogEntry<'a> {
     /// Milliseconds since 1970.
     pub time_ms: u64,
     /// The process id of the JVM.
@@ -47,7 +47,7 @@ pub(crate) struct Entry<'a> {
 /// # Errors
 ///
 /// Those of the file system.
-pub(crate) fn append(folder: &Path, entry: &Entry<'_>) -> io::Result<()> {
+pub(crate) fn append(folder: &Path, entry: &LogEntry<'_>) -> io::Result<()> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
     let mut file = open(folder)?;

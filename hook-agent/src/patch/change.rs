@@ -8,7 +8,7 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use crate::messages::{self, Code};
-use crate::patch::audit::{self, Entry};
+use crate::patch::audit::{self, LogEntry};
 use crate::patch::new_class::{self, NewClass, digest};
 use crate::patch::target::{self, Target};
 use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
@@ -59,7 +59,7 @@ pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patche
             change.compare(target, class, &stack, request.force);
         }
     }
-    change.look_at_frames(&mut targets, &new, &stack, request.force);
+    change.check_frames(&mut targets, &new, &stack, request.force);
     let result = if request.check {
         change.check(&mut targets, &new, &stack, request);
         Ok(Vec::new())
@@ -203,7 +203,7 @@ impl<'a> Change<'a> {
     }
 
     /// Refuses classes with a frame that would execute former code forever.
-    fn look_at_frames(self, targets: &mut [Target], new: &[NewClass], stack: &Stack, force: bool) {
+    fn check_frames(self, targets: &mut [Target], new: &[NewClass], stack: &Stack, force: bool) {
         let files: Vec<(usize, Vec<u8>, Vec<u8>)> = targets
             .iter()
             .enumerate()
@@ -213,7 +213,7 @@ impl<'a> Change<'a> {
                 Some((index, target.file_now(stack)?.to_vec(), class.bytes.clone()))
             })
             .collect();
-        for (index, rule) in frames::look(self.agent, self.jvm, targets, &files) {
+        for (index, rule) in frames::find(self.agent, self.jvm, targets, &files) {
             if let Some(target) = targets.get_mut(index) {
                 let mut broken = std::mem::take(&mut target.outcome.broken);
                 broken.push(rule);
@@ -265,15 +265,15 @@ impl<'a> Change<'a> {
                 None => ClassState::Waiting,
                 Some(_) => ClassState::Possible,
             };
-            self.judge(target);
+            self.dry_run_class(target);
         }
         patches.drop_trial();
     }
 
     /// Lets the JVM check a class. A class that the JVM would refuse is refused.
-    fn judge(self, target: &mut Target) {
+    fn dry_run_class(self, target: &mut Target) {
         if let Some(loaded) = &target.loaded
-            && let Err(error) = dry_run::verdict(self.jvm, &loaded.class)
+            && let Err(error) = dry_run::check_class(self.jvm, &loaded.class)
         {
             target.refuse(vec![schema::refused_by_jvm(error)]);
         }
@@ -405,7 +405,7 @@ impl<'a> Change<'a> {
         self.put_back(held);
         let before = targets.iter().filter(|target| target.is_in()).count();
         for target in targets.iter_mut().filter(|target| target.is_in()) {
-            self.judge(target);
+            self.dry_run_class(target);
         }
         patches.drop_trial();
         if targets.iter().filter(|target| target.is_in()).count() == before {
@@ -476,7 +476,7 @@ impl<'a> Change<'a> {
             .iter()
             .map(|target| target.outcome.clone())
             .collect();
-        let entry = Entry {
+        let entry = LogEntry {
             time_ms: audit::now_ms(),
             pid: std::process::id(),
             action: log.action,

@@ -61,7 +61,7 @@ pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
 /// # Errors
 ///
 /// The error of the JVM.
-pub(crate) fn verdict(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError> {
+pub(crate) fn check_class(jvm: Jvm<'_>, class: &GlobalRef) -> Result<(), JvmtiError> {
     let run = DryRun {
         passes: 1,
         ..DryRun::default()

@@ -3,8 +3,8 @@
 use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
-use crate::loaded::Loaded;
-use crate::patch::in_force::Considered;
+use crate::loaded_classes::LoadedClass;
+use crate::patch::in_force::PatchCandidate;
 use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use control::classes::Plan;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 /// The class as text, with the edits of plugins in their places. The class is not changed: the JVM passes its class
 /// file to a dry run, and the plugins are run on that.
-pub(crate) fn explain(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Plan {
+pub(crate) fn explain(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Plan {
     let refused = |cause: String| Plan {
         cause,
         ..Plan::default()
@@ -30,14 +30,14 @@ pub(crate) fn explain(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Plan {
 fn with_file(
     agent: &Agent,
     jvm: Jvm<'_>,
-    class: &Loaded<'_>,
+    class: &LoadedClass<'_>,
     global: &GlobalRef,
 ) -> Result<Plan, String> {
     let file = dry_run::class_file(jvm, global)
         .map_err(|error| format!("the JVM does not hand over its class file: {error}"))?;
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     let loader = loader.map_err(|error| error.to_string())?;
-    let considered = Considered {
+    let considered = PatchCandidate {
         loader: loader.as_ref(),
         name: &class.name,
         class_data: &file,

@@ -5,7 +5,7 @@ use crate::agent::loaders::LoaderId;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
 use crate::ffi::refs::LocalRef;
-use crate::loaded::CAPACITY;
+use crate::loaded_classes::CAPACITY;
 use crate::messages;
 use crate::names::decode;
 use crate::patch::target::Target;

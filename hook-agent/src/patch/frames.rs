@@ -16,7 +16,7 @@ const FRAMES: usize = 1_024;
 const CAPACITY: i32 = 2_048;
 
 /// A method that gets other code.
-struct Changed<'t> {
+struct ChangedMethod<'t> {
     /// The index of its class among the targets.
     target: usize,
     /// The class file that runs now.
@@ -27,7 +27,7 @@ struct Changed<'t> {
 
 /// The frames of one method.
 #[derive(Default)]
-struct Running {
+struct MethodFrames {
     threads: Vec<String>,
     never_returns: bool,
 }
@@ -37,7 +37,7 @@ struct Running {
 ///
 /// A frame that can return becomes a remark. A frame that never returns would execute former code forever: it is
 /// returned as a broken rule, with the index of the class.
-pub(super) fn look(
+pub(super) fn find(
     agent: &Agent,
     jvm: Jvm<'_>,
     targets: &mut [Target],
@@ -51,10 +51,10 @@ pub(super) fn look(
             Some((*target, now, methods))
         })
         .collect();
-    let changed: Vec<Changed<'_>> = read
+    let changed: Vec<ChangedMethod<'_>> = read
         .iter()
         .flat_map(|(target, file, methods)| {
-            methods.iter().map(|(name, descriptor)| Changed {
+            methods.iter().map(|(name, descriptor)| ChangedMethod {
                 target: *target,
                 file,
                 name: name.clone(),
@@ -89,10 +89,10 @@ fn running(
     agent: &Agent,
     jvm: Jvm<'_>,
     targets: &[Target],
-    changed: &[Changed<'_>],
-) -> BTreeMap<(usize, String), Running> {
+    changed: &[ChangedMethod<'_>],
+) -> BTreeMap<(usize, String), MethodFrames> {
     let names: HashSet<&str> = changed.iter().map(|method| method.name.as_str()).collect();
-    let mut running: BTreeMap<(usize, String), Running> = BTreeMap::new();
+    let mut running: BTreeMap<(usize, String), MethodFrames> = BTreeMap::new();
     let threads = jvm
         .jvmti
         .all_threads(jvm.live, jvm.local)
@@ -127,9 +127,9 @@ fn method_of<'c, 't>(
     jvm: Jvm<'_>,
     method: MethodId,
     targets: &[Target],
-    changed: &'c [Changed<'t>],
+    changed: &'c [ChangedMethod<'t>],
     names: &HashSet<&str>,
-) -> Option<&'c Changed<'t>> {
+) -> Option<&'c ChangedMethod<'t>> {
     let (name, descriptor) = jvm.jvmti.method_name(method).ok()?;
     let (name, descriptor) = (decode(&name), decode(&descriptor));
     if !names.contains(name.as_str()) || jvm.jvmti.is_obsolete(method) {
@@ -154,7 +154,7 @@ fn runs_own_code(agent: &Agent, target: &Target) -> bool {
     edits.is_none_or(|edits| edits.plugins.iter().all(|by| in_force::is_label(by)))
 }
 
-fn returns(method: &Changed<'_>, bci: u16) -> bool {
+fn returns(method: &ChangedMethod<'_>, bci: u16) -> bool {
     let mut methods = method.file.methods();
     let found = methods.find(|found| {
         found.name().to_str_lossless() == method.name

@@ -17,7 +17,7 @@ const LABEL: &str = "hot patch ";
 
 /// A class in the hook, or a loaded class.
 #[derive(Clone, Copy)]
-pub(crate) struct Considered<'a> {
+pub(crate) struct PatchCandidate<'a> {
     /// Its loader; `None` is the bootstrap loader.
     pub loader: Option<&'a LocalRef<'a>>,
     /// Internal name.
@@ -32,7 +32,7 @@ pub(crate) struct Considered<'a> {
 pub(crate) fn find(
     agent: &Agent,
     local: Local<'_>,
-    class: Considered<'_>,
+    class: PatchCandidate<'_>,
 ) -> Option<(Arc<PatchedClass>, Vec<u8>)> {
     let (id, displayed) = (OnceCell::new(), OnceCell::new());
     let loaders = &agent.loaders;
@@ -69,7 +69,7 @@ pub(crate) fn is_label(name: &str) -> bool {
 /// Checks a class that the patch waited for as it is loaded, and notes the result.
 fn accepts<'d>(
     patched: &PatchedClass,
-    class: Considered<'_>,
+    class: PatchCandidate<'_>,
     loader: LoaderId,
     display: &dyn Fn() -> &'d String,
 ) -> bool {

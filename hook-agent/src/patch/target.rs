@@ -6,7 +6,7 @@ use crate::agent::patches::{PatchedClass, Scope, Stack, newest};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
-use crate::loaded::CAPACITY;
+use crate::loaded_classes::CAPACITY;
 use crate::names::{dotted, internal_name};
 use crate::patch::loaded_file;
 use control::Refusal;
@@ -19,7 +19,7 @@ pub(super) struct Target {
     /// The internal name.
     pub name: Vec<u8>,
     /// The class, if it is loaded.
-    pub loaded: Option<LoadedClass>,
+    pub loaded: Option<TargetClass>,
     /// The class file that a loader would find, for a class that is not loaded.
     pub findable: Option<Vec<u8>>,
     /// Its outcome, for the answer.
@@ -27,7 +27,7 @@ pub(super) struct Target {
 }
 
 /// A loaded class.
-pub(super) struct LoadedClass {
+pub(super) struct TargetClass {
     /// The class itself.
     pub class: GlobalRef,
     /// Its loader.
@@ -43,7 +43,7 @@ pub(super) struct LoadedClass {
 }
 
 impl Target {
-    fn new(name: &[u8], loaded: Option<LoadedClass>) -> Self {
+    fn new(name: &[u8], loaded: Option<TargetClass>) -> Self {
         let loader = loaded.as_ref().map(|it| it.displayed_loader.clone());
         Self {
             name: name.to_vec(),
@@ -170,9 +170,9 @@ fn loaded_classes(
     jvm: Jvm<'_>,
     names: &[&[u8]],
     admitted: impl Fn(&str) -> bool,
-) -> Result<HashMap<Vec<u8>, Vec<LoadedClass>>, JvmtiError> {
+) -> Result<HashMap<Vec<u8>, Vec<TargetClass>>, JvmtiError> {
     let Jvm { jvmti, local, .. } = jvm;
-    let mut found: HashMap<Vec<u8>, Vec<LoadedClass>> = HashMap::new();
+    let mut found: HashMap<Vec<u8>, Vec<TargetClass>> = HashMap::new();
     for class in jvmti.loaded_classes(jvm.live, local)? {
         let signature = jvmti.class_signature(&class)?;
         let Some(name) = internal_name(&signature).filter(|name| names.contains(name)) else {
@@ -184,7 +184,7 @@ fn loaded_classes(
             continue;
         }
         let id = agent.loaders.identify(jvmti, local, loader.as_ref());
-        let loaded = LoadedClass {
+        let loaded = TargetClass {
             class: local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?,
             loader: id.ok_or(JvmtiError::OUT_OF_MEMORY)?,
             displayed_loader,

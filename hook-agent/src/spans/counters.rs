@@ -65,13 +65,13 @@ pub(crate) fn zero(jvm: Jvm<'_>) -> Result<(), String> {
 pub(crate) fn read(jvm: Jvm<'_>, session: u8) -> Vec<(u32, i64)> {
     let mut found = Vec::new();
     let mut buffer = Vec::new();
-    let is_ours = |span: &SpanInCode| span.session() == usize::from(session);
+    let is_agent_thread = |span: &SpanInCode| span.session() == usize::from(session);
     for (array, number) in counters().iter().zip(0..) {
         let spans = table().counters().counted(number);
         if spans.is_empty() {
             break;
         }
-        if !spans.iter().any(is_ours) {
+        if !spans.iter().any(is_agent_thread) {
             continue;
         }
         buffer.resize(spans.len(), 0);
@@ -82,7 +82,10 @@ pub(crate) fn read(jvm: Jvm<'_>, session: u8) -> Vec<(u32, i64)> {
             );
             continue;
         }
-        let counted = spans.iter().zip(&buffer).filter(|(span, _)| is_ours(span));
+        let counted = spans
+            .iter()
+            .zip(&buffer)
+            .filter(|(span, _)| is_agent_thread(span));
         found.extend(counted.map(|(span, count)| (span.span(), *count)));
     }
     found

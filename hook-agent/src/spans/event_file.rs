@@ -28,7 +28,7 @@ const PASSES: usize = 128;
 /// The event file of one session.
 #[derive(Debug)]
 pub(crate) struct EventFile {
-    file: Arc<File>,
+    file: Arc<SharedFile>,
     recorder: Mutex<Option<Recorder>>,
     /// Held while sums and counts are read and written, or cleared. It is taken before the lock of the file.
     sums: Mutex<Sums>,
@@ -36,7 +36,7 @@ pub(crate) struct EventFile {
 
 /// The state that the agent thread and the recorder share.
 #[derive(Debug)]
-struct File {
+struct SharedFile {
     /// The number of the session.
     session: u8,
     /// The tick at which the time of the session begins.
@@ -98,7 +98,7 @@ impl EventFile {
         };
         runtime::start_clock();
         Self {
-            file: Arc::new(File {
+            file: Arc::new(SharedFile {
                 session,
                 base: clock::ticks(),
                 state: Mutex::new(state),
@@ -245,7 +245,7 @@ impl EventFile {
     }
 }
 
-impl File {
+impl SharedFile {
     /// The spans of the session.
     fn spans(&self) -> &'static SpanTable {
         table().spans_of(self.session)

@@ -5,7 +5,7 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::MethodId;
 use crate::ffi::live;
 use crate::ffi::refs::LocalRef;
-use crate::loaded::Loaded;
+use crate::loaded_classes::LoadedClass;
 use crate::names::decode;
 use crate::patch;
 use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
@@ -17,7 +17,7 @@ const FRAMES: usize = 1_024;
 const MOST_TEXT: usize = 16 << 20;
 
 /// A frame that executes former code of a method: the method was replaced after the frame was entered.
-struct Former<'a> {
+struct FormerFrame<'a> {
     class: LocalRef<'a>,
     method: MethodId,
 }
@@ -27,7 +27,7 @@ pub(super) fn add<'a>(
     agent: &Agent,
     jvm: Jvm<'a>,
     details: Details,
-    classes: &mut [(Class, Loaded<'a>)],
+    classes: &mut [(Class, LoadedClass<'a>)],
 ) {
     let former = if details.methods {
         former(jvm)
@@ -51,13 +51,13 @@ pub(super) fn add<'a>(
     }
 }
 
-fn source(jvm: Jvm<'_>, class: &Loaded<'_>) -> String {
+fn source(jvm: Jvm<'_>, class: &LoadedClass<'_>) -> String {
     live::location(jvm, &class.class)
         .unwrap_or_else(|cause| Some(format!("unknown: {cause}")))
         .unwrap_or_default()
 }
 
-fn loaders(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Vec<ClassLoader> {
+fn loaders(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Vec<ClassLoader> {
     match jvm.jvmti.class_loader(jvm.local, &class.class) {
         Ok(loader) => agent.loaders.chain(jvm, loader),
         Err(_) => Vec::new(),
@@ -65,7 +65,7 @@ fn loaders(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>) -> Vec<ClassLoader> 
 }
 
 /// The frames of all platform threads that execute former code. The threads are stopped one after another.
-fn former(jvm: Jvm<'_>) -> Vec<Former<'_>> {
+fn former(jvm: Jvm<'_>) -> Vec<FormerFrame<'_>> {
     let Jvm { jvmti, live, local } = jvm;
     let threads = jvmti.all_threads(live, local).unwrap_or_default();
     let mut former = Vec::new();
@@ -76,21 +76,22 @@ fn former(jvm: Jvm<'_>) -> Vec<Former<'_>> {
         let obsolete = methods.filter(|method| jvmti.is_obsolete(*method));
         former.extend(obsolete.filter_map(|method| {
             let class = jvmti.declaring_class(local, method).ok()?;
-            Some(Former { class, method })
+            Some(FormerFrame { class, method })
         }));
     }
     former
 }
 
 /// The methods of a class, and former methods that only stacks refer to.
-fn methods(jvm: Jvm<'_>, class: &Loaded<'_>, former: &[Former<'_>]) -> Vec<LoadedMethod> {
+fn methods(jvm: Jvm<'_>, class: &LoadedClass<'_>, former: &[FormerFrame<'_>]) -> Vec<LoadedMethod> {
     // JVM TI returns no methods of a class that is not linked.
     let methods = jvm.jvmti.class_methods(&class.class).unwrap_or_default();
     let mut methods: Vec<LoadedMethod> = methods
         .into_iter()
         .filter_map(|method| describe(jvm, method))
         .collect();
-    let of_class = |former: &&Former<'_>| jvm.local.is_same_object(&former.class, &class.class);
+    let of_class =
+        |former: &&FormerFrame<'_>| jvm.local.is_same_object(&former.class, &class.class);
     for former in former.iter().filter(of_class) {
         let Some(method) = describe(jvm, former.method) else {
             continue;
@@ -119,7 +120,7 @@ fn describe(jvm: Jvm<'_>, method: MethodId) -> Option<LoadedMethod> {
     })
 }
 
-fn plan(agent: &Agent, jvm: Jvm<'_>, class: &Loaded<'_>, room: &mut usize) -> Plan {
+fn plan(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>, room: &mut usize) -> Plan {
     if *room == 0 {
         return Plan {
             cause: format!("the answer has {MOST_TEXT} bytes of text already; list fewer classes"),

@@ -17,7 +17,7 @@ const JNI_GLOBAL: jint = 21;
 
 /// The kind of a reference from one object to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Holds {
+pub(crate) enum ReferenceKind {
     /// To its class.
     Class,
     /// In a field, by the field's index in the class.
@@ -56,30 +56,30 @@ pub(crate) enum Root {
     Other,
 }
 
-/// The holder of a reference.
+/// The referrer of a reference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Holder {
+pub(crate) enum Referrer {
     Root(Root),
-    Object(Holds),
+    Object(ReferenceKind),
 }
 
 /// A reference from an object or a root to an object. The visitor may change the tags; 0 means no tag.
 #[derive(Debug)]
-pub(crate) struct Referral {
-    pub holder: Holder,
+pub(crate) struct HeapReference {
+    pub referrer: Referrer,
     /// The tag of the object's class.
     pub class_tag: i64,
-    /// The tag of the holder's class.
-    pub holder_class_tag: i64,
+    /// The tag of the referrer's class.
+    pub referrer_class_tag: i64,
     /// The tag of the object.
     pub tag: i64,
-    /// The tag of the holder; 0 for a root.
-    pub holder_tag: i64,
+    /// The tag of the referrer; 0 for a root.
+    pub referrer_tag: i64,
 }
 
 /// The references that a walk visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ReferenceFilter {
     /// Those to tagged objects.
     Tagged,
     /// Those to objects of tagged classes.
@@ -87,7 +87,7 @@ pub(crate) enum Told {
 }
 
 /// Called for each reference, while the program is paused.
-type Visitor<'v> = &'v mut dyn FnMut(&mut Referral);
+type Visitor<'v> = &'v mut dyn FnMut(&mut HeapReference);
 
 impl Jvmti {
     /// Follows all references from the roots. The program is paused meanwhile, and `visit` must not call the JVM.
@@ -95,16 +95,16 @@ impl Jvmti {
     pub fn follow_references(
         self,
         _: Live,
-        told: Told,
+        wanted: ReferenceFilter,
         mut visit: Visitor<'_>,
     ) -> Result<(), JvmtiError> {
         let callbacks = HeapCallbacks {
             heap_reference_callback: Some(reference),
             ..HeapCallbacks::default()
         };
-        let filter = match told {
-            Told::Tagged => HEAP_FILTER_UNTAGGED,
-            Told::OfTaggedClasses => HEAP_FILTER_CLASS_UNTAGGED,
+        let filter = match wanted {
+            ReferenceFilter::Tagged => HEAP_FILTER_UNTAGGED,
+            ReferenceFilter::OfTaggedClasses => HEAP_FILTER_CLASS_UNTAGGED,
         };
         call!(self.FollowReferences(
             filter,
@@ -174,33 +174,37 @@ unsafe extern "system" fn reference(
     kind: jint,
     info: *const c_void,
     class_tag: i64,
-    holder_class_tag: i64,
+    referrer_class_tag: i64,
     _: i64,
     tag: *mut i64,
-    holder_tag: *mut i64,
+    referrer_tag: *mut i64,
     _: jint,
     visitor: *mut c_void,
 ) -> jint {
-    if tag == holder_tag {
+    if tag == referrer_tag {
         return VISIT_OBJECTS; // a reference to itself
     }
     guard(VISIT_OBJECTS, || {
         // SAFETY: `follow_references` passes its visitor, which has no other user until the walk ends. `tag` points to
-        // the object's tag. `holder_tag` is NULL or points to the holder's tag, which is a different one. `info`
+        // the object's tag. `referrer_tag` is NULL or points to the tag of the referrer, which is a different one. `info`
         // belongs to `kind`.
         unsafe {
             let visit = &mut *visitor.cast::<Visitor<'_>>();
-            let mut referral = Referral {
-                holder: holder(kind, info),
+            let mut reference = HeapReference {
+                referrer: referrer(kind, info),
                 class_tag,
-                holder_class_tag,
+                referrer_class_tag,
                 tag: *tag,
-                holder_tag: if holder_tag.is_null() { 0 } else { *holder_tag },
+                referrer_tag: if referrer_tag.is_null() {
+                    0
+                } else {
+                    *referrer_tag
+                },
             };
-            visit(&mut referral);
-            *tag = referral.tag;
-            if !holder_tag.is_null() {
-                *holder_tag = referral.holder_tag;
+            visit(&mut reference);
+            *tag = reference.tag;
+            if !referrer_tag.is_null() {
+                *referrer_tag = reference.referrer_tag;
             }
         }
         VISIT_OBJECTS
@@ -225,30 +229,30 @@ unsafe extern "system" fn global_reference(
     0 // the object is not visited
 }
 
-/// The holder of a reference, from `jvmtiHeapReferenceKind`.
+/// The referrer of a reference, from `jvmtiHeapReferenceKind`.
 ///
 /// # Safety
 ///
 /// `info` is the JVM's information about a reference of this kind.
-unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
+unsafe fn referrer(kind: jint, info: *const c_void) -> Referrer {
     // SAFETY: for these kinds `info` points to an index or to the data of a frame (jvmtiHeapReferenceInfo). For a JNI
     // local reference it points to the first fields of the latter.
     let index = || unsafe { *info.cast::<jint>() };
     let frame = || info.cast::<LocalReferenceInfo>();
     let object = match kind {
-        1 => Holds::Class,
-        2 => Holds::Field(index()),
-        3 => Holds::Element(index()),
-        4..=7 | 10 => Holds::OfClass,
-        8 => Holds::StaticField(index()),
-        9 => Holds::ConstantPool,
-        JNI_GLOBAL => return Holder::Root(Root::JniGlobal),
-        22 => return Holder::Root(Root::SystemClass),
-        23 => return Holder::Root(Root::Monitor),
+        1 => ReferenceKind::Class,
+        2 => ReferenceKind::Field(index()),
+        3 => ReferenceKind::Element(index()),
+        4..=7 | 10 => ReferenceKind::OfClass,
+        8 => ReferenceKind::StaticField(index()),
+        9 => ReferenceKind::ConstantPool,
+        JNI_GLOBAL => return Referrer::Root(Root::JniGlobal),
+        22 => return Referrer::Root(Root::SystemClass),
+        23 => return Referrer::Root(Root::Monitor),
         24 => {
             // SAFETY: as above.
             let frame = unsafe { &*frame() };
-            return Holder::Root(Root::Frame {
+            return Referrer::Root(Root::Frame {
                 thread: frame.thread_tag,
                 method: MethodId::new(frame.method),
                 location: frame.location,
@@ -258,14 +262,14 @@ unsafe fn holder(kind: jint, info: *const c_void) -> Holder {
         25 => {
             // SAFETY: as above; only the common fields are read.
             let (thread, method) = unsafe { ((*frame()).thread_tag, (*frame()).method) };
-            return Holder::Root(Root::JniLocal {
+            return Referrer::Root(Root::JniLocal {
                 thread,
                 method: MethodId::new(method),
             });
         }
-        26 => return Holder::Root(Root::Thread),
-        27.. => return Holder::Root(Root::Other),
-        _ => Holds::Other,
+        26 => return Referrer::Root(Root::Thread),
+        27.. => return Referrer::Root(Root::Other),
+        _ => ReferenceKind::Other,
     };
-    Holder::Object(object)
+    Referrer::Object(object)
 }

@@ -221,7 +221,7 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
                 Event::DATA_DUMP_REQUEST,
             ),
         ];
-        for (name, offset, constant, event) in ours.into_iter().chain(observed()) {
+        for (name, offset, constant, event) in ours.into_iter().chain(subscriber_events()) {
             if name.starts_with("Virtual") && !positions.contains_key(name) {
                 continue; // before JDK 21
             }
@@ -242,12 +242,12 @@ fn callback_positions_and_event_numbers_match_every_jvmti_header() {
 }
 
 /// The events of a subscriber's environment.
-fn observed() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)> {
+fn subscriber_events() -> impl Iterator<Item = (&'static str, usize, &'static str, Event)> {
     macro_rules! event {
         ($name:ident, $event:ident) => {
             (
                 stringify!($name),
-                offset_of!(ObserverCallbacks, $name),
+                offset_of!(SubscriberCallbacks, $name),
                 concat!("JVMTI_EVENT_", stringify!($event)),
                 Event::$event,
             )

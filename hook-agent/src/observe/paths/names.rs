@@ -1,9 +1,9 @@
 //! The names of objects and references on paths.
 
-use super::super::frames::Methods;
-use super::objects::{Base, each_object, node, tag};
+use super::super::methods::Methods;
+use super::objects::{PathRoot, each_object, node, tag};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::jvmti::{Holds, MethodId, StackFrame};
+use crate::ffi::jvmti::{MethodId, ReferenceKind, StackFrame};
 use crate::ffi::refs::LocalRef;
 use crate::names::{class_name, decode};
 use jvms::names::binary;
@@ -17,9 +17,9 @@ const MOST_CLASSES: usize = 1_000;
 /// The fields of classes, in the order of JVM TI (jvmtiHeapReferenceInfoField): those of all interfaces, then those of
 /// the superclasses from `Object` on, then the class's own.
 #[derive(Default)]
-pub(super) struct Fields(HashMap<(Vec<u8>, u32), Class>);
+pub(super) struct Fields(HashMap<(Vec<u8>, u32), ClassFields>);
 
-struct Class {
+struct ClassFields {
     /// The index of the first field in `names`.
     first: usize,
     names: Vec<String>,
@@ -39,14 +39,18 @@ impl Fields {
         class.names.get(at).cloned()
     }
 
-    fn of(&mut self, jvm: Jvm<'_>, class: &LocalRef<'_>) -> Option<&Class> {
+    fn of(&mut self, jvm: Jvm<'_>, class: &LocalRef<'_>) -> Option<&ClassFields> {
         let signature = jvm.jvmti.class_signature(class).ok()?;
         let key = (signature, jvm.jvmti.identity_hash(class)?);
-        Some(self.0.entry(key).or_insert_with(|| Class::read(jvm, class)))
+        Some(
+            self.0
+                .entry(key)
+                .or_insert_with(|| ClassFields::read(jvm, class)),
+        )
     }
 }
 
-impl Class {
+impl ClassFields {
     fn read(jvm: Jvm<'_>, class: &LocalRef<'_>) -> Self {
         let Jvm { jvmti, local, .. } = jvm;
         let mut chain = Vec::new();
@@ -97,7 +101,7 @@ fn add_interfaces<'a>(jvm: Jvm<'a>, class: &LocalRef<'_>, to: &mut Vec<LocalRef<
 pub(super) struct Names {
     objects: HashMap<Node, Object>,
     /// Names of fields, by the object or class that has them.
-    fields: HashMap<(Node, Holds), String>,
+    fields: HashMap<(Node, ReferenceKind), String>,
 }
 
 struct Object {
@@ -108,9 +112,9 @@ struct Object {
 }
 
 impl Names {
-    pub fn read(jvm: Jvm<'_>, paths: &[Path<Base, Holds>]) -> Self {
+    pub fn read(jvm: Jvm<'_>, paths: &[Path<PathRoot, ReferenceKind>]) -> Self {
         let mut names = Self::default();
-        let mut asked: HashMap<Node, Vec<Holds>> = HashMap::new();
+        let mut asked: HashMap<Node, Vec<ReferenceKind>> = HashMap::new();
         for path in paths {
             asked.entry(path.first).or_default();
             for reference in &path.references {
@@ -139,7 +143,7 @@ impl Names {
         jvm: Jvm<'_>,
         node: Node,
         object: &LocalRef<'_>,
-        kinds: &[Holds],
+        kinds: &[ReferenceKind],
         fields: &mut Fields,
     ) {
         let Some(class) = jvm.local.object_class(object) else {
@@ -150,8 +154,8 @@ impl Names {
         let itself = is_class.then(|| jvm.jvmti.class_signature(object).unwrap_or_default());
         for kind in kinds {
             let name = match kind {
-                Holds::Field(index) => fields.name(jvm, &class, *index),
-                Holds::StaticField(index) => fields.name(jvm, object, *index),
+                ReferenceKind::Field(index) => fields.name(jvm, &class, *index),
+                ReferenceKind::StaticField(index) => fields.name(jvm, object, *index),
                 _ => None,
             };
             if let Some(name) = name {
@@ -179,10 +183,12 @@ impl Names {
     }
 
     /// A reference, with the class of its holder.
-    pub fn step(&self, reference: &Reference<Holds>) -> Step {
+    pub fn step(&self, reference: &Reference<ReferenceKind>) -> Step {
         let from = reference.from;
         let holder = match reference.kind {
-            Holds::StaticField(_) | Holds::ConstantPool | Holds::OfClass => {
+            ReferenceKind::StaticField(_)
+            | ReferenceKind::ConstantPool
+            | ReferenceKind::OfClass => {
                 format!("the class {}", self.of_class(from))
             }
             _ => self.class(from),
@@ -195,26 +201,28 @@ impl Names {
     }
 
     /// The text of a reference. An array index is shown only if `shows_index`.
-    fn reference(&self, reference: &Reference<Holds>, shows_index: bool) -> String {
+    fn reference(&self, reference: &Reference<ReferenceKind>, shows_index: bool) -> String {
         let from = reference.from;
         let field = |index: i32| {
             let name = self.fields.get(&(from, reference.kind));
             name.cloned().unwrap_or_else(|| format!("(field {index})"))
         };
         match reference.kind {
-            Holds::Field(index) => format!("{}.{}", self.class(from), field(index)),
-            Holds::StaticField(index) => format!("static {}.{}", self.of_class(from), field(index)),
-            Holds::Element(index) => {
+            ReferenceKind::Field(index) => format!("{}.{}", self.class(from), field(index)),
+            ReferenceKind::StaticField(index) => {
+                format!("static {}.{}", self.of_class(from), field(index))
+            }
+            ReferenceKind::Element(index) => {
                 let index = match shows_index {
                     true => format!("[{index}]"),
                     false => "[…]".to_owned(),
                 };
                 self.class(from).replacen("[]", &index, 1)
             }
-            Holds::Class => format!("{}, whose class it is", self.class(from)),
-            Holds::ConstantPool => format!("constant of {}", self.of_class(from)),
-            Holds::OfClass => format!("the class {}", self.of_class(from)),
-            Holds::Other => self.class(from),
+            ReferenceKind::Class => format!("{}, whose class it is", self.class(from)),
+            ReferenceKind::ConstantPool => format!("constant of {}", self.of_class(from)),
+            ReferenceKind::OfClass => format!("the class {}", self.of_class(from)),
+            ReferenceKind::Other => self.class(from),
         }
     }
 }

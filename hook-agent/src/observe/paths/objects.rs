@@ -11,10 +11,10 @@ const CHUNK: usize = 1_000;
 
 /// The root of a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Base {
+pub(super) enum PathRoot {
     Root(Root),
     /// A class of a loader that the JVM never unloads.
-    Stays,
+    PermanentClass,
 }
 
 /// Passes the objects with these tags to `take`, some at a time.

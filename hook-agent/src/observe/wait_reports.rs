@@ -1,6 +1,6 @@
 //! Reports waits to the runtime of a session, which adds them to the open calls.
 
-use crate::agent::observation::{Park, WaitKind, Waiting};
+use crate::agent::subscribers::{Park, WaitKind, Waiting};
 use crate::ffi::clock;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;

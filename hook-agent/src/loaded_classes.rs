@@ -12,7 +12,7 @@ use host::untouched::is_untouched;
 pub(crate) const CAPACITY: i32 = 65_536;
 
 /// A loaded class.
-pub(crate) struct Loaded<'a> {
+pub(crate) struct LoadedClass<'a> {
     /// The class itself.
     pub class: LocalRef<'a>,
     /// Its internal name.
@@ -25,7 +25,10 @@ pub(crate) struct Loaded<'a> {
 
 /// Lists every loaded class except arrays, hidden classes and excluded classes. It is lazy: the names of all classes at
 /// once would take some megabytes, which the C library keeps for the thread.
-pub(crate) fn list<'a>(loaders: &'a Loaders, jvm: Jvm<'a>) -> impl Iterator<Item = Loaded<'a>> {
+pub(crate) fn list<'a>(
+    loaders: &'a Loaders,
+    jvm: Jvm<'a>,
+) -> impl Iterator<Item = LoadedClass<'a>> {
     let classes = jvm.jvmti.loaded_classes(jvm.live, jvm.local);
     let classes = classes.unwrap_or_else(|error| {
         messages::warning(
@@ -38,14 +41,14 @@ pub(crate) fn list<'a>(loaders: &'a Loaders, jvm: Jvm<'a>) -> impl Iterator<Item
     classes.into_iter().filter_map(known)
 }
 
-fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<Loaded<'a>> {
+fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<LoadedClass<'a>> {
     let signature = jvm.jvmti.class_signature(&class).ok()?;
     let name = internal_name(&signature)?.to_vec();
     if is_untouched(&name) {
         return None;
     }
     let loader = jvm.jvmti.class_loader(jvm.local, &class).ok()?;
-    Some(Loaded {
+    Some(LoadedClass {
         class,
         name,
         loader: loaders.kind(jvm.jvmti, jvm.local, loader.as_ref()),

@@ -6,7 +6,7 @@ use crate::ffi::refs::{FieldId, GlobalRef, LocalRef};
 /// The field in which HotSpot stores the state of a thread: the bits of JVM TI's GetThreadState, except for native
 /// code, suspension and interruption.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StatusField {
+pub(super) struct ThreadStatusField {
     /// The field with the object that has `status`, since JDK 19.
     holder: Option<FieldId>,
     status: FieldId,
@@ -14,12 +14,12 @@ pub(super) struct StatusField {
 
 /// The object with the state of a thread.
 #[derive(Debug)]
-pub(super) struct Status {
+pub(super) struct ThreadStatus {
     holder: GlobalRef,
     field: FieldId,
 }
 
-impl StatusField {
+impl ThreadStatusField {
     /// Finds the field. Returns `None` in a JVM that stores the state elsewhere.
     pub fn find(jvm: Jvm<'_>) -> Option<Self> {
         const STATUS: &std::ffi::CStr = c"threadStatus";
@@ -40,21 +40,21 @@ impl StatusField {
     }
 
     /// The state of a platform thread.
-    pub fn of(self, jvm: Jvm<'_>, thread: &LocalRef<'_>) -> Option<Status> {
+    pub fn of(self, jvm: Jvm<'_>, thread: &LocalRef<'_>) -> Option<ThreadStatus> {
         let holder = match self.holder {
             Some(holder) => jvm
                 .local
                 .globalize(&jvm.local.object_field(thread, holder)?)?,
             None => jvm.local.globalize(thread)?,
         };
-        Some(Status {
+        Some(ThreadStatus {
             holder,
             field: self.status,
         })
     }
 }
 
-impl Status {
+impl ThreadStatus {
     /// Reads the current state.
     pub fn read(&self, jvm: Jvm<'_>) -> u32 {
         let holder = jvm.local.of_global(&self.holder);

@@ -1,7 +1,7 @@
 //! The file of a subscriber, beside the snapshot. Each write replaces the whole file.
 
 use crate::agent::Agent;
-use crate::agent::observation::Listener;
+use crate::agent::subscribers::SubscriberId;
 use observations::{recorded, tables};
 use serde::Serialize;
 use std::fs;
@@ -9,17 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// The path of the file.
-pub(super) struct File {
+pub(super) struct SubscriberFile {
     path: PathBuf,
 }
 
-impl File {
+impl SubscriberFile {
     /// A name that no earlier file of this agent had.
-    pub fn new(agent: &Agent, listener: Listener) -> Self {
-        let observation = &agent.observation;
-        let (number, extension) = match listener {
-            Listener::Recording => (&observation.recordings, recorded::EXTENSION),
-            Listener::Plugin(_) | Listener::Waits(_) => (&observation.listeners, tables::EXTENSION),
+    pub fn new(agent: &Agent, id: SubscriberId) -> Self {
+        let observation = &agent.subscribers;
+        let (number, extension) = match id {
+            SubscriberId::Recording => (&observation.recordings, recorded::EXTENSION),
+            SubscriberId::Plugin(_) | SubscriberId::Waits(_) => {
+                (&observation.observing_plugins, tables::EXTENSION)
+            }
         };
         let extension = match number.load(Ordering::Relaxed) {
             ..2 => extension.to_owned(),

@@ -1,9 +1,9 @@
 //! CPU samples: stacks of the threads that use CPU time.
 
-use super::identity::{is_ours, thread_tag};
-use super::status::{Status, StatusField};
-use super::tasks::comm;
-use crate::agent::observation::Running;
+use super::identity::{is_agent_thread, thread_tag};
+use super::native_threads::comm;
+use super::thread_status::{ThreadStatus, ThreadStatusField};
+use crate::agent::subscribers::Subscriber;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
 use crate::ffi::refs::{GlobalRef, LocalRef};
@@ -25,7 +25,7 @@ const RUNNABLE: u32 = 0x4;
 const IN_NATIVE: u32 = 0x40_0000;
 
 /// Receives samples of threads.
-pub(super) trait Sightings {
+pub(super) trait SampleSink {
     /// Checks whether a thread of this name is sampled.
     fn wants(&self, thread: &str) -> bool;
     /// Begins a round. `late` rounds before were skipped because of a delay.
@@ -42,16 +42,16 @@ const CARRIER: &[u8] = b"Ljdk/internal/misc/CarrierThread;";
 
 /// The sampled threads.
 #[derive(Debug)]
-pub(super) struct Threads {
+pub(super) struct CpuSampler {
     interval: Option<Duration>,
     due: Instant,
-    known: Vec<Thread>,
+    known: Vec<SampledThread>,
     /// The number of thread starts and ends at the last update of the list.
     changes: u64,
-    looks: u64,
+    rounds: u64,
     last: Instant,
     virtual_thread: Option<VirtualThreadOf>,
-    status: Option<StatusField>,
+    status: Option<ThreadStatusField>,
     /// Largest number of stacks in one round, which is the number of processors. Threads with the most CPU time since
     /// their last stack are first.
     most: usize,
@@ -60,11 +60,11 @@ pub(super) struct Threads {
 }
 
 #[derive(Debug)]
-struct Thread {
+struct SampledThread {
     tag: i64,
     thread: GlobalRef,
     /// Its state in its Java object, if the field is known.
-    status: Option<Status>,
+    status: Option<ThreadStatus>,
     /// Its name; `None` for threads of the agent and those that are not sampled.
     name: Option<String>,
     cpu_ns: u64,
@@ -79,17 +79,17 @@ struct Thread {
     is_carrier: bool,
 }
 
-impl Threads {
-    pub fn new(jvm: Jvm<'_>, running: &Running) -> Self {
+impl CpuSampler {
+    pub fn new(jvm: Jvm<'_>, subscriber: &Subscriber) -> Self {
         Self {
-            interval: running.wish(Group::Samples).map(|wish| wish.interval),
+            interval: subscriber.wish(Group::Samples).map(|wish| wish.interval),
             due: Instant::now(),
             known: Vec::new(),
             changes: 0,
-            looks: 0,
+            rounds: 0,
             last: Instant::now(),
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
-            status: StatusField::find(jvm),
+            status: ThreadStatusField::find(jvm),
             most: std::thread::available_parallelism().map_or(1, usize::from),
             credit_ns: 0,
         }
@@ -101,7 +101,12 @@ impl Threads {
     }
 
     /// Takes a round of samples, if it is time.
-    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+    pub fn sample_if_due(
+        &mut self,
+        jvm: Jvm<'_>,
+        subscriber: &Subscriber,
+        sink: &mut impl SampleSink,
+    ) {
         let now = Instant::now();
         let Some(interval) = self.interval.filter(|_| self.due <= now) else {
             return;
@@ -110,18 +115,18 @@ impl Threads {
         let late = u32::try_from(late).unwrap_or(u32::MAX);
         self.due += interval * (late + 1);
         sink.turn(u64::from(late));
-        self.looks += 1;
+        self.rounds += 1;
         jvm.with_frame(CAPACITY, |jvm| {
-            self.meet(jvm, running, sink);
-            self.visit(jvm, running, sink);
+            self.update_list(jvm, subscriber, sink);
+            self.visit(jvm, subscriber, sink);
         });
         self.last = now;
     }
 
     /// Updates the list of threads, if some have started or ended, and once in a while.
-    fn meet(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
-        let changes = running.thread_changes();
-        let is_due = self.looks == 1 || self.looks.is_multiple_of(ASLEEP);
+    fn update_list(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber, sink: &mut impl SampleSink) {
+        let changes = subscriber.thread_changes();
+        let is_due = self.rounds == 1 || self.rounds.is_multiple_of(ASLEEP);
         if changes == self.changes && !is_due {
             return;
         }
@@ -130,9 +135,9 @@ impl Threads {
         };
         self.changes = changes;
         let known = self.known.drain(..).map(|thread| (thread.tag, thread));
-        let mut known: HashMap<i64, Thread> = known.collect();
+        let mut known: HashMap<i64, SampledThread> = known.collect();
         for thread in &threads {
-            let Some(tag) = thread_tag(jvm, running, thread) else {
+            let Some(tag) = thread_tag(jvm, subscriber, thread) else {
                 continue;
             };
             let there = known.remove(&tag);
@@ -149,21 +154,21 @@ impl Threads {
         &self,
         jvm: Jvm<'_>,
         (tag, thread): (i64, &LocalRef<'_>),
-        sink: &impl Sightings,
-    ) -> Option<Thread> {
+        sink: &impl SampleSink,
+    ) -> Option<SampledThread> {
         let cpu_ns = jvm.jvmti.thread_cpu_time(jvm.live, thread).ok()?;
         let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread);
         let name = name.unwrap_or_default();
         // A thread that is new since the last round cannot have used more time than since then, even if its native
         // thread had used some before it was attached.
         let since = u64::try_from(self.last.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        Some(Thread {
+        Some(SampledThread {
             tag,
             thread: jvm.local.globalize(thread)?,
             status: self.status.and_then(|field| field.of(jvm, thread)),
-            name: Some(name).filter(|name| !is_ours(name) && sink.wants(name)),
+            name: Some(name).filter(|name| !is_agent_thread(name) && sink.wants(name)),
             // CPU time from before the recording does not count.
-            cpu_ns: match self.looks {
+            cpu_ns: match self.rounds {
                 1 => cpu_ns,
                 _ => cpu_ns.saturating_sub(since),
             },
@@ -174,12 +179,12 @@ impl Threads {
         })
     }
 
-    fn visit(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
-        let asks_all = self.looks.is_multiple_of(ASLEEP);
+    fn visit(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber, sink: &mut impl SampleSink) {
+        let includes_waiting = self.rounds.is_multiple_of(ASLEEP);
         // The indices in `known` of the threads that used CPU time.
         let mut active: Vec<usize> = Vec::new();
         for (at, known) in self.known.iter_mut().enumerate() {
-            if let Some(used) = known.used(jvm, asks_all) {
+            if let Some(used) = known.used(jvm, includes_waiting) {
                 self.credit_ns += used;
                 known.unseen_ns += used;
                 active.push(at);
@@ -199,7 +204,7 @@ impl Threads {
             let within = self.known[at].carried(jvm, self.virtual_thread);
             if self.known[at].runs(jvm, within.as_ref(), self.most) {
                 taken += 1;
-                self.take_stack(jvm, running, (at, within), sink);
+                self.take_stack(jvm, subscriber, (at, within), sink);
             }
         }
     }
@@ -214,11 +219,11 @@ impl Threads {
     fn take_stack(
         &mut self,
         jvm: Jvm<'_>,
-        running: &Running,
+        subscriber: &Subscriber,
         (at, within): (usize, Option<LocalRef<'_>>),
-        sink: &mut impl Sightings,
+        sink: &mut impl SampleSink,
     ) {
-        let Some(wish) = running.wish(Group::Samples) else {
+        let Some(wish) = subscriber.wish(Group::Samples) else {
             return;
         };
         let interval = self.interval_ns();
@@ -255,12 +260,12 @@ impl Threads {
     }
 
     /// Takes the last round, and reports the CPU time of threads since their last stacks.
-    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, sink: &mut impl Sightings) {
+    pub fn finish(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber, sink: &mut impl SampleSink) {
         if self.interval.is_some() {
-            self.looks = (self.looks / ASLEEP + 1) * ASLEEP; // makes this a round for waiting threads, too
+            self.rounds = (self.rounds / ASLEEP + 1) * ASLEEP; // makes this a round for waiting threads, too
             jvm.with_frame(CAPACITY, |jvm| {
-                self.meet(jvm, running, sink);
-                self.visit(jvm, running, sink);
+                self.update_list(jvm, subscriber, sink);
+                self.visit(jvm, subscriber, sink);
             });
         }
         self.known
@@ -269,11 +274,11 @@ impl Threads {
     }
 }
 
-impl Thread {
+impl SampledThread {
     /// The CPU time since the last round. Returns `None` if it is 0, or the thread waits or is not sampled.
-    fn used(&mut self, jvm: Jvm<'_>, asks_all: bool) -> Option<u64> {
+    fn used(&mut self, jvm: Jvm<'_>, includes_waiting: bool) -> Option<u64> {
         self.name.as_ref()?;
-        if !asks_all && !self.is_carrier && self.waits(jvm) {
+        if !includes_waiting && !self.is_carrier && self.waits(jvm) {
             return None;
         }
         let used = self.used_since_asked(jvm)?;
@@ -341,7 +346,7 @@ impl Thread {
     }
 
     /// Reports the rest of its CPU time, and releases its references.
-    fn leave(self, jvm: Jvm<'_>, sink: &mut impl Sightings) {
+    fn leave(self, jvm: Jvm<'_>, sink: &mut impl SampleSink) {
         if let Some(name) = self.name.filter(|_| self.unseen_ns > 0) {
             sink.unseen(&name, self.unseen_ns);
         }

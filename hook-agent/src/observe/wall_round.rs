@@ -5,9 +5,9 @@ use observations::thread_state::ThreadState;
 
 /// The samples of some threads.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct WallRound {
     /// Samples with the nanoseconds that each represents.
-    pub samples: Vec<(Sample, u64)>,
+    pub samples: Vec<(WallSample, u64)>,
     /// The number of all threads.
     pub threads: usize,
     /// True if a thread may carry virtual threads.
@@ -16,7 +16,7 @@ pub(super) struct Look {
 
 /// The state and stack of a thread at one moment.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct WallSample {
     pub thread: String,
     pub state: ThreadState,
     pub frames: Vec<StackFrame>,

@@ -21,16 +21,16 @@ const VARIANCE: f64 = 0.01;
 
 /// The size of the next batch, estimated from the times of the batches before.
 #[derive(Debug)]
-pub(crate) struct Batches {
+pub(crate) struct BatchSize {
     size: usize,
-    seen: Seen,
+    batch_times: BatchTimes,
     /// The fixed cost of a retransformation, in seconds.
     cost: f64,
 }
 
 /// Weighted sums over the batches so far: weights, sizes, times and their products. Later batches weigh more.
 #[derive(Debug, Default)]
-struct Seen {
+struct BatchTimes {
     weight: f64,
     sizes: f64,
     times: f64,
@@ -38,12 +38,12 @@ struct Seen {
     products: f64,
 }
 
-impl Batches {
+impl BatchSize {
     /// The state before the first batch.
     pub fn new() -> Self {
         Self {
             size: FIRST,
-            seen: Seen::default(),
+            batch_times: BatchTimes::default(),
             cost: 0.0,
         }
     }
@@ -55,10 +55,10 @@ impl Batches {
 
     /// Notes the time of a batch of this many classes.
     pub fn took(&mut self, classes: usize, time: Duration) {
-        self.seen.add(size(classes), time.as_secs_f64());
-        self.cost = self.seen.cost().unwrap_or(self.cost);
+        self.batch_times.add(size(classes), time.as_secs_f64());
+        self.cost = self.batch_times.cost().unwrap_or(self.cost);
         let wanted = TIME.max(COST_TIMES * self.cost);
-        let share = (wanted - self.cost) / self.seen.per_class(self.cost);
+        let share = (wanted - self.cost) / self.batch_times.per_class(self.cost);
         // Limits the effect of a single disturbed batch.
         let next = share.clamp(size(self.size) * 0.7, size(self.size) * 2.0);
         let next = next.clamp(size(*SIZE.start()), size(*SIZE.end()));
@@ -72,7 +72,7 @@ impl Batches {
     }
 }
 
-impl Seen {
+impl BatchTimes {
     fn add(&mut self, size: f64, time: f64) {
         self.weight = self.weight * DECAY + 1.0;
         self.sizes = self.sizes * DECAY + size;
@@ -110,7 +110,7 @@ mod tests {
 
     /// The sizes of 30 batches that take `cost` ms and `per_class` µs for each class.
     fn sizes(cost: u64, per_class: u64) -> Vec<usize> {
-        let mut batches = Batches::new();
+        let mut batches = BatchSize::new();
         let sizes = (0..30).map(|_| {
             let size = batches.size();
             let micros = cost * 1_000 + per_class * size as u64;
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn one_batch_that_was_disturbed_is_made_up_for() {
-        let mut batches = Batches::new();
+        let mut batches = BatchSize::new();
         for turn in 0..40 {
             let size = batches.size();
             let disturbed = if turn == 20 { 3_000 } else { 0 };

@@ -1,21 +1,21 @@
 //! A plugin that observes events, on a thread of the agent.
 
-use super::about;
 use super::answers::Answers;
+use super::cpu_sampler::SampleSink;
 use super::events::group;
-use super::file::File;
-use super::frames::{Methods, place};
-use super::inbox::{Inbox, Sink};
-use super::threads::Sightings;
+use super::inbox::{EventSink, Inbox};
+use super::jvm_description;
+use super::methods::{Methods, place};
+use super::subscriber_file::SubscriberFile;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Freed, Kind, Running};
+use crate::agent::subscribers::{Event, EventData, Freed, Subscriber};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{MethodId, StackFrame};
 use crate::messages::{self, Code};
 use crate::names::class_name;
 use host::Observer;
 use host::observer::Failed;
-use observations::batch::{Event as Told, Kind as ToldKind, MOST_EVENTS, Names, WORDS};
+use observations::batch::{Event as BatchEvent, Kind as BatchEventKind, MOST_EVENTS, Names, WORDS};
 use observations::recorded::Collection;
 use observations::request::Request;
 use observations::stacks::Frame;
@@ -37,7 +37,7 @@ const TICK: Duration = Duration::from_secs(1);
 const MOST_SAMPLES: usize = 4 * MOST_EVENTS;
 
 /// A plugin, and the events that it gets next.
-pub(super) struct Listening {
+pub(super) struct PluginDelivery {
     agent: &'static Agent,
     observer: Observer,
     wishes: Vec<Wish>,
@@ -58,15 +58,20 @@ pub(super) struct Listening {
     any_news: bool,
     inbox: Inbox,
     tables: PluginTables,
-    file: File,
+    file: SubscriberFile,
 }
 
-impl Listening {
-    pub fn new(agent: &'static Agent, observer: Observer, running: &Running, file: File) -> Self {
+impl PluginDelivery {
+    pub fn new(
+        agent: &'static Agent,
+        observer: Observer,
+        subscriber: &Subscriber,
+        file: SubscriberFile,
+    ) -> Self {
         let tables = PluginTables {
             version: VERSION,
-            jvm: about::jvm_of(agent),
-            start_ms: about::now_ms(),
+            jvm: jvm_description::jvm_of(agent),
+            start_ms: jvm_description::now_ms(),
             plugin: observer.plugin().to_owned(),
             ..PluginTables::default()
         };
@@ -77,7 +82,7 @@ impl Listening {
             answering: Duration::ZERO,
             tick: observer.may_ask().then_some(now),
             observer,
-            wishes: running.wishes.clone(),
+            wishes: subscriber.wishes.clone(),
             names: Names::default(),
             methods: Methods::default(),
             waiting: Vec::new(),
@@ -96,13 +101,13 @@ impl Listening {
     }
 
     /// Reads queued events and delivers them, unless the plugin rests.
-    pub fn read(&mut self, jvm: Jvm<'_>, running: &Running) {
+    pub fn read(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) {
         if Instant::now() < self.rested || self.is_retired() {
             return;
         }
-        self.answer(jvm, running);
-        self.take(jvm, running);
-        self.tell_of_freed(running);
+        self.answer(jvm, subscriber);
+        self.take(jvm, subscriber);
+        self.queue_freed(subscriber);
         let now = Instant::now();
         match self.waiting.is_empty() && self.tick.is_some_and(|tick| tick <= now) {
             true => self.call(&[]),
@@ -111,7 +116,7 @@ impl Listening {
     }
 
     /// Answers the requests. The answers are events, which are delivered next.
-    fn answer(&mut self, jvm: Jvm<'_>, running: &Running) {
+    fn answer(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) {
         if self.asked.is_empty() {
             return;
         }
@@ -120,14 +125,14 @@ impl Listening {
         for request in std::mem::take(&mut self.asked) {
             let mut answers = Answers {
                 agent: self.agent,
-                running,
+                subscriber,
                 monitors: 0,
                 names: &mut self.names,
                 methods: &mut self.methods,
                 nanos: self.inbox.elapsed(),
             };
             match answers.to(jvm, &request) {
-                Ok(events) => events.into_iter().for_each(|event| self.tell(event)),
+                Ok(events) => events.into_iter().for_each(|event| self.queue(event)),
                 Err(cause) => self.unanswered(&request, cause),
             }
         }
@@ -154,21 +159,21 @@ impl Listening {
     }
 
     /// Delivers remaining events for a limited time at the end, and writes the tables.
-    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running) -> Result<(), String> {
+    pub fn finish(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) -> Result<(), String> {
         // A plugin that is called for the first time now may send requests like any other. While the JVM ends, the heap
         // is not used.
-        if !running.is_dying() && !self.is_retired() {
+        if !subscriber.is_dying() && !self.is_retired() {
             if self.tick.is_some_and(|tick| tick <= Instant::now()) {
                 self.call(&[]);
             }
-            self.answer(jvm, running);
+            self.answer(jvm, subscriber);
         }
-        self.tell_of_freed(running);
+        self.queue_freed(subscriber);
         let until = Instant::now() + LAST;
-        while self.take(jvm, running) && !self.is_retired() && Instant::now() < until {
+        while self.take(jvm, subscriber) && !self.is_retired() && Instant::now() < until {
             self.hand_over();
         }
-        let left = running.take(usize::MAX);
+        let left = subscriber.take(usize::MAX);
         let waiting = self.waiting.len() / WORDS;
         self.lost += left.lost + (left.events.len() + waiting) as u64;
         self.waiting.clear();
@@ -205,10 +210,10 @@ impl Listening {
     }
 
     /// Takes events out of the inbox. Returns true if there are events to deliver.
-    fn take(&mut self, jvm: Jvm<'_>, running: &Running) -> bool {
+    fn take(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) -> bool {
         self.renew();
         let mut inbox = self.inbox;
-        inbox.read(jvm, running, MOST_EVENTS, self);
+        inbox.read(jvm, subscriber, MOST_EVENTS, self);
         self.inbox = inbox;
         !self.waiting.is_empty()
     }
@@ -288,22 +293,22 @@ impl Listening {
         self.wishes.iter().find(|wish| wish.group == group)
     }
 
-    fn tell(&mut self, event: Told) {
+    fn queue(&mut self, event: BatchEvent) {
         self.waiting.extend(event.words());
     }
 
     /// Adds events for the objects freed since the last call, by class.
-    fn tell_of_freed(&mut self, running: &Running) {
-        for (class, count) in running.freed().map(Freed::take).unwrap_or_default() {
-            let event = Told {
-                kind: ToldKind::Freed,
+    fn queue_freed(&mut self, subscriber: &Subscriber) {
+        for (class, count) in subscriber.freed().map(Freed::take).unwrap_or_default() {
+            let event = BatchEvent {
+                kind: BatchEventKind::Freed,
                 thread: 0,
                 nanos: self.inbox.elapsed(),
                 class: self.names.text(&class_name(&class)),
                 stack: 0,
                 values: [count, 0],
             };
-            self.tell(event);
+            self.queue(event);
         }
     }
 
@@ -312,15 +317,15 @@ impl Listening {
             self.lost += 1; // the plugin rests
             return;
         }
-        let event = Told {
-            kind: ToldKind::Sample,
+        let event = BatchEvent {
+            kind: BatchEventKind::Sample,
             thread: self.names.text(thread),
             nanos: self.inbox.elapsed(),
             class: 0,
             stack,
             values: [nanos, 0],
         };
-        self.tell(event);
+        self.queue(event);
     }
 
     fn stack(&mut self, jvm: Jvm<'_>, frames: &[StackFrame]) -> u32 {
@@ -356,48 +361,55 @@ impl Listening {
     }
 
     /// The kind and the values of an event. Returns `None` if the plugin does not observe it.
-    fn told(&mut self, jvm: Jvm<'_>, kind: Kind) -> Option<(ToldKind, [u64; 2])> {
-        let group = group(&kind);
-        let told = match kind {
-            Kind::Allocated { size, .. } => {
+    fn encode(&mut self, jvm: Jvm<'_>, data: EventData) -> Option<(BatchEventKind, [u64; 2])> {
+        let group = group(&data);
+        let encode = match data {
+            EventData::SampledObjectAlloc { size, .. } => {
                 let interval = self.wish(group)?.bytes;
                 let stands_for = size as f64 / observations::recorder::share(interval, size);
-                (ToldKind::Allocation, [size, stands_for.round() as u64])
+                (
+                    BatchEventKind::Allocation,
+                    [size, stands_for.round() as u64],
+                )
             }
-            Kind::Threw { caught } => (ToldKind::Exception, self.handler(jvm, caught)),
-            Kind::Caught { at } => (ToldKind::Caught, self.handler(jvm, at)),
-            Kind::ClassUnloaded { .. } => (ToldKind::ClassUnloaded, [0, 0]),
-            Kind::DumpAsked => (ToldKind::DumpAsked, [0, 0]),
-            Kind::Entered(nanos, _) => (ToldKind::Entered, [nanos, 0]),
-            Kind::Waited(nanos) => (ToldKind::Waited, [nanos, 0]),
-            Kind::Unparked { .. } => return None, // of recordings only
-            Kind::ThreadStarted { is_virtual } => {
-                (ToldKind::ThreadStarted, [u64::from(is_virtual), 0])
+            EventData::Exception { caught } => {
+                (BatchEventKind::Exception, self.handler(jvm, caught))
             }
-            Kind::ThreadEnded { is_virtual } => (ToldKind::ThreadEnded, [u64::from(is_virtual), 0]),
-            Kind::ClassPrepared => (ToldKind::ClassPrepared, [0, 0]),
-            Kind::CodeMade { method, bytes } => {
+            EventData::ExceptionCatch { at } => (BatchEventKind::Caught, self.handler(jvm, at)),
+            EventData::ClassUnload { .. } => (BatchEventKind::ClassUnloaded, [0, 0]),
+            EventData::DataDumpRequest => (BatchEventKind::DumpAsked, [0, 0]),
+            EventData::MonitorEntered(nanos, _) => (BatchEventKind::Entered, [nanos, 0]),
+            EventData::MonitorWaited(nanos) => (BatchEventKind::Waited, [nanos, 0]),
+            EventData::Unparked { .. } => return None, // of recordings only
+            EventData::ThreadStart { is_virtual } => {
+                (BatchEventKind::ThreadStarted, [u64::from(is_virtual), 0])
+            }
+            EventData::ThreadEnd { is_virtual } => {
+                (BatchEventKind::ThreadEnded, [u64::from(is_virtual), 0])
+            }
+            EventData::ClassPrepare => (BatchEventKind::ClassPrepared, [0, 0]),
+            EventData::CompiledMethodLoad { method, bytes } => {
                 let method = self.method(jvm, group, method)?;
-                (ToldKind::CodeMade, [u64::from(method), bytes])
+                (BatchEventKind::CodeMade, [u64::from(method), bytes])
             }
-            Kind::CodeGone { method } => {
+            EventData::CompiledMethodUnload { method } => {
                 let method = self.method(jvm, group, method)?;
-                (ToldKind::CodeGone, [u64::from(method), 0])
+                (BatchEventKind::CodeGone, [u64::from(method), 0])
             }
-            Kind::NativeBound { method } => {
+            EventData::NativeMethodBind { method } => {
                 let method = self.method(jvm, group, method)?;
-                (ToldKind::NativeBound, [u64::from(method), 0])
+                (BatchEventKind::NativeBound, [u64::from(method), 0])
             }
-            Kind::Exhausted { flags, text } => {
+            EventData::ResourceExhausted { flags, text } => {
                 let text = self.names.text(&text);
-                (ToldKind::Exhausted, [flags, u64::from(text)])
+                (BatchEventKind::Exhausted, [flags, u64::from(text)])
             }
         };
-        Some(told)
+        Some(encode)
     }
 }
 
-impl Sightings for Listening {
+impl SampleSink for PluginDelivery {
     fn wants(&self, thread: &str) -> bool {
         let wish = self.wish(Group::Samples);
         wish.is_some_and(|wish| wish.takes_thread(thread))
@@ -425,17 +437,17 @@ impl Sightings for Listening {
     }
 }
 
-impl Sink for Listening {
+impl EventSink for PluginDelivery {
     fn event(&mut self, jvm: Jvm<'_>, event: Event) {
-        let class = match (&event.kind, event.class.is_empty()) {
-            (Kind::ClassUnloaded { class }, _) => self.names.text(class),
+        let class = match (&event.data, event.class.is_empty()) {
+            (EventData::ClassUnload { class }, _) => self.names.text(class),
             (_, true) => 0,
             (_, false) => self.names.text(&class_name(&event.class)),
         };
-        let Some((kind, values)) = self.told(jvm, event.kind) else {
+        let Some((kind, values)) = self.encode(jvm, event.data) else {
             return;
         };
-        let event = Told {
+        let event = BatchEvent {
             kind,
             thread: self.names.text(&event.thread),
             nanos: self.inbox.since_begin(event.at),
@@ -443,7 +455,7 @@ impl Sink for Listening {
             stack: self.stack(jvm, &event.frames),
             values,
         };
-        self.tell(event);
+        self.queue(event);
     }
 
     fn collections(&mut self, collections: Vec<Collection>, after: Option<(u64, u64)>) {
@@ -456,8 +468,8 @@ impl Sink for Listening {
                 continue;
             }
             let used = after.filter(|_| index == last).map_or(0, |(used, _)| used);
-            self.tell(Told {
-                kind: ToldKind::Collection,
+            self.queue(BatchEvent {
+                kind: BatchEventKind::Collection,
                 thread: 0,
                 nanos: collection.start_ns,
                 class: 0,

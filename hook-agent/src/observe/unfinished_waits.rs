@@ -1,7 +1,7 @@
 //! The waits for monitors that have not ended at the end of a recording, and the deadlocks among them.
 
-use super::identity::{is_ours, monitor_signature, thread_tag};
-use crate::agent::observation::{Running, Wait, WaitKind};
+use super::identity::{is_agent_thread, monitor_signature, thread_tag};
+use crate::agent::subscribers::{Subscriber, Wait, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::ffi::refs::LocalRef;
@@ -17,7 +17,7 @@ const WAITS: u32 = 0x400 | 0x100;
 
 /// A thread that waits for a monitor, since a time within the recording.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct UnfinishedWait {
     pub wait: Wait,
     pub thread: String,
     /// The signature of the class of the object with the monitor.
@@ -28,36 +28,40 @@ pub(super) struct Waiting {
 
 /// The waits that have not ended.
 #[derive(Debug, Default)]
-pub(super) struct Unfinished {
-    pub waits: Vec<Waiting>,
+pub(super) struct UnfinishedWaits {
+    pub waits: Vec<UnfinishedWait>,
     /// Cycles of threads: each waits to enter a monitor that the next owns.
-    pub deadlocks: Vec<Vec<Waiting>>,
+    pub deadlocks: Vec<Vec<UnfinishedWait>>,
     /// Number of waits that were not examined.
     pub left_out: u64,
 }
 
 /// Finds the threads that wait, if they began to wait in this recording.
-pub(super) fn find(jvm: Jvm<'_>, running: &Running) -> Unfinished {
-    let all = running.waits();
+pub(super) fn find(jvm: Jvm<'_>, subscriber: &Subscriber) -> UnfinishedWaits {
+    let all = subscriber.waits();
     let left_out = all.len().saturating_sub(MOST) as u64;
     let waits: HashMap<i64, Wait> = all.into_iter().take(MOST).collect();
     if waits.is_empty() {
-        return Unfinished::default();
+        return UnfinishedWaits::default();
     }
     let room = i32::try_from(4 * MOST).unwrap_or(i32::MAX);
-    let found = jvm.with_frame(room, |jvm| among(jvm, running, &waits));
+    let found = jvm.with_frame(room, |jvm| among(jvm, subscriber, &waits));
     let found = found.flatten();
     found.map_or_else(
-        || Unfinished {
+        || UnfinishedWaits {
             left_out: left_out + waits.len() as u64,
-            ..Unfinished::default()
+            ..UnfinishedWaits::default()
         },
-        |found| Unfinished { left_out, ..found },
+        |found| UnfinishedWaits { left_out, ..found },
     )
 }
 
 /// Returns `None` if the JVM does not find the objects with these tags.
-fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<Unfinished> {
+fn among(
+    jvm: Jvm<'_>,
+    subscriber: &Subscriber,
+    waits: &HashMap<i64, Wait>,
+) -> Option<UnfinishedWaits> {
     let Jvm { jvmti, live, local } = jvm;
     let threads = waits.keys().copied();
     let monitors = waits.values().filter_map(|wait| wait.monitor);
@@ -67,7 +71,7 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
     let waiting = |(tag, wait): (&i64, &Wait)| {
         let (thread, monitor) = (objects.get(tag)?, objects.get(&wait.monitor?)?);
         let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-        if is_ours(&name) {
+        if is_agent_thread(&name) {
             return None;
         }
         let state = jvmti.thread_state(live, thread).unwrap_or(0);
@@ -75,7 +79,7 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
             0 => None,
             _ => jvmti.stack(live, Some(thread), DEPTH).ok(),
         };
-        let waiting = Waiting {
+        let waiting = UnfinishedWait {
             wait: wait.clone(),
             thread: name,
             class: monitor_signature(jvm, monitor)?,
@@ -83,11 +87,11 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
         };
         Some((*tag, waiting))
     };
-    let waiting: HashMap<i64, Waiting> = waits.iter().filter_map(waiting).collect();
+    let waiting: HashMap<i64, UnfinishedWait> = waits.iter().filter_map(waiting).collect();
     let owner = |wait: &Wait| {
         let monitor = objects.get(&wait.monitor?)?;
         let (owner, _) = jvmti.monitor_users(live, local, monitor).ok()?.owner?;
-        thread_tag(jvm, running, &owner)
+        thread_tag(jvm, subscriber, &owner)
     };
     let to_enter = waits.iter();
     let to_enter = to_enter.filter(|(_, wait)| wait.kind == WaitKind::ToEnter);
@@ -97,7 +101,7 @@ fn among(jvm: Jvm<'_>, running: &Running, waits: &HashMap<i64, Wait>) -> Option<
         let threads = circle.iter();
         threads.map(|tag| waiting.get(tag).cloned()).collect()
     });
-    Some(Unfinished {
+    Some(UnfinishedWaits {
         deadlocks: deadlocks.collect(),
         waits: waiting.into_values().collect(),
         left_out: 0,

@@ -12,41 +12,41 @@ use std::time::{Duration, Instant};
 /// Capacity of the event queue, in frames of 16 bytes; an event counts as one more.
 const QUEUE: usize = 1 << 20;
 /// Largest number of sampled objects that are followed until they are freed.
-const FOLLOWED: i64 = 1 << 22;
+const FOLLOWED_OBJECTS: i64 = 1 << 22;
 /// The first tag of threads.
 const FIRST_THREAD: i64 = 1 << 48;
 /// The first tag of monitors for which threads wait.
 const FIRST_MONITOR: i64 = 1 << 56;
 /// Largest number of classes whose freed objects are counted. The class is the tag of its objects.
-const FREED: usize = 4096;
+const FREED_CLASSES: usize = 4096;
 /// Capacity of the ring of garbage collections.
 const COLLECTIONS: usize = 256;
 /// Largest number of queries for the holder of a monitor in a second.
-const ASKED_IN_SECOND: u32 = 50;
+const QUERIES_IN_SECOND: u32 = 50;
 const SECOND: Duration = Duration::from_secs(1);
 /// Longest wait for the end of a recording.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// All subscribers: recordings, plugins and sessions.
 #[derive(Debug)]
-pub(crate) struct Observation {
-    running: RwLock<Vec<Arc<Running>>>,
+pub(crate) struct Subscribers {
+    subscribers: RwLock<Vec<Arc<Subscriber>>>,
     /// Environments whose capabilities were added before the live phase.
-    prepared: Mutex<Vec<(Listener, Jvmti)>>,
+    prepared: Mutex<Vec<(SubscriberId, Jvmti)>>,
     /// The holder name whose release ends the recording.
     holder: Mutex<Option<String>>,
     /// The time of the last event about exhausted memory or threads.
     exhausted: Mutex<Option<Instant>>,
     /// The number of recordings so far, and that of plugins that subscribed.
     pub recordings: AtomicU64,
-    pub listeners: AtomicU64,
+    pub observing_plugins: AtomicU64,
     /// Garbage collections.
     pub collections: Collections,
 }
 
 /// The identity of a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listener {
+pub(crate) enum SubscriberId {
     /// A recording.
     Recording,
     /// A plugin, by its number ([`host::Observer::number`]).
@@ -55,18 +55,18 @@ pub(crate) enum Listener {
     Waits(u8),
 }
 
-impl Listener {
+impl SubscriberId {
     /// Checks whether the locks of parked threads are recorded for it.
-    pub fn follows_locks(self) -> bool {
+    pub fn samples_locks(self) -> bool {
         matches!(self, Self::Recording | Self::Waits(_))
     }
 }
 
 /// A subscriber to events of the JVM.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct Subscriber {
     /// The identity of the subscriber.
-    pub listener: Listener,
+    pub id: SubscriberId,
     /// The environment that receives the events.
     pub jvmti: Jvmti,
     /// The events that it subscribes to.
@@ -79,7 +79,7 @@ pub(crate) struct Running {
     /// The threads with open calls that wait for a monitor, by the ids that calls use.
     waiting: Mutex<HashMap<u64, Waiting>>,
     /// Start of the current second for queries of monitor holders, and their number in it.
-    asked: Mutex<(Option<Instant>, u32)>,
+    holder_queries: Mutex<(Option<Instant>, u32)>,
     /// The parked threads, by their tags.
     parks: Mutex<HashMap<i64, Park>>,
     lock_fields: OnceLock<LockFields>,
@@ -116,7 +116,7 @@ pub(crate) struct Wait {
     pub begun: Instant,
     pub kind: WaitKind,
     /// The thread that held the monitor when this thread began to wait for it.
-    pub holder: Option<Holder>,
+    pub holder: Option<MonitorHolder>,
     /// The tag of the object with the monitor, in a recording.
     pub monitor: Option<i64>,
 }
@@ -237,7 +237,7 @@ impl Queue {
 /// An event of a thread.
 #[derive(Debug)]
 pub(crate) struct Event {
-    pub kind: Kind,
+    pub data: EventData,
     /// The time of the event, relative to that of [`Collections`].
     pub at: u64,
     /// The name of the thread.
@@ -250,24 +250,24 @@ pub(crate) struct Event {
 
 /// A thread that holds a monitor, and its innermost frame.
 #[derive(Debug, Clone)]
-pub(crate) struct Holder {
+pub(crate) struct MonitorHolder {
     pub thread: String,
     pub at: Option<StackFrame>,
 }
 
 /// The kind of an event, with its data.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EventData {
     /// An allocation of `size` bytes, with the object's tag if it has one.
-    Allocated { size: u64, tag: Option<i64> },
+    SampledObjectAlloc { size: u64, tag: Option<i64> },
     /// A thrown exception, and the frame that catches it.
-    Threw { caught: Option<StackFrame> },
+    Exception { caught: Option<StackFrame> },
     /// A caught exception, and the frame that caught it.
-    Caught { at: Option<StackFrame> },
+    ExceptionCatch { at: Option<StackFrame> },
     /// A monitor was entered after this many nanoseconds. The holder held it when the wait began.
-    Entered(u64, Option<Holder>),
+    MonitorEntered(u64, Option<MonitorHolder>),
     /// `Object.wait` returned after this many nanoseconds.
-    Waited(u64),
+    MonitorWaited(u64),
     /// A part of the time for which a thread was parked, in nanoseconds, with the holder of the lock in that part. The
     /// first part of a wait counts the wait, and has its whole time.
     Unparked {
@@ -276,23 +276,23 @@ pub(crate) enum Kind {
         whole: Option<u64>,
     },
     /// The thread has started.
-    ThreadStarted { is_virtual: bool },
+    ThreadStart { is_virtual: bool },
     /// The thread ends.
-    ThreadEnded { is_virtual: bool },
+    ThreadEnd { is_virtual: bool },
     /// A class is prepared.
-    ClassPrepared,
+    ClassPrepare,
     /// A method was compiled to this many bytes.
-    CodeMade { method: MethodId, bytes: u64 },
+    CompiledMethodLoad { method: MethodId, bytes: u64 },
     /// The machine code of a method was discarded.
-    CodeGone { method: MethodId },
+    CompiledMethodUnload { method: MethodId },
     /// A native method was bound.
-    NativeBound { method: MethodId },
+    NativeMethodBind { method: MethodId },
     /// The JVM ran out of memory or threads.
-    Exhausted { flags: u64, text: String },
+    ResourceExhausted { flags: u64, text: String },
     /// A class was unloaded.
-    ClassUnloaded { class: String },
+    ClassUnload { class: String },
     /// A user requested that all data is written.
-    DumpAsked,
+    DataDumpRequest,
 }
 
 #[derive(Debug, Default)]
@@ -304,25 +304,25 @@ struct State {
     ended: Option<Result<(), String>>,
 }
 
-impl Observation {
+impl Subscribers {
     /// Creates the state without subscribers. `prepared` holds environments whose capabilities were added before the
     /// live phase.
-    pub fn new(prepared: Vec<(Listener, Jvmti)>) -> Self {
+    pub fn new(prepared: Vec<(SubscriberId, Jvmti)>) -> Self {
         Self {
-            running: RwLock::default(),
+            subscribers: RwLock::default(),
             prepared: Mutex::new(prepared),
             holder: Mutex::default(),
             exhausted: Mutex::default(),
             recordings: AtomicU64::new(0),
-            listeners: AtomicU64::new(0),
+            observing_plugins: AtomicU64::new(0),
             collections: Collections::new(),
         }
     }
 
     /// Takes the environment that was prepared for the subscriber before the live phase.
-    pub fn take_prepared(&self, listener: Listener) -> Option<Jvmti> {
+    pub fn take_prepared(&self, id: SubscriberId) -> Option<Jvmti> {
         let mut prepared = lock(&self.prepared);
-        let at = prepared.iter().position(|(of, _)| *of == listener)?;
+        let at = prepared.iter().position(|(of, _)| *of == id)?;
         Some(prepared.swap_remove(at).1)
     }
 
@@ -333,26 +333,31 @@ impl Observation {
     }
 
     /// All subscribers.
-    pub fn all(&self) -> Vec<Arc<Running>> {
-        self.read(|running| running.to_vec())
+    pub fn all(&self) -> Vec<Arc<Subscriber>> {
+        self.read(|subscribers| subscribers.to_vec())
     }
 
     /// The recording that is under way.
-    pub fn recording(&self) -> Option<Arc<Running>> {
-        self.find(|running| running.listener == Listener::Recording)
+    pub fn recording(&self) -> Option<Arc<Subscriber>> {
+        self.find(|subscriber| subscriber.id == SubscriberId::Recording)
     }
 
     /// The subscriber with this environment.
-    pub fn of(&self, jvmti: Jvmti) -> Option<Arc<Running>> {
-        self.find(|running| running.jvmti == jvmti)
+    pub fn of(&self, jvmti: Jvmti) -> Option<Arc<Subscriber>> {
+        self.find(|subscriber| subscriber.jvmti == jvmti)
     }
 
-    fn find(&self, is_it: impl Fn(&Running) -> bool) -> Option<Arc<Running>> {
-        self.read(|running| running.iter().find(|one| is_it(one)).cloned())
+    fn find(&self, is_it: impl Fn(&Subscriber) -> bool) -> Option<Arc<Subscriber>> {
+        self.read(|subscribers| subscribers.iter().find(|one| is_it(one)).cloned())
     }
 
-    fn read<T>(&self, body: impl FnOnce(&[Arc<Running>]) -> T) -> T {
-        body(&self.running.read().unwrap_or_else(PoisonError::into_inner))
+    fn read<T>(&self, body: impl FnOnce(&[Arc<Subscriber>]) -> T) -> T {
+        body(
+            &self
+                .subscribers
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Sets the holder name whose release ends the recording. Without one, only a command ends it.
@@ -373,17 +378,22 @@ impl Observation {
     /// has only one.
     pub fn begin(
         &self,
-        listener: Listener,
+        id: SubscriberId,
         jvmti: Jvmti,
         wishes: Vec<Wish>,
         live: bool,
-    ) -> Result<Arc<Running>, String> {
-        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
-        if running.iter().any(|other| other.listener == listener) {
+    ) -> Result<Arc<Subscriber>, String> {
+        let mut subscribers = self
+            .subscribers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if subscribers.iter().any(|other| other.id == id) {
             return Err("another recording is under way in this JVM".to_owned());
         }
         let sampled = |wishes: &[Wish]| sampled(wishes).map(|wish| wish.bytes);
-        let mut others = running.iter().filter_map(|other| sampled(&other.wishes));
+        let mut others = subscribers
+            .iter()
+            .filter_map(|other| sampled(&other.wishes));
         if let (Some(bytes), Some(other)) = (sampled(&wishes), others.next())
             && bytes != other
         {
@@ -391,25 +401,25 @@ impl Observation {
                 "allocations are sampled each {other} bytes for another recording or plugin already, and a JVM has one interval, not another of {bytes}"
             ));
         }
-        let count = match listener {
-            Listener::Recording => Some(&self.recordings),
-            Listener::Plugin(_) => Some(&self.listeners),
-            Listener::Waits(_) => None, // it has no file of its own
+        let count = match id {
+            SubscriberId::Recording => Some(&self.recordings),
+            SubscriberId::Plugin(_) => Some(&self.observing_plugins),
+            SubscriberId::Waits(_) => None, // it has no file of its own
         };
         if let Some(count) = count {
             count.fetch_add(1, Ordering::Relaxed);
         }
         let freed = wishes.iter().any(|wish| wish.group == Group::Frees);
         let freed = freed.then(Freed::new);
-        let begun = Arc::new(Running {
-            listener,
+        let begun = Arc::new(Subscriber {
+            id,
             jvmti,
             wishes,
             live,
             queue: Mutex::default(),
             waits: Mutex::default(),
             waiting: Mutex::default(),
-            asked: Mutex::default(),
+            holder_queries: Mutex::default(),
             parks: Mutex::default(),
             lock_fields: OnceLock::new(),
             references: References::default(),
@@ -423,18 +433,21 @@ impl Observation {
             state: Mutex::default(),
             changed: Condvar::new(),
         });
-        running.push(Arc::clone(&begun));
+        subscribers.push(Arc::clone(&begun));
         Ok(begun)
     }
 
     /// Removes a subscriber.
-    pub fn forget(&self, gone: &Running) {
-        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
-        running.retain(|one| one.listener != gone.listener);
+    pub fn remove(&self, gone: &Subscriber) {
+        let mut subscribers = self
+            .subscribers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        subscribers.retain(|one| one.id != gone.id);
     }
 }
 
-impl Running {
+impl Subscriber {
     /// Adds an event to the queue, if there is room.
     pub fn push(&self, event: Event) {
         lock(&self.queue).push(event);
@@ -453,7 +466,7 @@ impl Running {
     /// A new tag for a sampled object. Returns `None` if too many objects are followed.
     pub fn object_tag(&self) -> Option<i64> {
         let tag = self.objects.fetch_add(1, Ordering::Relaxed);
-        if tag < FOLLOWED {
+        if tag < FOLLOWED_OBJECTS {
             return Some(tag);
         }
         lock(&self.queue).untracked += 1;
@@ -497,24 +510,24 @@ impl Running {
 
     /// Ends a wait, and returns its nanoseconds and the holder of the monitor. Returns `None` if it began before the
     /// recording.
-    pub fn wait_ends(&self, thread: i64) -> Option<(u64, Option<Holder>)> {
+    pub fn wait_ends(&self, thread: i64) -> Option<(u64, Option<MonitorHolder>)> {
         let wait = lock(&self.waits).remove(&thread)?;
         let nanos = u64::try_from(wait.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Some((nanos, wait.holder))
     }
 
     /// Checks whether the holder of one more monitor may be queried in this second: the JVM stops the program for it.
-    pub fn may_ask_for_holder(&self) -> bool {
-        let mut asked = lock(&self.asked);
+    pub fn may_query_holder(&self) -> bool {
+        let mut queries = lock(&self.holder_queries);
         let now = Instant::now();
-        if asked
+        if queries
             .0
             .is_none_or(|since| now.duration_since(since) >= SECOND)
         {
-            *asked = (Some(now), 0);
+            *queries = (Some(now), 0);
         }
-        asked.1 += 1;
-        asked.1 <= ASKED_IN_SECOND
+        queries.1 += 1;
+        queries.1 <= QUERIES_IN_SECOND
     }
 
     /// Begins a wait for a monitor of a thread with open calls.
@@ -678,7 +691,7 @@ impl Freed {
     fn new() -> Self {
         Self {
             classes: Mutex::default(),
-            counts: (0..FREED).map(|_| AtomicU64::new(0)).collect(),
+            counts: (0..FREED_CLASSES).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
@@ -688,7 +701,7 @@ impl Freed {
         let new = classes.len() + 2; // 0 is no tag, 1 that of all other classes
         let tag = match classes.get(class) {
             Some(known) => *known,
-            None if new < FREED => {
+            None if new < FREED_CLASSES => {
                 classes.insert(class.to_owned(), new);
                 new
             }
@@ -798,7 +811,7 @@ mod tests {
         let mut queue = Queue::default();
         for _ in 0..=QUEUE {
             queue.push(Event {
-                kind: Kind::Waited(1),
+                data: EventData::MonitorWaited(1),
                 at: 0,
                 thread: String::new(),
                 class: Vec::new(),
@@ -829,7 +842,7 @@ mod tests {
         gone.sort();
         assert_eq!(gone, [(b"La;".to_vec(), 3), (b"Lb;".to_vec(), 1)]);
         assert!(freed.take().is_empty());
-        let last = (0..FREED)
+        let last = (0..FREED_CLASSES)
             .map(|number| freed.tag(number.to_string().as_bytes()))
             .last();
         assert_eq!(last, Some(1));

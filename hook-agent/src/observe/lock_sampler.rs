@@ -3,9 +3,9 @@
 //! The agent samples the states of platform threads and their field `parkBlocker`. A virtual thread leaves its carrier
 //! when it is parked, for which HotSpot has extension events. No class is changed.
 
-use super::identity::{is_ours, thread_tag};
-use super::reported;
-use crate::agent::observation::{Event, Kind, Listener, LockFields, Park, Running};
+use super::identity::{is_agent_thread, thread_tag};
+use super::wait_reports;
+use crate::agent::subscribers::{Event, EventData, LockFields, Park, Subscriber, SubscriberId};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
 use crate::spans::runtime;
@@ -57,33 +57,33 @@ fn holder(jvm: Jvm<'_>, fields: &LockFields, blocker: &LocalRef<'_>) -> Option<S
 
 /// Samples the parked threads.
 #[derive(Debug)]
-pub(super) struct Locks {
+pub(super) struct LockSampler {
     last: Instant,
 }
 
-impl Locks {
+impl LockSampler {
     /// Returns `None` if waits for monitors are not recorded.
-    pub fn new(running: &Running) -> Option<Self> {
-        let is_wanted = running.wish(Group::Monitors).is_some();
-        let follows = running.listener.follows_locks();
-        (is_wanted && follows && running.lock_fields().is_some()).then(|| Self {
+    pub fn new(subscriber: &Subscriber) -> Option<Self> {
+        let is_wanted = subscriber.wish(Group::Monitors).is_some();
+        let follows = subscriber.id.samples_locks();
+        (is_wanted && follows && subscriber.lock_fields().is_some()).then(|| Self {
             last: Instant::now(),
         })
     }
 
     /// Takes one sample. A wait that began or ended since the last sample counts from the middle between the two.
-    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, now: u64) {
-        let Some(fields) = running.lock_fields() else {
+    pub fn sample(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber, now: u64) {
+        let Some(fields) = subscriber.lock_fields() else {
             return;
         };
         let moment = Instant::now();
         let halfway = self.last + moment.duration_since(self.last) / 2;
         // For a session, only threads with open calls are sampled.
-        let wanted = match running.listener {
-            Listener::Waits(session) => Some(reported::threads_with_open_calls(session)),
+        let wanted = match subscriber.id {
+            SubscriberId::Waits(session) => Some(wait_reports::threads_with_open_calls(session)),
             _ => None,
         };
-        if wanted.as_ref().is_some_and(HashSet::is_empty) && running.parked().is_empty() {
+        if wanted.as_ref().is_some_and(HashSet::is_empty) && subscriber.parked().is_empty() {
             self.last = moment;
             return;
         }
@@ -99,26 +99,26 @@ impl Locks {
                 return;
             };
             let mut gone: HashSet<i64> = HashSet::new();
-            gone.extend(running.parked().iter().filter(|it| !it.2).map(|it| it.0));
+            gone.extend(subscriber.parked().iter().filter(|it| !it.2).map(|it| it.0));
             for thread in threads.iter().filter(|thread| is_wanted(thread)) {
-                if let Some(tag) = thread_tag(jvm, running, thread) {
+                if let Some(tag) = thread_tag(jvm, subscriber, thread) {
                     gone.remove(&tag);
-                    visit(jvm, running, fields, (tag, thread), (halfway, now));
+                    sample_thread(jvm, subscriber, fields, (tag, thread), (halfway, now));
                 }
             }
             for tag in gone {
-                end(jvm, running, tag, halfway, now);
+                end(jvm, subscriber, tag, halfway, now);
             }
-            account(jvm, running, fields, moment);
+            account(jvm, subscriber, fields, moment);
         });
         self.last = moment;
     }
 }
 
 /// Samples a platform thread: checks whether it still waits for the same object.
-fn visit(
+fn sample_thread(
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     fields: &LockFields,
     (tag, thread): (i64, &LocalRef<'_>),
     (moment, now): (Instant, u64),
@@ -128,7 +128,7 @@ fn visit(
     let named = is_parked.then(|| blocker_of(jvm, fields, thread)).flatten();
     // Without a blocker, the thread itself replaces it.
     let blocker = is_parked.then(|| named.as_ref().unwrap_or(thread));
-    let known = running.park_of(tag);
+    let known = subscriber.park_of(tag);
     let is_same = match (&blocker, &known) {
         (Some(blocker), Some((known, _))) => {
             let known = jvm.local.of_global(known);
@@ -141,31 +141,31 @@ fn visit(
         return;
     }
     drop(known);
-    end(jvm, running, tag, moment, now);
+    end(jvm, subscriber, tag, moment, now);
     if let Some(blocker) = blocker {
-        begin(jvm, running, (tag, thread), blocker, (moment, false));
+        begin(jvm, subscriber, (tag, thread), blocker, (moment, false));
     }
 }
 
 /// Adds the time since the last sample to the current holders of the locks.
-fn account(jvm: Jvm<'_>, running: &Running, fields: &LockFields, moment: Instant) {
-    for (tag, blocker, _) in running.parked() {
+fn account(jvm: Jvm<'_>, subscriber: &Subscriber, fields: &LockFields, moment: Instant) {
+    for (tag, blocker, _) in subscriber.parked() {
         let holder = holder(jvm, fields, &jvm.local.of_global(&blocker));
-        running.account_park(tag, holder, moment);
+        subscriber.account_park(tag, holder, moment);
     }
 }
 
 /// Begins the wait of a thread.
 fn begin(
     jvm: Jvm<'_>,
-    running: &Running,
+    subscriber: &Subscriber,
     (tag, thread): (i64, &LocalRef<'_>),
     blocker: &LocalRef<'_>,
     (begun, is_virtual): (Instant, bool),
 ) {
     let Jvm { jvmti, live, local } = jvm;
     let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-    let (Some(wish), false) = (running.wish(Group::Monitors), is_ours(&name)) else {
+    let (Some(wish), false) = (subscriber.wish(Group::Monitors), is_agent_thread(&name)) else {
         return;
     };
     let class = match local.is_same_object(blocker, thread) {
@@ -181,7 +181,7 @@ fn begin(
     let Some(kept) = local.globalize(blocker) else {
         return;
     };
-    let fields = running.lock_fields();
+    let fields = subscriber.lock_fields();
     let holder = fields.and_then(|fields| holder(jvm, fields, blocker));
     let park = Park {
         id: runtime::identify(local, thread).map_or(0, |(id, _)| id),
@@ -194,37 +194,37 @@ fn begin(
         since: begun,
         holders: Vec::new(),
     };
-    running.park_begins(tag, park);
+    subscriber.park_begins(tag, park);
 }
 
 /// Ends the wait of a thread. In a recording, each thread that held the lock meanwhile gives one event.
-fn end(jvm: Jvm<'_>, running: &Running, tag: i64, ended: Instant, now: u64) {
-    let Some(park) = running.park_ends(tag) else {
+fn end(jvm: Jvm<'_>, subscriber: &Subscriber, tag: i64, ended: Instant, now: u64) {
+    let Some(park) = subscriber.park_ends(tag) else {
         return;
     };
-    match running.listener {
-        Listener::Waits(session) => reported::park(session, &park, ended),
-        _ => (told(&park, ended, now).into_iter()).for_each(|event| running.push(event)),
+    match subscriber.id {
+        SubscriberId::Waits(session) => wait_reports::park(session, &park, ended),
+        _ => (events_of(&park, ended, now).into_iter()).for_each(|event| subscriber.push(event)),
     }
     release(jvm, park);
 }
 
 /// Ends all waits.
-pub(super) fn end_all(jvm: Jvm<'_>, running: &Running, now: u64) {
+pub(super) fn end_all(jvm: Jvm<'_>, subscriber: &Subscriber, now: u64) {
     let ended = Instant::now();
-    for (tag, blocker, _) in running.parked() {
+    for (tag, blocker, _) in subscriber.parked() {
         drop(blocker);
-        end(jvm, running, tag, ended, now);
+        end(jvm, subscriber, tag, ended, now);
     }
 }
 
 /// The events of a wait until `ended`. The first counts the wait.
-fn told(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
+fn events_of(park: &Park, ended: Instant, now: u64) -> Vec<Event> {
     let parts = park.parts(ended);
     let whole: u64 = parts.iter().map(|(_, nanos)| nanos).sum();
     let parts = parts.into_iter().enumerate();
     let event = |(at, (holder, nanos)): (usize, (Option<String>, u64))| Event {
-        kind: Kind::Unparked {
+        data: EventData::Unparked {
             nanos,
             holder,
             whole: (at == 0).then_some(whole),
@@ -245,15 +245,15 @@ fn release(jvm: Jvm<'_>, park: Park) {
 }
 
 /// Handles a virtual thread that leaves its carrier: if it is parked for an object, a wait begins.
-pub(super) fn unmounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) {
-    let fields = running.lock_fields();
+pub(super) fn unmounts(jvm: Jvm<'_>, subscriber: &Subscriber, thread: &LocalRef<'_>) {
+    let fields = subscriber.lock_fields();
     let Some(blocker) = fields.and_then(|fields| blocker_of(jvm, fields, thread)) else {
         return;
     };
-    if let Some(tag) = thread_tag(jvm, running, thread) {
+    if let Some(tag) = thread_tag(jvm, subscriber, thread) {
         begin(
             jvm,
-            running,
+            subscriber,
             (tag, thread),
             &blocker,
             (Instant::now(), true),
@@ -262,23 +262,23 @@ pub(super) fn unmounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>) {
 }
 
 /// Handles a virtual thread that enters a carrier.
-pub(super) fn mounts(jvm: Jvm<'_>, running: &Running, thread: &LocalRef<'_>, now: u64) {
+pub(super) fn mounts(jvm: Jvm<'_>, subscriber: &Subscriber, thread: &LocalRef<'_>, now: u64) {
     // A thread that was never parked has no tag.
     if let Ok(tag @ 1..) = jvm.jvmti.tag(jvm.live, thread) {
-        end(jvm, running, tag, Instant::now(), now);
+        end(jvm, subscriber, tag, Instant::now(), now);
     }
 }
 
 /// Ends the waits that have not ended at the end of the recording, and returns them as events.
-pub(super) fn unfinished(jvm: Jvm<'_>, running: &Running, now: u64) -> Vec<Event> {
+pub(super) fn unfinished(jvm: Jvm<'_>, subscriber: &Subscriber, now: u64) -> Vec<Event> {
     let ended = Instant::now();
     let mut all = Vec::new();
-    for (tag, blocker, _) in running.parked() {
+    for (tag, blocker, _) in subscriber.parked() {
         drop(blocker);
-        let Some(park) = running.park_ends(tag) else {
+        let Some(park) = subscriber.park_ends(tag) else {
             continue;
         };
-        all.extend(told(&park, ended, now));
+        all.extend(events_of(&park, ended, now));
         release(jvm, park);
     }
     all

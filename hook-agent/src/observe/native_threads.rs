@@ -9,7 +9,7 @@ const TICK: u64 = 10_000_000;
 
 /// The threads of this process.
 #[derive(Debug)]
-pub(super) struct Tasks {
+pub(super) struct NativeThreads {
     /// Ticks by number and start time of a thread, because Linux reuses numbers.
     known: HashMap<(u32, u64), u64>,
     /// Ticks of the process at the start.
@@ -28,13 +28,13 @@ struct Stat {
 
 /// CPU time of a thread since the last call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct CpuTimeUse {
     pub name: String,
     pub work: Work,
     pub cpu_ns: u64,
 }
 
-impl Tasks {
+impl NativeThreads {
     /// Begins to count CPU time. Returns `None` without `/proc`.
     pub fn new() -> Option<Self> {
         let begin = Stat::read("/proc/self/stat")?.ticks;
@@ -54,11 +54,11 @@ impl Tasks {
 
     /// The CPU time of threads with HotSpot's names since the last call. A thread whose name is also that of a Java
     /// thread is left out, as the two cannot be distinguished.
-    pub fn look(&mut self, of_java: &HashSet<String>) -> Vec<Used> {
+    pub fn take_usage(&mut self, of_java: &HashSet<String>) -> Vec<CpuTimeUse> {
         self.add(all(), of_java)
     }
 
-    fn add(&mut self, all: Vec<(u32, Stat)>, of_java: &HashSet<String>) -> Vec<Used> {
+    fn add(&mut self, all: Vec<(u32, Stat)>, of_java: &HashSet<String>) -> Vec<CpuTimeUse> {
         let mut used = Vec::new();
         let mut known = HashMap::with_capacity(all.len());
         for (id, stat) in all {
@@ -68,7 +68,7 @@ impl Tasks {
             let ticks = stat.ticks.saturating_sub(before);
             let work = Work::of(&stat.name).filter(|_| !of_java.contains(&stat.name));
             if let (Some(work), 1..) = (work, ticks) {
-                used.push(Used {
+                used.push(CpuTimeUse {
                     name: stat.name,
                     work,
                     cpu_ns: ticks * TICK,
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn each_thread_counts_from_the_begin_and_one_of_a_java_name_not_at_all() {
-        let mut tasks = Tasks {
+        let mut tasks = NativeThreads {
             known: [((1, 5), 100)].into(),
             begin: 0,
         };
@@ -149,7 +149,7 @@ mod tests {
             (3, stat("ZWorker#0", 7, 9)),
             (4, stat("main", 7, 9)),
         ];
-        let used = |name: &str, work, ticks| Used {
+        let used = |name: &str, work, ticks| CpuTimeUse {
             name: name.to_owned(),
             work,
             cpu_ns: ticks * TICK,

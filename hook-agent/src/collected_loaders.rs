@@ -6,16 +6,16 @@ use crate::structural_edits;
 
 /// Removes the state of collected loaders, so that a program that creates loader after loader does not fill the agent's
 /// memory.
-pub(crate) fn forget(agent: &Agent, local: Local<'_>) {
-    let collected = agent.loaders.forget_collected(local);
+pub(crate) fn remove(agent: &Agent, local: Local<'_>) {
+    let collected = agent.loaders.remove_collected(local);
     if collected.is_empty() {
         return;
     }
     agent
         .instrumented
-        .forget_loaders(|loader| collected.contains(&loader));
+        .remove_loaders(|loader| collected.contains(&loader));
     agent
         .helpers
-        .forget_loaders(|loader| collected.contains(&loader));
-    structural_edits::forget_loaders(|loader| collected.contains(&loader));
+        .remove_loaders(|loader| collected.contains(&loader));
+    structural_edits::remove_loaders(|loader| collected.contains(&loader));
 }

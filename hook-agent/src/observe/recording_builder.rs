@@ -1,15 +1,15 @@
 //! Adds events to the recording.
 
-use super::about;
-use super::frames::{Methods, place};
-use super::inbox::{Inbox, Sink};
-use super::look::Look;
-use super::tasks::Tasks;
-use super::threads::Sightings;
-use super::unfinished;
+use super::cpu_sampler::SampleSink;
+use super::inbox::{EventSink, Inbox};
+use super::jvm_description;
+use super::methods::{Methods, place};
+use super::native_threads::NativeThreads;
+use super::unfinished_waits;
+use super::wall_round::WallRound;
 use crate::agent::Agent;
-use crate::agent::observation::{Event, Holder, Kind, Running, WaitKind};
-use crate::agent::references::Created;
+use crate::agent::references::CreatedReference;
+use crate::agent::subscribers::{Event, EventData, MonitorHolder, Subscriber, WaitKind};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
@@ -23,7 +23,7 @@ use std::time::Instant;
 const UNNAMED: &str = "(threads without a name)";
 
 /// The recording and its caches.
-pub(super) struct Reader {
+pub(super) struct RecordingBuilder {
     recorder: Recorder,
     methods: Methods,
     /// The numbers of classes, by their signatures.
@@ -35,11 +35,11 @@ pub(super) struct Reader {
     inbox: Inbox,
 }
 
-impl Reader {
+impl RecordingBuilder {
     pub fn new(agent: &'static Agent, subscription: Subscription) -> Self {
-        let start = about::now_ms();
+        let start = jvm_description::now_ms();
         Self {
-            recorder: Recorder::new(about::jvm_of(agent), subscription, start),
+            recorder: Recorder::new(jvm_description::jvm_of(agent), subscription, start),
             methods: Methods::default(),
             classes: HashMap::new(),
             objects: Vec::new(),
@@ -111,9 +111,9 @@ impl Reader {
     }
 
     /// Adds the waits that have not ended at the end of the recording, and the deadlocks among them.
-    pub fn add_unfinished(&mut self, jvm: Jvm<'_>, running: &Running) {
+    pub fn add_unfinished(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) {
         let (end, now) = (Instant::now(), self.inbox.elapsed());
-        let unfinished = unfinished::find(jvm, running);
+        let unfinished = unfinished_waits::find(jvm, subscriber);
         self.recorder.lose(unfinished.left_out, 0);
         for one in unfinished.waits {
             let origin = self.origin(jvm, &one.thread, &one.class, &one.frames);
@@ -148,7 +148,7 @@ impl Reader {
     }
 
     /// The thread that holds a monitor, as an owner in the recording.
-    fn owner(&mut self, jvm: Jvm<'_>, holder: Option<Holder>) -> Option<Owner> {
+    fn owner(&mut self, jvm: Jvm<'_>, holder: Option<MonitorHolder>) -> Option<Owner> {
         let holder = holder?;
         Some(Owner {
             thread: self.thread(&holder.thread),
@@ -175,11 +175,11 @@ impl Reader {
     pub fn add_parked(&mut self, jvm: Jvm<'_>, events: Vec<Event>) {
         for event in events {
             let origin = self.origin(jvm, &event.thread, &event.class, &event.frames);
-            let Kind::Unparked {
+            let EventData::Unparked {
                 nanos,
                 holder,
                 whole,
-            } = event.kind
+            } = event.data
             else {
                 continue;
             };
@@ -193,11 +193,11 @@ impl Reader {
     }
 
     /// Adds one set of wall-clock samples.
-    pub fn wall(&mut self, jvm: Jvm<'_>, look: Look) {
+    pub fn wall(&mut self, jvm: Jvm<'_>, round: WallRound) {
         self.recorder
-            .wall_look(look.samples.len(), look.threads, look.carriers);
+            .wall_look(round.samples.len(), round.threads, round.carriers);
         let now = self.inbox.elapsed();
-        for (sample, nanos) in look.samples {
+        for (sample, nanos) in round.samples {
             let thread = self.thread(&sample.thread);
             let node = self.node(jvm, thread, &sample.frames);
             self.recorder.wall(thread, node, sample.state, nanos);
@@ -212,7 +212,7 @@ impl Reader {
     }
 
     /// Adds a global reference of JNI, and returns the number of its row.
-    pub fn reference(&mut self, jvm: Jvm<'_>, created: &Created) -> Option<u32> {
+    pub fn reference(&mut self, jvm: Jvm<'_>, created: &CreatedReference) -> Option<u32> {
         let origin = self.origin(jvm, &created.thread, &created.class, &created.frames);
         self.recorder.reference(origin, created.handle.is_weak)
     }
@@ -228,8 +228,8 @@ impl Reader {
     }
 
     /// Adds the CPU time of threads without Java code since the last call, and that of the process so far.
-    pub fn add_system(&mut self, tasks: &mut Tasks, of_java: &HashSet<String>) {
-        for used in tasks.look(of_java) {
+    pub fn add_system(&mut self, tasks: &mut NativeThreads, of_java: &HashSet<String>) {
+        for used in tasks.take_usage(of_java) {
             self.recorder.system(&used.name, used.work, used.cpu_ns);
         }
         self.recorder.process(tasks.process());
@@ -241,13 +241,13 @@ impl Reader {
     }
 
     /// Marks the sampled objects that are alive, if the option is set.
-    pub fn count_live(&mut self, jvm: Jvm<'_>, running: &Running) {
-        if !running.live {
+    pub fn count_live(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) {
+        if !subscriber.live {
             return;
         }
-        let jvmti = running.jvmti;
+        let jvmti = subscriber.jvmti;
         // When the JVM ends, concurrent collectors (ZGC) have stopped already, and a collection would never end.
-        let objects = match running.is_dying() {
+        let objects = match subscriber.is_dying() {
             true => jvmti.reachable_tagged_objects(jvm.live),
             false => jvmti
                 .collect_garbage(jvm.live)
@@ -266,7 +266,7 @@ impl Reader {
     }
 }
 
-impl Sightings for Reader {
+impl SampleSink for RecordingBuilder {
     fn wants(&self, _: &str) -> bool {
         true
     }
@@ -294,12 +294,12 @@ impl Sightings for Reader {
     }
 }
 
-impl Sink for Reader {
+impl EventSink for RecordingBuilder {
     fn event(&mut self, jvm: Jvm<'_>, event: Event) {
         let origin = self.origin(jvm, &event.thread, &event.class, &event.frames);
         let at = self.inbox.since_begin(event.at);
-        let (what, amount) = match event.kind {
-            Kind::Allocated { size, tag } => {
+        let (what, amount) = match event.data {
+            EventData::SampledObjectAlloc { size, tag } => {
                 let row = self.recorder.allocation(origin, size);
                 if let Some(at) = tag.and_then(|tag| usize::try_from(tag).ok()) {
                     self.objects.resize(self.objects.len().max(at + 1), None);
@@ -307,22 +307,22 @@ impl Sink for Reader {
                 }
                 (What::Allocation, size)
             }
-            Kind::Threw { caught } => {
+            EventData::Exception { caught } => {
                 let swallowed = caught.is_some_and(|handler| self.swallows(jvm, handler));
                 let caught = caught.map(|frame| self.frame(jvm, frame));
                 self.recorder.exception(origin, caught, swallowed);
                 (What::Exception, 0)
             }
-            Kind::Entered(nanos, holder) => {
+            EventData::MonitorEntered(nanos, holder) => {
                 let owner = self.owner(jvm, holder);
                 self.recorder.contended(origin, owner, nanos);
                 (What::Contended, nanos)
             }
-            Kind::Waited(nanos) => {
+            EventData::MonitorWaited(nanos) => {
                 self.recorder.waited(origin, nanos);
                 (What::Wait, nanos)
             }
-            Kind::Unparked {
+            EventData::Unparked {
                 nanos,
                 holder,
                 whole,
@@ -334,16 +334,16 @@ impl Sink for Reader {
                 }
             }
             // Events for plugins only: no recording subscribes to them.
-            Kind::ThreadStarted { .. }
-            | Kind::ThreadEnded { .. }
-            | Kind::ClassPrepared
-            | Kind::CodeMade { .. }
-            | Kind::CodeGone { .. }
-            | Kind::NativeBound { .. }
-            | Kind::Exhausted { .. }
-            | Kind::Caught { .. }
-            | Kind::ClassUnloaded { .. }
-            | Kind::DumpAsked => return,
+            EventData::ThreadStart { .. }
+            | EventData::ThreadEnd { .. }
+            | EventData::ClassPrepare
+            | EventData::CompiledMethodLoad { .. }
+            | EventData::CompiledMethodUnload { .. }
+            | EventData::NativeMethodBind { .. }
+            | EventData::ResourceExhausted { .. }
+            | EventData::ExceptionCatch { .. }
+            | EventData::ClassUnload { .. }
+            | EventData::DataDumpRequest => return,
         };
         self.recorder.moment(what, at, amount, origin);
     }

@@ -4,11 +4,11 @@
 //! threads as with twenty. Together the samples of a round represent the time of all threads since the last round. Each
 //! thread counts as often as others, even if it lives shorter than a full cycle.
 
-use super::identity::{is_ours, thread_tag};
-use super::look::{Look, Sample};
-use super::reader::Reader;
-use super::threads::is_carrier;
-use crate::agent::observation::Running;
+use super::cpu_sampler::is_carrier;
+use super::identity::{is_agent_thread, thread_tag};
+use super::recording_builder::RecordingBuilder;
+use super::wall_round::{WallRound, WallSample};
+use crate::agent::subscribers::Subscriber;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::VirtualThreadOf;
 use crate::ffi::refs::{GlobalRef, LocalRef};
@@ -30,13 +30,13 @@ const REST: u32 = 50;
 
 /// Samples threads by the wall clock.
 #[derive(Debug)]
-pub(super) struct Wall {
+pub(super) struct WallSampler {
     interval: Duration,
     frames: usize,
     due: Instant,
     /// The end of the time that the samples represent.
     last: Instant,
-    known: Vec<Known>,
+    known: Vec<ListedThread>,
     /// The index of the next thread in `known`.
     next: usize,
     most: usize,
@@ -48,7 +48,7 @@ pub(super) struct Wall {
 }
 
 #[derive(Debug)]
-struct Known {
+struct ListedThread {
     tag: i64,
     thread: GlobalRef,
     name: String,
@@ -56,10 +56,10 @@ struct Known {
     is_carrier: bool,
 }
 
-impl Wall {
+impl WallSampler {
     /// Begins to sample. Returns `None` if there is no subscription to wall-clock samples.
-    pub fn new(jvm: Jvm<'_>, running: &Running) -> Option<Self> {
-        let wish = running.wish(Group::WallClock)?;
+    pub fn new(jvm: Jvm<'_>, subscriber: &Subscriber) -> Option<Self> {
+        let wish = subscriber.wish(Group::WallClock)?;
         let release = jvm.jvmti.java_release(jvm.live).unwrap_or(0);
         let now = Instant::now();
         let mut wall = Self {
@@ -78,7 +78,7 @@ impl Wall {
             rests: now,
             virtual_thread: jvm.jvmti.virtual_thread_of(jvm.live),
         };
-        jvm.with_frame(CAPACITY, |jvm| wall.meet(jvm, running));
+        jvm.with_frame(CAPACITY, |jvm| wall.update_list(jvm, subscriber));
         Some(wall)
     }
 
@@ -88,7 +88,12 @@ impl Wall {
     }
 
     /// Takes a round of samples, if it is time.
-    pub fn look(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+    pub fn sample_if_due(
+        &mut self,
+        jvm: Jvm<'_>,
+        subscriber: &Subscriber,
+        recording: &mut RecordingBuilder,
+    ) {
         let now = Instant::now();
         if now < self.due {
             return;
@@ -96,20 +101,25 @@ impl Wall {
         let late = now.duration_since(self.due).as_nanos() / self.interval.as_nanos().max(1);
         let late = u32::try_from(late).unwrap_or(u32::MAX);
         self.due += self.interval * (late + 1);
-        self.sample(jvm, running, reader);
+        self.sample(jvm, subscriber, recording);
     }
 
     /// Takes the last round, so that the samples represent all time until the end.
-    pub fn finish(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
-        self.sample(jvm, running, reader);
+    pub fn finish(
+        &mut self,
+        jvm: Jvm<'_>,
+        subscriber: &Subscriber,
+        recording: &mut RecordingBuilder,
+    ) {
+        self.sample(jvm, subscriber, recording);
         for known in self.known.drain(..) {
             jvm.local.release(known.thread);
         }
     }
 
-    fn sample(&mut self, jvm: Jvm<'_>, running: &Running, reader: &mut Reader) {
+    fn sample(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber, recording: &mut RecordingBuilder) {
         jvm.with_frame(CAPACITY, |jvm| {
-            self.meet(jvm, running);
+            self.update_list(jvm, subscriber);
             let threads = self.known.len();
             let carriers = self.known.iter().any(|known| known.is_carrier);
             let now = Instant::now();
@@ -119,17 +129,17 @@ impl Wall {
                 let sample = self.take_next(jvm)?;
                 Some((sample, nanos))
             });
-            let look = Look {
+            let round = WallRound {
                 samples: samples.collect(),
                 threads,
                 carriers,
             };
-            reader.wall(jvm, look);
+            recording.wall(jvm, round);
         });
     }
 
     /// Samples the next thread. Returns `None` if it has ended; it is then removed from the list.
-    fn take_next(&mut self, jvm: Jvm<'_>) -> Option<Sample> {
+    fn take_next(&mut self, jvm: Jvm<'_>) -> Option<WallSample> {
         self.next %= self.known.len();
         let known = &self.known[self.next];
         let sample = known.sample(jvm, self.frames, self.virtual_thread);
@@ -141,8 +151,8 @@ impl Wall {
     }
 
     /// Updates the list if threads have started or ended. If an update takes long, this is rare.
-    fn meet(&mut self, jvm: Jvm<'_>, running: &Running) {
-        let changes = Some(running.thread_changes());
+    fn update_list(&mut self, jvm: Jvm<'_>, subscriber: &Subscriber) {
+        let changes = Some(subscriber.thread_changes());
         let begun = Instant::now();
         if changes == self.changes || begun < self.rests {
             return;
@@ -152,7 +162,7 @@ impl Wall {
         };
         self.changes = changes;
         let tagged = threads.iter().filter_map(|thread| {
-            let tag = thread_tag(jvm, running, thread)?;
+            let tag = thread_tag(jvm, subscriber, thread)?;
             Some((tag, thread))
         });
         let mut there: HashMap<i64, &LocalRef<'_>> = tagged.collect();
@@ -175,12 +185,12 @@ impl Wall {
     }
 
     /// A new entry of the list. Returns `None` if the thread belongs to the agent, or has ended.
-    fn known_as(&self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> Option<Known> {
+    fn known_as(&self, jvm: Jvm<'_>, tag: i64, thread: &LocalRef<'_>) -> Option<ListedThread> {
         let name = jvm.jvmti.thread_name(jvm.live, jvm.local, thread)?;
-        if is_ours(&name) {
+        if is_agent_thread(&name) {
             return None;
         }
-        Some(Known {
+        Some(ListedThread {
             tag,
             thread: jvm.local.globalize(thread)?,
             name,
@@ -198,14 +208,14 @@ fn shares(elapsed: Duration, threads: usize, most: usize) -> Vec<u64> {
     (0..taken).map(share).collect()
 }
 
-impl Known {
+impl ListedThread {
     /// The state and stack of the thread, or of the virtual thread that it carries. Returns `None` if it has ended.
     fn sample(
         &self,
         jvm: Jvm<'_>,
         most: usize,
         virtual_thread: Option<VirtualThreadOf>,
-    ) -> Option<Sample> {
+    ) -> Option<WallSample> {
         let Jvm { jvmti, live, local } = jvm;
         let thread = local.of_global(&self.thread);
         let carried = virtual_thread.filter(|_| self.is_carrier);
@@ -228,7 +238,7 @@ impl Known {
             ThreadState::Running if !is_java => ThreadState::Native,
             state => state,
         };
-        Some(Sample {
+        Some(WallSample {
             thread: name,
             state,
             frames,

@@ -5,19 +5,19 @@
 use super::guard::guard;
 use super::handlers;
 use super::jvm::Jvm;
+use super::jvm_events::{ThreadEvent, VmEvent};
 use super::jvmti::{Jvmti, MethodId, StackFrame};
-use super::observed::{Observed, ObservedOfJvm};
 use super::phases::Live;
 use super::refs::Local;
-use super::table::{JvmtiEnv, ObserverCallbacks};
+use super::table::{JvmtiEnv, SubscriberCallbacks};
 use crate::names::decode;
 use jni_sys::{JNIEnv, jclass, jint, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
 /// The callbacks of every event of subscribers.
-pub(crate) fn observer_callbacks() -> ObserverCallbacks {
-    ObserverCallbacks {
+pub(crate) fn subscriber_callbacks() -> SubscriberCallbacks {
+    SubscriberCallbacks {
         ThreadStart: Some(thread_start),
         ThreadEnd: Some(thread_end),
         VirtualThreadStart: Some(virtual_thread_start),
@@ -38,16 +38,16 @@ pub(crate) fn observer_callbacks() -> ObserverCallbacks {
         GarbageCollectionStart: Some(garbage_collection_start),
         GarbageCollectionFinish: Some(garbage_collection_finish),
         SampledObjectAlloc: Some(sampled_object_alloc),
-        ..ObserverCallbacks::default()
+        ..SubscriberCallbacks::default()
     }
 }
 
 /// Passes the result of `event` to the handlers, unless an argument is missing.
-fn hand_over<'a>(
+fn send_thread_event<'a>(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
-    event: impl FnOnce(Local<'a>) -> Option<Observed<'a>>,
+    event: impl FnOnce(Local<'a>) -> Option<ThreadEvent<'a>>,
 ) {
     let (Some(handlers), Some(jvmti), Some(jni)) = (
         handlers::get(),
@@ -61,7 +61,7 @@ fn hand_over<'a>(
     guard((), || {
         if let Some((thread, event)) = local.borrow(thread).zip(event(local)) {
             let jvm = Jvm::new(jvmti, Live::entered(), local);
-            local.keeping_exception(|| handlers.observed(jvm, &thread, event));
+            local.keeping_exception(|| handlers.thread_event(jvm, &thread, event));
         }
     });
 }
@@ -77,9 +77,9 @@ unsafe extern "system" fn exception(
     location: i64,
 ) {
     let caught = MethodId::new(catch_method).map(|method| StackFrame { method, location });
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let exception = local.borrow(exception)?;
-        Some(Observed::Throws { exception, caught })
+        Some(ThreadEvent::Exception { exception, caught })
     });
 }
 
@@ -92,20 +92,20 @@ unsafe extern "system" fn exception_catch(
     exception: jobject,
 ) {
     let at = MethodId::new(method).map(|method| StackFrame { method, location });
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let exception = local.borrow(exception)?;
-        Some(Observed::Catches { exception, at })
+        Some(ThreadEvent::ExceptionCatch { exception, at })
     });
 }
 
 unsafe extern "system" fn data_dump_request(jvmti: *mut JvmtiEnv) {
-    of_jvm(jvmti, Some(ObservedOfJvm::DumpAsked));
+    send_vm_event(jvmti, Some(VmEvent::DataDumpRequest));
 }
 
 /// The program may be paused: no function of the JVM may be called.
 unsafe extern "system" fn object_free(jvmti: *mut JvmtiEnv, tag: i64) {
     if let (Some(handlers), Some(jvmti)) = (handlers::get(), Jvmti::from_callback(jvmti)) {
-        guard((), || handlers.freed(jvmti, tag));
+        guard((), || handlers.object_freed(jvmti, tag));
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) unsafe extern "C" fn class_unload(
     // SAFETY: the JVM passes a NUL-terminated name, valid during the callback. The event's parameter types were checked
     // before this callback was installed.
     let class = decode(unsafe { CStr::from_ptr(name) }.to_bytes()).replace('/', ".");
-    of_jvm(jvmti, Some(ObservedOfJvm::Unloaded { class }));
+    send_vm_event(jvmti, Some(VmEvent::ClassUnload { class }));
 }
 
 /// HotSpot's extension event for a virtual thread that enters a carrier.
@@ -131,7 +131,9 @@ pub(crate) unsafe extern "C" fn virtual_thread_mount(
     jni: *mut JNIEnv,
     thread: *mut c_void,
 ) {
-    hand_over(jvmti, jni, thread.cast(), |_| Some(Observed::Mounts));
+    send_thread_event(jvmti, jni, thread.cast(), |_| {
+        Some(ThreadEvent::VirtualThreadMount)
+    });
 }
 
 /// HotSpot's extension event for a virtual thread that leaves its carrier.
@@ -140,7 +142,9 @@ pub(crate) unsafe extern "C" fn virtual_thread_unmount(
     jni: *mut JNIEnv,
     thread: *mut c_void,
 ) {
-    hand_over(jvmti, jni, thread.cast(), |_| Some(Observed::Unmounts));
+    send_thread_event(jvmti, jni, thread.cast(), |_| {
+        Some(ThreadEvent::VirtualThreadUnmount)
+    });
 }
 
 unsafe extern "system" fn monitor_wait(
@@ -150,9 +154,9 @@ unsafe extern "system" fn monitor_wait(
     object: jobject,
     _: i64,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let object = local.borrow(object)?;
-        Some(Observed::Waits { object })
+        Some(ThreadEvent::MonitorWait { object })
     });
 }
 
@@ -163,9 +167,9 @@ unsafe extern "system" fn monitor_waited(
     object: jobject,
     _: u8,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let object = local.borrow(object)?;
-        Some(Observed::Waited { object })
+        Some(ThreadEvent::MonitorWaited { object })
     });
 }
 
@@ -175,9 +179,9 @@ unsafe extern "system" fn monitor_contended_enter(
     thread: jobject,
     object: jobject,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let object = local.borrow(object)?;
-        Some(Observed::WaitsToEnter { object })
+        Some(ThreadEvent::MonitorContendedEnter { object })
     });
 }
 
@@ -187,9 +191,9 @@ unsafe extern "system" fn monitor_contended_entered(
     thread: jobject,
     object: jobject,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let object = local.borrow(object)?;
-        Some(Observed::Entered { object })
+        Some(ThreadEvent::MonitorContendedEntered { object })
     });
 }
 
@@ -201,8 +205,8 @@ unsafe extern "system" fn sampled_object_alloc(
     class: jclass,
     size: i64,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
-        Some(Observed::Allocated {
+    send_thread_event(jvmti, jni, thread, |local| {
+        Some(ThreadEvent::SampledObjectAlloc {
             object: local.borrow(object)?,
             class: local.borrow(class)?,
             size: size.cast_unsigned(),
@@ -212,14 +216,16 @@ unsafe extern "system" fn sampled_object_alloc(
 
 unsafe extern "system" fn thread_start(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
     let is_virtual = false;
-    hand_over(jvmti, jni, thread, |_| {
-        Some(Observed::Starts { is_virtual })
+    send_thread_event(jvmti, jni, thread, |_| {
+        Some(ThreadEvent::ThreadStart { is_virtual })
     });
 }
 
 unsafe extern "system" fn thread_end(jvmti: *mut JvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
     let is_virtual = false;
-    hand_over(jvmti, jni, thread, |_| Some(Observed::Ends { is_virtual }));
+    send_thread_event(jvmti, jni, thread, |_| {
+        Some(ThreadEvent::ThreadEnd { is_virtual })
+    });
 }
 
 unsafe extern "system" fn virtual_thread_start(
@@ -228,8 +234,8 @@ unsafe extern "system" fn virtual_thread_start(
     thread: jobject,
 ) {
     let is_virtual = true;
-    hand_over(jvmti, jni, thread, |_| {
-        Some(Observed::Starts { is_virtual })
+    send_thread_event(jvmti, jni, thread, |_| {
+        Some(ThreadEvent::ThreadStart { is_virtual })
     });
 }
 
@@ -239,7 +245,9 @@ unsafe extern "system" fn virtual_thread_end(
     thread: jobject,
 ) {
     let is_virtual = true;
-    hand_over(jvmti, jni, thread, |_| Some(Observed::Ends { is_virtual }));
+    send_thread_event(jvmti, jni, thread, |_| {
+        Some(ThreadEvent::ThreadEnd { is_virtual })
+    });
 }
 
 unsafe extern "system" fn class_prepare(
@@ -248,9 +256,9 @@ unsafe extern "system" fn class_prepare(
     thread: jobject,
     class: jclass,
 ) {
-    hand_over(jvmti, jni, thread, |local| {
+    send_thread_event(jvmti, jni, thread, |local| {
         let class = local.borrow(class)?;
-        Some(Observed::Prepared { class })
+        Some(ThreadEvent::ClassPrepare { class })
     });
 }
 
@@ -262,9 +270,9 @@ unsafe extern "system" fn native_method_bind(
     _: *mut c_void,
     _: *mut *mut c_void,
 ) {
-    hand_over(jvmti, jni, thread, |_| {
+    send_thread_event(jvmti, jni, thread, |_| {
         let method = MethodId::new(method)?;
-        Some(Observed::Bound { method })
+        Some(ThreadEvent::NativeMethodBind { method })
     });
 }
 
@@ -278,8 +286,8 @@ unsafe extern "system" fn compiled_method_load(
     _: *const c_void,
 ) {
     let bytes = u64::try_from(code_size).unwrap_or(0);
-    let made = |method| ObservedOfJvm::CodeMade { method, bytes };
-    of_jvm(jvmti, MethodId::new(method).map(made));
+    let made = |method| VmEvent::CompiledMethodLoad { method, bytes };
+    send_vm_event(jvmti, MethodId::new(method).map(made));
 }
 
 unsafe extern "system" fn compiled_method_unload(
@@ -287,8 +295,8 @@ unsafe extern "system" fn compiled_method_unload(
     method: jmethodID,
     _: *const c_void,
 ) {
-    let gone = |method| ObservedOfJvm::CodeGone { method };
-    of_jvm(jvmti, MethodId::new(method).map(gone));
+    let gone = |method| VmEvent::CompiledMethodUnload { method };
+    send_vm_event(jvmti, MethodId::new(method).map(gone));
 }
 
 unsafe extern "system" fn resource_exhausted(
@@ -304,17 +312,17 @@ unsafe extern "system" fn resource_exhausted(
         false => decode(unsafe { CStr::from_ptr(description) }.to_bytes()),
     };
     let flags = u64::from(flags.cast_unsigned());
-    of_jvm(jvmti, Some(ObservedOfJvm::Exhausted { flags, text }));
+    send_vm_event(jvmti, Some(VmEvent::ResourceExhausted { flags, text }));
 }
 
 /// Passes an event without a Java thread to the handlers.
-fn of_jvm(jvmti: *mut JvmtiEnv, event: Option<ObservedOfJvm>) {
+fn send_vm_event(jvmti: *mut JvmtiEnv, event: Option<VmEvent>) {
     let (Some(handlers), Some(jvmti), Some(event)) =
         (handlers::get(), Jvmti::from_callback(jvmti), event)
     else {
         return;
     };
-    guard((), || handlers.observed_of_jvm(jvmti, event));
+    guard((), || handlers.vm_event(jvmti, event));
 }
 
 unsafe extern "system" fn garbage_collection_start(_: *mut JvmtiEnv) {

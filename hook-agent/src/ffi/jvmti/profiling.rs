@@ -5,7 +5,7 @@ use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
     CAN_GET_CONSTANT_POOL, CAN_GET_SOURCE_FILE_NAME, Capabilities, Event, ExtensionFunction,
-    ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, ObserverCallbacks,
+    ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, SubscriberCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -64,12 +64,12 @@ impl Jvmti {
     }
 
     /// Installs the callbacks of a subscriber's environment; the JVM copies the table.
-    pub fn set_observer_callbacks(
+    pub fn set_subscriber_callbacks(
         self,
         _: impl OnLoadOrLive,
-        callbacks: &ObserverCallbacks,
+        callbacks: &SubscriberCallbacks,
     ) -> Result<(), JvmtiError> {
-        let size = jint::try_from(size_of::<ObserverCallbacks>()).unwrap_or(0);
+        let size = jint::try_from(size_of::<SubscriberCallbacks>()).unwrap_or(0);
         call!(self.SetEventCallbacks(std::ptr::from_ref(callbacks).cast(), size))
     }
 
