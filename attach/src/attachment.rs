@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 /// Time in which the JVM must open its socket.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Longest wait for a listener that another process has requested.
-const OTHERS: Duration = Duration::from_secs(2);
+const OTHER_LISTENER: Duration = Duration::from_secs(2);
 /// Timeout of one command.
 const ANSWER: Duration = Duration::from_secs(120);
 /// Interval of checks of the JVM while a command waits for its answer.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Largest answer read, in bytes.
 const ANSWER_LIMIT: u64 = 64 << 20;
 
@@ -135,7 +135,9 @@ impl Attachment {
             .process
             .connect_as_its_user(&self.socket)
             .map_err(failed())?;
-        stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
+        stream
+            .set_read_timeout(Some(CHECK_INTERVAL))
+            .map_err(failed())?;
         stream.write_all(bytes).map_err(failed())?;
         let (mut answer, begun) = (Vec::new(), Instant::now());
         let mut stream = stream.take(ANSWER_LIMIT);
@@ -264,7 +266,7 @@ fn wake_listener(process: &Process, socket: &Path) -> Result<(), AttachError> {
 /// Waits for the listener that another process has requested, and returns true once it is running. A second SIGQUIT
 /// could make the JVM print its threads.
 fn await_other(process: &Process, socket: &Path) -> Result<bool, AttachError> {
-    let deadline = Instant::now() + OTHERS;
+    let deadline = Instant::now() + OTHER_LISTENER;
     while Instant::now() < deadline {
         check_answers(process, SIGQUIT)?;
         if listens(process, socket)? {

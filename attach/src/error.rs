@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signal_that_waits_for_a_stopped_jvm_is_told_with_what_comes_of_it() {
+    fn help_for_a_stopped_jvm_names_the_effect_of_a_pending_signal() {
         let help = |command: &str| {
             let command = command.to_owned();
             AttachError::StoppedMeanwhile { pid: 1, command }.help()

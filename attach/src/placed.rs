@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// Folders for temporary files, in the order of attempts.
-const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+const FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A copy of a file in a private folder of the process's user, removed when dropped.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl PlacedFile {
     /// [`AttachError::NoPlace`] with the reason for each folder that was tried.
     pub fn new(process: &Process, file: &Path, name: &str) -> Result<Self, AttachError> {
         let mut tried = Vec::new();
-        for place in PLACES {
+        for place in FOLDERS {
             match Self::in_folder(process, file, place, name) {
                 Ok(placed) => return Ok(placed),
                 Err(cause) => tried.push(format!("{place} ({cause})")),
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_there_for_its_user_alone_and_goes_again() {
+    fn placed_file_is_private_and_removed_when_dropped() {
         let process = Process::read(std::process::id() as i32).expect("we exist");
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "text").expect("written");

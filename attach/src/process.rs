@@ -19,7 +19,7 @@ const VM_THREAD: &str = "VM Thread";
 const SIGQUIT_BIT: u64 = 1 << 2;
 
 /// Largest number of file descriptors that blocked calls of a process may hold without an entry in `/proc`.
-const HELD_BACK: u64 = 16;
+const HIDDEN_DESCRIPTORS: u64 = 16;
 
 /// A process, in our pid namespace.
 #[derive(Debug, Clone)]
@@ -365,7 +365,7 @@ impl Process {
     ///
     /// [`AttachError::NoDescriptors`].
     pub fn check_descriptors_of_silent(&self) -> Result<(), AttachError> {
-        self.check_descriptors(HELD_BACK)
+        self.check_descriptors(HIDDEN_DESCRIPTORS)
     }
 
     /// Checks that the process can open `needed` more files.
@@ -526,7 +526,7 @@ mod tests {
                           NSpid:\t4711\t17\nSigCgt:\t2000000181005ccf\n";
 
     #[test]
-    fn paths_of_a_process_lead_to_its_files() {
+    fn paths_of_a_process_resolve_to_its_files() {
         let own = Process::read(std::process::id().cast_signed()).unwrap();
         let here = std::env::current_dir().unwrap();
         let seen = |path: &str| own.path_in_root(path).canonicalize().unwrap();
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_is_told_from_its_process() {
+    fn thread_id_is_refused_with_its_process() {
         let own = std::process::id().cast_signed();
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         let refused = std::thread::spawn(|| {
@@ -566,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn user_is_called_as_its_own_namespace_does() {
+    fn user_id_is_translated_into_its_namespace() {
         let all = "         0          0 4294967295\n";
         assert_eq!(inner_uid(all, 1000), Some(1000));
         assert_eq!(inner_uid("0 1000 1\n1 100000 65536\n", 1000), Some(0));
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn limit_of_open_files_is_the_soft_one() {
+    fn limit_of_open_files_is_the_soft_limit() {
         let limits =
             "Limit   Soft Limit  Hard Limit  Units\nMax open files    1024    524288    files\n";
         assert_eq!(descriptor_limit(limits), Some(1024));
@@ -588,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn access_is_that_of_the_user_of_the_process() {
+    fn access_is_checked_for_the_user_of_the_process() {
         let own = Process::read(std::process::id().cast_signed()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         own.check_access(folder.path(), Access::WRITE_OK).unwrap();
@@ -645,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_process_is_read() {
+    fn own_process_is_read() {
         let process = Process::read(std::process::id() as i32).expect("we exist");
         assert!(process.sees(&std::env::current_exe().expect("a program")));
         assert!(!process.sees(Path::new("/no/such/file")));

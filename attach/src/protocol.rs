@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_says_its_size() {
+    fn version_2_contains_its_size() {
         let bytes = request(Version::V2, "load", &["/x.so", "true", "a=b"]).expect("any");
         assert_eq!(
             bytes,

@@ -38,7 +38,7 @@ pub struct Ticket(pub(crate) u64);
 
 /// A request, its user, and the ticket for its answer.
 #[derive(Debug)]
-pub struct Asked {
+pub struct IncomingRequest {
     /// The request.
     pub request: Request,
     /// The id of the user who sent the request.

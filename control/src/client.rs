@@ -1,7 +1,7 @@
 //! The command's side: one connection to an agent.
 
 use crate::error::ControlError;
-use crate::message::{ANSWER_LIMIT, PROTOCOL, Request, Said, write_request};
+use crate::message::{ANSWER_LIMIT, AnswerLine, PROTOCOL, Request, write_request};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, getsockopt, recv, sockopt::PeerCredentials};
 use serde::de::DeserializeOwned;
@@ -13,9 +13,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Longest wait for any answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Interval at which the client checks whether an answer can still arrive.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The expected process at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +70,10 @@ impl Client {
                 peer.uid
             )));
         }
-        stream.set_read_timeout(Some(LOOK)).map_err(failed())?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(failed())?;
+        stream
+            .set_read_timeout(Some(CHECK_INTERVAL))
+            .map_err(failed())?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(failed())?;
         Ok(Self {
             stream: BufReader::new(stream),
         })
@@ -93,8 +95,8 @@ impl Client {
     pub fn ask(&mut self, request: &Request) -> Result<Value, ControlError> {
         let begun = Instant::now();
         self.ask_while(request, &mut || {
-            let quiet = || ControlError::NoAnswer(format!("nothing for {} s", PATIENCE.as_secs()));
-            (begun.elapsed() < PATIENCE).then_some(()).ok_or_else(quiet)
+            let quiet = || ControlError::NoAnswer(format!("nothing for {} s", TIMEOUT.as_secs()));
+            (begun.elapsed() < TIMEOUT).then_some(()).ok_or_else(quiet)
         })
     }
 
@@ -140,7 +142,7 @@ fn read_answer(line: &[u8]) -> Result<Value, ControlError> {
             "it closed the connection".to_owned(),
         ));
     }
-    let said: Said =
+    let said: AnswerLine =
         serde_json::from_slice(line).map_err(|error| unreadable(&error.to_string()))?;
     if said.protocol != PROTOCOL {
         return Err(ControlError::OtherProtocol(said.protocol));

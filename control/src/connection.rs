@@ -1,9 +1,9 @@
 //! One client of the server: its input, its output, and the lease that ends with it.
 
-use crate::answer::{Answer, Asked, Reply, Ticket};
-use crate::leases::{Leases, Listed};
+use crate::answer::{Answer, IncomingRequest, Reply, Ticket};
+use crate::leases::{LeaseEntry, Leases};
 use crate::message::{
-    ANSWER_LIMIT, Holder, REQUEST_LIMIT, Refusal, Request, Said, line, read_request,
+    ANSWER_LIMIT, AnswerLine, Holder, REQUEST_LIMIT, Refusal, Request, line, read_request,
 };
 use nix::poll::{PollFd, PollFlags};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// Time in which a client must read its answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes read in one turn.
 const CHUNK: usize = 1 << 16;
 
@@ -58,7 +58,7 @@ struct Lease {
     request: Request,
     /// The time at which it is carried out even if the client is connected.
     due: Option<Instant>,
-    _listed: Listed,
+    _entry: LeaseEntry,
 }
 
 impl Connection {
@@ -117,7 +117,7 @@ impl Connection {
         let lease = lease.map(|due| due.saturating_duration_since(Instant::now()));
         let output = match (&self.output, self.line_end) {
             (output, _) if !output.is_empty() => {
-                Some(PATIENCE.saturating_sub(self.active.elapsed()) + Duration::from_millis(1))
+                Some(TIMEOUT.saturating_sub(self.active.elapsed()) + Duration::from_millis(1))
             }
             (_, Some(_)) if !self.waits => Some(Duration::ZERO),
             _ => None,
@@ -129,7 +129,7 @@ impl Connection {
     pub(crate) fn serve(
         &mut self,
         events: PollFlags,
-        answer: &mut impl FnMut(Asked) -> Answer,
+        answer: &mut impl FnMut(IncomingRequest) -> Answer,
     ) -> Turn {
         if self.waits {
             // A request is carried out to its end even if the client hangs up.
@@ -151,13 +151,17 @@ impl Connection {
         turn
     }
 
-    fn answer(&mut self, request: &[u8], answer: &mut impl FnMut(Asked) -> Answer) -> Turn {
+    fn answer(
+        &mut self,
+        request: &[u8],
+        answer: &mut impl FnMut(IncomingRequest) -> Answer,
+    ) -> Turn {
         let (user, ticket) = (self.user, self.ticket);
         let answer = match read_request(request) {
             Ok(Request::Lease { plugin, ms, holder }) => {
                 Answer::Now(self.hold(plugin, ms, holder.unwrap_or_default()))
             }
-            Ok(request) => answer(Asked {
+            Ok(request) => answer(IncomingRequest {
                 request,
                 user,
                 ticket,
@@ -168,7 +172,7 @@ impl Connection {
             self.waits = true;
             return Turn::More;
         };
-        self.say(reply.outcome);
+        self.send_outcome(reply.outcome);
         if reply.last { Turn::Last } else { Turn::More }
     }
 
@@ -176,7 +180,7 @@ impl Connection {
     fn hold(&mut self, plugin: Option<String>, ms: Option<u64>, holder: Holder) -> Reply {
         self.lease = plugin.map(|plugin| Lease {
             due: ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
-            _listed: self.leases.add(Holder {
+            _entry: self.leases.add(Holder {
                 plugin: plugin.clone(),
                 ..holder
             }),
@@ -196,17 +200,17 @@ impl Connection {
     }
 
     /// Sends the later answer.
-    pub(crate) fn say_later(&mut self, reply: Reply) {
+    pub(crate) fn send_later(&mut self, reply: Reply) {
         self.waits = false;
-        self.say(reply.outcome);
+        self.send_outcome(reply.outcome);
         if !reply.last {
             self.write();
         }
     }
 
-    fn say(&mut self, outcome: Result<Value, Refusal>) {
-        let refused = |refusal| line(&Said::new(Err(refusal))).unwrap_or_default();
-        self.output = match line(&Said::new(outcome)) {
+    fn send_outcome(&mut self, outcome: Result<Value, Refusal>) {
+        let refused = |refusal| line(&AnswerLine::new(Err(refusal))).unwrap_or_default();
+        self.output = match line(&AnswerLine::new(outcome)) {
             Ok(said) if said.len() <= ANSWER_LIMIT => said,
             Ok(said) => refused(Refusal::new(
                 "H0705",
@@ -235,7 +239,7 @@ impl Connection {
                     self.give_up();
                     let expected = format!("a line of at most {REQUEST_LIMIT} bytes");
                     let refusal = Refusal::new("H0705", "the request is too long");
-                    self.say(Err(refusal.with("expected", expected)));
+                    self.send_outcome(Err(refusal.with("expected", expected)));
                 }
             }
             Err(error) if is_for_later(&error) => {}
@@ -263,7 +267,7 @@ impl Connection {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_for_later(&error) => {
-                    if self.active.elapsed() > PATIENCE {
+                    if self.active.elapsed() > TIMEOUT {
                         self.give_up();
                     }
                     return;
@@ -287,10 +291,10 @@ impl Connection {
         self.gone || self.ended && idle
     }
 
-    /// Writes the rest of the last answer, and blocks until the client has read it or `PATIENCE` is over.
+    /// Writes the rest of the last answer, and blocks until the client has read it or `TIMEOUT` is over.
     pub(crate) fn finish(mut self) {
         let _ = self.stream.set_nonblocking(false);
-        let _ = self.stream.set_write_timeout(Some(PATIENCE));
+        let _ = self.stream.set_write_timeout(Some(TIMEOUT));
         let _ = self.stream.write_all(&self.output);
     }
 }

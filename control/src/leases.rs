@@ -16,7 +16,7 @@ struct Held {
 
 /// An entry of the list, removed when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct LeaseEntry {
     leases: Leases,
     number: u64,
 }
@@ -28,14 +28,14 @@ impl Leases {
         self.held().holders.values().cloned().collect()
     }
 
-    pub(crate) fn add(&self, holder: Holder) -> Listed {
+    pub(crate) fn add(&self, holder: Holder) -> LeaseEntry {
         let mut held = self.held();
         let number = held.next;
         held.next += 1;
         held.holders.insert(number, holder);
         drop(held);
         let leases = self.clone();
-        Listed { leases, number }
+        LeaseEntry { leases, number }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -43,7 +43,7 @@ impl Leases {
     }
 }
 
-impl Drop for Listed {
+impl Drop for LeaseEntry {
     fn drop(&mut self) {
         self.leases.held().holders.remove(&self.number);
     }

@@ -35,7 +35,7 @@ pub mod patch;
 pub mod server;
 pub mod socket;
 
-pub use answer::{Answer, Asked, Reply, Ticket};
+pub use answer::{Answer, IncomingRequest, Reply, Ticket};
 pub use client::{Client, Peer};
 pub use error::ControlError;
 pub use leases::Leases;

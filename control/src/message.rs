@@ -618,7 +618,7 @@ impl Refusal {
 
 /// A request as it is sent.
 #[derive(Serialize, Deserialize)]
-struct Call<R> {
+struct RequestLine<R> {
     protocol: u32,
     #[serde(flatten)]
     request: R,
@@ -626,13 +626,13 @@ struct Call<R> {
 
 /// The name of the request, read before its fields.
 #[derive(Deserialize)]
-struct Head {
+struct RequestName {
     request: String,
 }
 
 /// An answer as it is sent: either `ok` or `error`.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct AnswerLine {
     pub protocol: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ok: Option<Value>,
@@ -640,7 +640,7 @@ pub(crate) struct Said {
     pub error: Option<Refusal>,
 }
 
-impl Said {
+impl AnswerLine {
     pub fn new(outcome: Result<Value, Refusal>) -> Self {
         let (ok, error) = match outcome {
             Ok(value) => (Some(value), None),
@@ -656,7 +656,7 @@ impl Said {
 
 /// Writes a request as a line.
 pub(crate) fn write_request(request: &Request) -> serde_json::Result<Vec<u8>> {
-    line(&Call {
+    line(&RequestLine {
         protocol: PROTOCOL,
         request,
     })
@@ -676,11 +676,11 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
             .with("expected", "one line of JSON with `protocol` and `request`")
             .with("found", error.to_string())
     };
-    let head: Call<Head> = serde_json::from_slice(line).map_err(garbage)?;
+    let head: RequestLine<RequestName> = serde_json::from_slice(line).map_err(garbage)?;
     if head.protocol != PROTOCOL {
         return Err(other_protocol(head.protocol));
     }
-    serde_json::from_slice::<Call<Request>>(line)
+    serde_json::from_slice::<RequestLine<Request>>(line)
         .map(|call| call.request)
         .map_err(|error| {
             let name = head.request.request;
@@ -751,7 +751,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_request_are_told_apart() {
+    fn malformed_requests_have_different_codes() {
         let code = |line: &str| read_request(line.as_bytes()).unwrap_err().code;
         assert_eq!(code("\0\u{1}garbage"), "H0705");
         assert_eq!(code("[]"), "H0705");

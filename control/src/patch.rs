@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_files_travel_as_text() {
+    fn class_files_are_sent_as_base64() {
         let request = PatchRequest {
             classes: vec![ClassBytes(vec![0xca, 0xfe, 0, 10])],
             ..PatchRequest::default()

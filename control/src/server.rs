@@ -4,7 +4,7 @@
 //! other clients. A client can neither block nor kill the server: every read and write is non-blocking, the length of
 //! lines and the number of connections are bounded, and a client that does not read its answer is dropped.
 
-use crate::answer::{Answer, Asked, Reply, Ticket};
+use crate::answer::{Answer, IncomingRequest, Reply, Ticket};
 use crate::connection::{Connection, Turn};
 use crate::error::ControlError;
 use crate::leases::Leases;
@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 /// Largest number of connections. One more closes the connection that has been idle for the longest time.
 const CONNECTIONS: usize = 16;
 /// Pause while the system has no file descriptor left for a client.
-const BREATHER: Duration = Duration::from_millis(200);
+const DESCRIPTOR_PAUSE: Duration = Duration::from_millis(200);
 /// Time in which the command that loaded the agent must take a lease.
-const LEASE_PATIENCE: Duration = Duration::from_secs(10);
+const LEASE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Interval of checks for the socket if the system has no inotify watch, and of attempts to create it again.
 const SOCKET_CHECK: Duration = Duration::from_secs(1);
 
 /// The ticket of a request without a client: its lease ended.
-const NOBODY: Ticket = Ticket(0);
+const NO_CLIENT: Ticket = Ticket(0);
 
 /// Sends later answers to the server, from any thread.
 #[derive(Debug, Clone)]
@@ -130,7 +130,7 @@ impl Server {
     /// Carries out a request of this process's own user, unless a client soon takes the lease that ends with it. The
     /// command that was to take it may have been killed.
     pub fn await_lease(&mut self, request: Request) {
-        self.awaited = Some((request, Instant::now() + LEASE_PATIENCE));
+        self.awaited = Some((request, Instant::now() + LEASE_TIMEOUT));
     }
 
     /// The leases that clients hold.
@@ -150,11 +150,11 @@ impl Server {
     /// `report`.
     pub fn run(
         mut self,
-        mut answer: impl FnMut(Asked) -> Answer,
+        mut answer: impl FnMut(IncomingRequest) -> Answer,
         mut report: impl FnMut(Result<&Path, &str>),
     ) {
         let mut connections: Vec<Connection> = Vec::new();
-        let mut number = NOBODY.0;
+        let mut number = NO_CLIENT.0;
         loop {
             let Some(ready) = self.wait(&connections) else {
                 return;
@@ -169,7 +169,7 @@ impl Server {
                     .position(|found| found.ticket() == ticket);
                 let ends = reply.last;
                 if let Some(connection) = found.and_then(|index| connections.get_mut(index)) {
-                    connection.say_later(reply);
+                    connection.send_later(reply);
                 }
                 if ends && found.is_none() {
                     return;
@@ -188,8 +188,8 @@ impl Server {
             });
             let leases = connections.iter_mut().filter_map(Connection::ended_lease);
             for (request, user) in leases.chain(self.ended_wait()).collect::<Vec<_>>() {
-                let ticket = NOBODY;
-                let asked = Asked {
+                let ticket = NO_CLIENT;
+                let asked = IncomingRequest {
                     request,
                     user,
                     ticket,
@@ -282,7 +282,7 @@ impl Server {
     fn accept(&self, connections: &mut Vec<Connection>, ticket: Ticket) {
         match self.listener.accept() {
             Ok((stream, _)) => {
-                let Some(user) = who_may_ask(&stream) else {
+                let Some(user) = permitted_user(&stream) else {
                     return;
                 };
                 if stream.set_nonblocking(true).is_err() {
@@ -301,18 +301,18 @@ impl Server {
                 connections.push(Connection::new(stream, user, ticket, leases));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => breathe(&self.stop),
+            Err(_) => pause_for_descriptors(&self.stop),
         }
     }
 }
 
 /// Waits for file descriptors for a moment, unless the server shall end. Without this pause `poll` would return at
 /// once, again and again, while no descriptor is free for the client.
-pub(crate) fn breathe(stop: &UnixStream) {
+pub(crate) fn pause_for_descriptors(stop: &UnixStream) {
     let mut stop = [PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
     let _ = poll(
         &mut stop,
-        PollTimeout::try_from(BREATHER).unwrap_or(PollTimeout::ZERO),
+        PollTimeout::try_from(DESCRIPTOR_PAUSE).unwrap_or(PollTimeout::ZERO),
     );
 }
 
@@ -323,7 +323,7 @@ struct Ready {
 }
 
 /// The user of the client if it is the user of this process, or root. Other users cannot even enter the folder.
-fn who_may_ask(stream: &UnixStream) -> Option<u32> {
+fn permitted_user(stream: &UnixStream) -> Option<u32> {
     let ours = rustix::process::geteuid().as_raw();
     let peer = getsockopt(stream, PeerCredentials).ok()?.uid();
     (peer == ours || peer == 0).then_some(peer)

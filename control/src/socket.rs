@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_is_closed_to_others_and_gone_with_the_last_socket() {
+    fn folder_is_private_and_removed_with_the_last_socket() {
         let tmp = tempfile::tempdir().unwrap();
         fs::create_dir(folder(tmp.path())).unwrap();
         fs::set_permissions(folder(tmp.path()), fs::Permissions::from_mode(0o777)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_put_in_place_of_the_folder_is_not_used() {
+    fn folder_of_another_user_is_not_used() {
         let tmp = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         let (uid, pid) = (
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_that_somebody_removed_or_replaced_is_not_there() {
+    fn removed_or_replaced_socket_is_detected() {
         let tmp = tempfile::tempdir().unwrap();
         let (socket, _listener) = Socket::listen(tmp.path()).unwrap();
         assert!(socket.is_there());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_that_nobody_listens_at_are_replaced_and_removed() {
+    fn sockets_without_listeners_are_replaced_and_removed() {
         let tmp = tempfile::tempdir().unwrap();
         fs::create_dir(folder(tmp.path())).unwrap();
         let own = folder(tmp.path()).join(socket_name(std::process::id() as i32));
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_that_is_listened_at_is_left_alone() {
+    fn socket_with_a_listener_is_not_replaced() {
         let tmp = tempfile::tempdir().unwrap();
         let (_place, _listener) = Socket::listen(tmp.path()).unwrap();
         assert!(matches!(

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thread_rests_the_longer_the_more_there_is_to_read() {
+    fn rest_grows_with_the_time_for_reading() {
         let after = |micros| rest_after(Duration::from_micros(micros));
         assert_eq!(after(3), SHORTEST_REST);
         assert_eq!(after(40), Duration::from_millis(10));

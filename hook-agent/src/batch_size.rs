@@ -65,7 +65,7 @@ impl BatchSize {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "it was clamped to SIZE"
+            reason = "the value is clamped to SIZE"
         )]
         let next = next as usize;
         self.size = next;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_grow_while_they_are_quick_and_shrink_when_their_classes_are_slow() {
+    fn batches_grow_while_they_are_fast_and_shrink_for_slow_classes() {
         assert_eq!(last(0, 1), 2048);
         assert!((90..=110).contains(&last(0, 1_000)), "{}", last(0, 1_000));
         assert_eq!(last(0, 100_000), 64);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_do_not_shrink_where_each_costs_much_by_itself() {
+    fn batches_do_not_shrink_if_the_fixed_cost_is_high() {
         // As measured with ZGC, other agents and 18,000 loaded classes: the classes take five times the fixed cost.
         let size = last(75, 1_000);
         assert!((350..=400).contains(&size), "{size}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn one_batch_that_was_disturbed_is_made_up_for() {
+    fn batch_size_recovers_from_one_disturbed_batch() {
         let mut batches = BatchSize::new();
         for turn in 0..40 {
             let size = batches.size();

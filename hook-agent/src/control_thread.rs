@@ -7,7 +7,7 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::{live, process, thread};
 use crate::messages::{self, Code};
 use crate::worker_thread;
-use control::{Answer, Asked, Reply, Request, Server, Stopper};
+use control::{Answer, IncomingRequest, Reply, Request, Server, Stopper};
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
@@ -54,7 +54,7 @@ pub(crate) fn start(
 }
 
 /// The body of the control thread.
-fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Asked>) {
+fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<IncomingRequest>) {
     server.run(
         |asked| answer(agent, jvm, asked, &orders),
         |restored| match restored {
@@ -73,7 +73,12 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Asked
     }
 }
 
-fn answer(agent: &Agent, jvm: Jvm<'_>, asked: Asked, orders: &Sender<Asked>) -> Answer {
+fn answer(
+    agent: &Agent,
+    jvm: Jvm<'_>,
+    asked: IncomingRequest,
+    orders: &Sender<IncomingRequest>,
+) -> Answer {
     if !commands::is_answered_at_once(&asked.request) {
         return match orders.send(asked) {
             Ok(()) => Answer::Later,

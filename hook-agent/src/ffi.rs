@@ -3,10 +3,7 @@
 //! Entry points, callbacks and native methods ([`entry`], [`callbacks`], [`natives`]) convert their arguments, call the
 //! [`handlers`] inside [`guard`], and convert the result. They use only `messages` and `names` of the other modules.
 
-#![expect(
-    unsafe_code,
-    reason = "this is the edge; everywhere else unsafe code is denied"
-)]
+#![expect(unsafe_code, reason = "all unsafe code is in this module")]
 
 pub(crate) mod arrays;
 pub(crate) mod callbacks;
@@ -39,7 +36,7 @@ mod steps;
 pub(crate) mod subscriber_callbacks;
 #[expect(
     non_snake_case,
-    reason = "functions and events bear the names of the specification"
+    reason = "functions and events have the names of the specification"
 )]
 pub(crate) mod table;
 mod test_natives;

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_lets_through_itself_and_what_is_graver() {
+    fn level_includes_more_severe_messages() {
         set_level(LogLevel::Warn);
         assert!(enabled(LogLevel::Error) && enabled(LogLevel::Warn) && !enabled(LogLevel::Info));
         set_level(LogLevel::Off);

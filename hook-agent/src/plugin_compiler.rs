@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compiler_is_looked_for_near_the_library_it_belongs_to() {
+    fn compiler_is_searched_beside_the_library_of_the_agent() {
         let library = own_library().expect("this test is a file");
         assert_eq!(Some(library), std::env::current_exe().ok());
         let near: Vec<_> = near(Some("/opt/lib/libclasshook.so".as_ref())).collect();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn line_of_the_map_names_the_file_of_an_address() {
+    fn file_of_an_address_is_read_from_its_line_of_maps() {
         let line = "7f00-7f80 r-xp 00000000 fe:01 1234   /opt/a b/lib.so (deleted)";
         assert_eq!(file_of(line, 0x7f10), Some("/opt/a b/lib.so".into()));
         assert_eq!(file_of(line, 0x7f80), None);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn option_is_the_only_place_so_that_a_mistake_in_it_is_seen() {
+    fn compiler_option_replaces_the_search_so_that_a_wrong_path_is_reported() {
         let config = Config::from_options("compiler=/nowhere/x").expect("options");
         let compiler = PluginCompiler::new(&config);
         let file = tempfile::NamedTempFile::new().expect("a file");

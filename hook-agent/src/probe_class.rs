@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_class_has_its_name_and_reads_on_java_8() {
+    fn every_probe_class_has_its_name_and_the_version_of_java_8() {
         for (class, name) in all() {
             assert_eq!(class.bytes[..8], *b"\xCA\xFE\xBA\xBE\x00\x00\x00\x34");
             assert_eq!(name_in(&class.bytes), Some(name.as_bytes()));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_have_as_many_slots_as_the_probe_table_counts_on() {
+    fn arrays_have_the_length_that_the_probe_table_expects() {
         for (class, name) in all() {
             let length = match name.contains("Counts") {
                 true => probes::COUNTS_LENGTH,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_class_has_natives_and_only_newer_jvms_are_asked_for_ids() {
+    fn only_the_first_class_has_native_methods_and_only_newer_jvms_use_thread_ids() {
         for ((class, name), index) in all().into_iter().zip(0..) {
             let holds = |part: &[u8]| class.bytes.windows(part.len()).any(|window| window == part);
             assert_eq!(holds(b"enter0"), index < 2, "{name}");

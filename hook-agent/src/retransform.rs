@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_that_another_agent_left_are_used_before_more_are_defined() {
+    fn arrays_of_an_earlier_agent_are_reused_before_new_ones_are_defined() {
         let bytes = 120 * BYTES_PER_PROBE * probes::NEAR_LENGTH;
         assert_eq!(arrays_for(bytes, 0), 120);
         assert_eq!(arrays_for(bytes, 105), 15);

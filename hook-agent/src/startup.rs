@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 /// The oldest Java release in which the agent works.
 const OLDEST_JAVA: u16 = 8;
 /// Longest wait for a JVM that is still starting when a process attaches to it.
-const STARTING: Duration = Duration::from_secs(5);
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why the agent does not start.
 #[derive(Debug)]
@@ -312,7 +312,7 @@ fn equip(
 /// The JVM TI environment. HotSpot creates none between `Agent_OnLoad` and the live phase, so an early attach waits for
 /// the live phase.
 fn started(vm: Vm) -> Option<Jvmti> {
-    let until = Instant::now() + STARTING;
+    let until = Instant::now() + START_TIMEOUT;
     loop {
         match vm.jvmti() {
             None if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
@@ -420,7 +420,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strict_is_seen_among_options_that_cannot_be_read() {
+    fn strict_is_found_among_wrong_options() {
         assert_eq!(asked_on_error(b"bad key,on-error=strict"), OnError::Strict);
         assert_eq!(asked_on_error(b"on-error=warn,output=x"), OnError::Warn);
         assert_eq!(asked_on_error(b""), OnError::Warn);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_is_seen_in_a_file_that_cannot_be_read_whole() {
+    fn strict_is_found_in_a_malformed_file() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "[agent]\n on-error = \"strict\" # here\n=?\n")
             .expect("written");
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_no_text_are_refused_with_their_place() {
+    fn options_that_are_not_utf8_are_refused_with_the_position() {
         let error = configure(b"output=\xFF").expect_err("no text");
         assert!(matches!(error, StartError::Agent(Code::Options, text) if text.contains("byte 7")));
     }

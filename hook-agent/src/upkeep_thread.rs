@@ -17,7 +17,7 @@ const FIRST_RETRY: Duration = Duration::from_millis(100);
 /// The longest pause between two attempts.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Longest wait for the return of `Agent_OnAttach`.
-const BINDING: Duration = Duration::from_secs(60);
+const BIND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts the upkeep thread, a daemon that the application does not see.
 ///
@@ -55,7 +55,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
 
 /// Waits until methods may get spans, or never will.
 pub(crate) fn await_spans(agent: &Agent) {
-    let until = Instant::now() + BINDING;
+    let until = Instant::now() + BIND_TIMEOUT;
     while agent.table.spans().is_held() && agent.is_running() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -68,7 +68,7 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
     if !spans.is_held() {
         return;
     }
-    let until = Instant::now() + BINDING;
+    let until = Instant::now() + BIND_TIMEOUT;
     while !live::bind_natives(jvm) {
         if !agent.is_running() || Instant::now() > until {
             return messages::error(
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn array_that_cannot_be_defined_is_not_tried_in_each_turn() {
+    fn failed_array_definition_is_not_retried_in_each_turn() {
         let mut growth = Growth::default();
         assert!(growth.is_due());
         for _ in 0..20 {

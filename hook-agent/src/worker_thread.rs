@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::{live, thread};
 use crate::{commands, retransform, upkeep_thread};
-use control::{Answers, Asked};
+use control::{Answers, IncomingRequest};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 /// Starts the worker thread, a daemon that the application does not see. It ends when the sender is dropped.
@@ -16,7 +16,7 @@ pub(crate) fn start(
     agent: &'static Agent,
     jvm: Jvm<'_>,
     answers: Answers,
-) -> Result<Sender<Asked>, String> {
+) -> Result<Sender<IncomingRequest>, String> {
     let thread = live::new_thread(jvm, "Classhook work")
         .map_err(|cause| format!("the worker thread cannot be made: {cause}"))?;
     let (sender, orders) = mpsc::channel();
@@ -30,14 +30,14 @@ pub(crate) fn start(
 }
 
 /// The body of the worker thread.
-fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<Asked>, answers: &Answers) {
+fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<IncomingRequest>, answers: &Answers) {
     if agent.instruments_later() {
         let _under_way = agent.work.begin(true);
         upkeep_thread::await_spans(agent);
         let _alone = agent.work.alone();
         retransform::retransform_loaded(agent, jvm);
     }
-    for Asked {
+    for IncomingRequest {
         request,
         user,
         ticket,

@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Timeout for connecting, and for each read and write.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for the whole answer.
 const ANSWER: Duration = Duration::from_secs(120);
 /// Longest answer, in bytes.
@@ -44,11 +44,11 @@ pub enum AskError {
 ///
 /// See [`AskError`].
 pub fn ask(address: SocketAddr, command: Command) -> Result<Vec<u8>, AskError> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(AskError::Connect)?;
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(AskError::Connect)?;
     let request = [&HEADER[..], &command.to_bytes()].concat();
     let begun = stream
-        .set_read_timeout(Some(PATIENCE))
-        .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
+        .set_read_timeout(Some(TIMEOUT))
+        .and_then(|()| stream.set_write_timeout(Some(TIMEOUT)))
         .and_then(|()| stream.write_all(&request))
         // The answer has no length: the server closes the connection behind it once the client sends no more.
         .and_then(|()| stream.shutdown(Shutdown::Write));

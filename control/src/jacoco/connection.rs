@@ -97,7 +97,7 @@ impl Connection {
         }
         if self.pending() == 0 && !events.is_empty() {
             self.read();
-            self.understand(answer);
+            self.handle_input(answer);
         }
         self.write();
     }
@@ -124,7 +124,7 @@ impl Connection {
         }
     }
 
-    fn understand(&mut self, answer: &mut impl FnMut(Command) -> Option<Vec<u8>>) {
+    fn handle_input(&mut self, answer: &mut impl FnMut(Command) -> Option<Vec<u8>>) {
         if !self.greeted {
             self.gone |= !HEADER.starts_with(&self.input);
             if self.input == HEADER {
@@ -142,12 +142,12 @@ impl Connection {
         };
         self.input.clear();
         match Command::from_bytes(bytes).and_then(answer) {
-            Some(data) => self.say(data),
+            Some(data) => self.send_data(data),
             None => self.gone = true,
         }
     }
 
-    fn say(&mut self, mut data: Vec<u8>) {
+    fn send_data(&mut self, mut data: Vec<u8>) {
         data.push(DONE);
         (self.output, self.written) = (data, 0);
         self.since = Instant::now();
@@ -180,7 +180,7 @@ impl Connection {
     /// Sends the coverage data, or the rest of the answer that is under way, until `due` at the latest.
     pub(super) fn finish(mut self, data: Option<Vec<u8>>, due: Instant) {
         if let Some(data) = data {
-            self.say(data);
+            self.send_data(data);
         }
         let left = due.saturating_duration_since(Instant::now());
         if left.is_zero() || self.stream.set_nonblocking(false).is_err() {

@@ -6,7 +6,7 @@
 
 use super::Command;
 use super::connection::Connection;
-use crate::server::{Stopper, breathe};
+use crate::server::{Stopper, pause_for_descriptors};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 16;
 /// No command is read while this many bytes wait for clients to read them.
 const PENDING: usize = 64 << 20;
 /// Time at the end in which the server sends the coverage data to connected clients, for all of them together.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// A server of JaCoCo's protocol at one address.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Server {
         let stream = match self.listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(_) => return breathe(&self.stop),
+            Err(_) => return pause_for_descriptors(&self.stop),
         };
         let Ok(connection) = Connection::new(stream) else {
             return;
@@ -129,7 +129,7 @@ struct Ready {
 
 /// Sends the coverage data to connected clients, as JaCoCo's agent does when its JVM ends.
 fn finish(connections: Vec<Connection>, answer: &mut impl FnMut(Command) -> Option<Vec<u8>>) {
-    let due = Instant::now() + LAST_WORDS;
+    let due = Instant::now() + LAST_ANSWERS;
     let command = Command {
         dump: true,
         reset: false,

@@ -53,7 +53,7 @@ fn read_all(mut stream: &TcpStream) -> Vec<u8> {
 }
 
 #[test]
-fn clients_ask_one_after_another_and_at_the_same_time() {
+fn clients_are_answered_in_sequence_and_in_parallel() {
     let asked = served(b"data", |address| {
         let idle = connect(address);
         for command in [DUMP, DUMP_AND_RESET] {
@@ -73,7 +73,7 @@ fn clients_ask_one_after_another_and_at_the_same_time() {
 }
 
 #[test]
-fn whoever_says_something_else_is_dropped_and_the_others_are_served() {
+fn clients_with_another_protocol_are_closed_and_others_are_served() {
     let long = vec![0x40; 4 << 20];
     let garbage: [&[u8]; 5] = [
         b"GET / HTTP/1.1\r\n\r\n",
@@ -95,7 +95,7 @@ fn whoever_says_something_else_is_dropped_and_the_others_are_served() {
 }
 
 #[test]
-fn clients_that_say_nothing_or_read_nothing_keep_nobody_waiting() {
+fn clients_that_send_or_read_nothing_do_not_block_others() {
     let data = vec![7; 8 << 20];
     let asked = served(&data, |address| {
         let silent: Vec<_> = (0..40).map(|_| connect(address)).collect();
@@ -112,7 +112,7 @@ fn clients_that_say_nothing_or_read_nothing_keep_nobody_waiting() {
 }
 
 #[test]
-fn client_that_is_there_at_the_end_is_told_what_was_executed() {
+fn connected_client_receives_the_coverage_when_the_server_stops() {
     let mut heard = None;
     let asked = served(b"data", |address| {
         let mut stream = connect(address);
@@ -149,7 +149,7 @@ fn asked_of(answer: &'static [u8]) -> String {
 }
 
 #[test]
-fn what_is_no_answer_is_not_taken_for_one() {
+fn malformed_answers_are_errors() {
     assert!(asked_of(b"HTTP/1.1 400 Bad Request\r\n").contains("does not speak"));
     assert!(asked_of(b"").contains("after 0 bytes"));
     assert!(asked_of(&HEADER).contains("before its end"));

@@ -6,7 +6,7 @@ use std::io::BufRead;
 use std::thread::JoinHandle;
 
 /// A server on its own thread. It answers with the pid, and ends when a request or the stopper ends it.
-struct Running {
+struct TestServer {
     tmp: tempfile::TempDir,
     socket: PathBuf,
     stopper: Stopper,
@@ -17,12 +17,12 @@ struct Running {
     releases: mpsc::Receiver<(Option<String>, Ticket)>,
 }
 
-impl Running {
+impl TestServer {
     fn start() -> Self {
         Self::start_awaiting(None)
     }
 
-    /// As [`Running::start`], with a request that the server carries out unless a client takes the lease in time.
+    /// As [`TestServer::start`], with a request that the server carries out unless a client takes the lease in time.
     fn start_awaiting(awaited: Option<(Request, Instant)>) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         let (mut server, stopper) = Server::open(tmp.path()).unwrap();
@@ -31,7 +31,7 @@ impl Running {
         let (released, releases) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let mut answered = 0;
-            let answer = |asked: Asked| {
+            let answer = |asked: IncomingRequest| {
                 assert_eq!(asked.user, rustix::process::geteuid().as_raw());
                 answered += 1;
                 match asked.request {
@@ -111,94 +111,94 @@ fn pid(client: &mut Client) -> u32 {
 }
 
 #[test]
-fn clients_are_answered_one_after_another_and_at_the_same_time() {
-    let running = Running::start();
-    let (mut one, mut two) = (running.client(), running.client());
+fn clients_are_answered_in_sequence_and_in_parallel() {
+    let server = TestServer::start();
+    let (mut one, mut two) = (server.client(), server.client());
     for _ in 0..3 {
         assert_eq!(pid(&mut one), std::process::id());
         assert_eq!(pid(&mut two), std::process::id());
     }
-    let socket = running.socket.as_path();
+    let socket = server.socket.as_path();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             let connect = || Client::connect(socket, us()).unwrap();
             scope.spawn(move || (0..50).for_each(|_| assert_ne!(pid(&mut connect()), 0)));
         }
     });
-    assert_eq!(running.end(), 6 + 8 * 50);
+    assert_eq!(server.end(), 6 + 8 * 50);
 }
 
 #[test]
-fn slow_answer_keeps_nobody_else_waiting() {
-    let running = Running::start();
-    let mut slow = running.client();
+fn slow_answer_does_not_delay_other_clients() {
+    let server = TestServer::start();
+    let mut slow = server.client();
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| slow.ask(&Request::Patches).unwrap());
-        let (_, ticket) = running.releases.recv().unwrap();
-        assert_eq!(pid(&mut running.client()), std::process::id());
-        running.answers.send(ticket, Reply::new(Ok(Value::from(7))));
+        let (_, ticket) = server.releases.recv().unwrap();
+        assert_eq!(pid(&mut server.client()), std::process::id());
+        server.answers.send(ticket, Reply::new(Ok(Value::from(7))));
         assert_eq!(answer.join().unwrap(), 7);
     });
     assert_eq!(pid(&mut slow), std::process::id());
-    running.end();
+    server.end();
 }
 
 #[test]
-fn answer_for_a_client_that_has_gone_is_dropped_and_the_last_one_ends_the_server() {
-    let running = Running::start();
-    let mut hurried = running.raw();
+fn answer_to_a_closed_connection_is_dropped_and_the_last_answer_ends_the_server() {
+    let server = TestServer::start();
+    let mut hurried = server.raw();
     let request = b"{\"protocol\":1,\"request\":\"patches\"}\n";
     hurried.write_all(request).unwrap();
-    let (_, ticket) = running.releases.recv().unwrap();
+    let (_, ticket) = server.releases.recv().unwrap();
     drop(hurried);
-    running.answers.send(ticket, Reply::new(Ok(Value::Null)));
-    assert_eq!(pid(&mut running.client()), std::process::id());
+    server.answers.send(ticket, Reply::new(Ok(Value::Null)));
+    assert_eq!(pid(&mut server.client()), std::process::id());
     let outcome = Ok(Value::Null);
-    running.answers.send(
-        NOBODY,
+    server.answers.send(
+        NO_CLIENT,
         Reply {
             outcome,
             last: true,
         },
     );
-    running.thread.join().unwrap();
-    assert!(!running.socket.exists());
+    server.thread.join().unwrap();
+    assert!(!server.socket.exists());
 }
 
 #[test]
-fn lease_ends_with_its_connection_or_its_time_unless_it_is_given_back() {
-    let running = Running::start();
+fn lease_ends_with_its_connection_or_timeout_unless_returned() {
+    let server = TestServer::start();
     let lease = |plugin: Option<&str>, ms| Request::Lease {
         plugin: plugin.map(str::to_owned),
         ms,
         holder: None,
     };
-    let released = || running.releases.recv().unwrap().0.unwrap();
-    let mut client = running.client();
+    let released = || server.releases.recv().unwrap().0.unwrap();
+    let mut client = server.client();
     client.ask(&lease(Some("one"), None)).unwrap();
     drop(client);
     assert_eq!(released(), "one");
-    let mut client = running.client();
+    let mut client = server.client();
     client.ask(&lease(Some("two"), Some(1))).unwrap();
     assert_eq!(released(), "two");
     client.ask(&lease(Some("three"), Some(60_000))).unwrap();
     client.ask(&lease(None, None)).unwrap();
     drop(client);
-    assert_eq!(pid(&mut running.client()), std::process::id());
-    assert!(running.releases.try_recv().is_err());
-    running.end();
+    assert_eq!(pid(&mut server.client()), std::process::id());
+    assert!(server.releases.try_recv().is_err());
+    server.end();
 }
 
 /// The command that loaded the agent may have been killed, even if other commands use the agent meanwhile.
 #[test]
-fn lease_that_is_waited_for_is_not_that_of_another_command() {
+fn awaited_lease_is_not_replaced_by_that_of_another_command() {
     let release = |plugin: &str| Request::Release {
         plugin: plugin.to_owned(),
     };
     for (plugin, due) in [("one", 300), ("two", 300)] {
         let due = Instant::now() + Duration::from_millis(due);
-        let running = Running::start_awaiting(Some((release("one"), due)));
-        let mut client = running.client();
+        let server = TestServer::start_awaiting(Some((release("one"), due)));
+        let mut client = server.client();
         let lease = Request::Lease {
             plugin: Some(plugin.to_owned()),
             ms: None,
@@ -206,7 +206,7 @@ fn lease_that_is_waited_for_is_not_that_of_another_command() {
         };
         client.ask(&lease).unwrap();
         let released = || {
-            let (plugin, _) = running.releases.recv().unwrap();
+            let (plugin, _) = server.releases.recv().unwrap();
             plugin.unwrap()
         };
         if plugin == "two" {
@@ -214,14 +214,14 @@ fn lease_that_is_waited_for_is_not_that_of_another_command() {
         }
         drop(client);
         assert_eq!(released(), plugin);
-        running.end();
+        server.end();
     }
 }
 
 /// A command that is blocked by another command can name it.
 #[test]
-fn holders_are_listed_for_as_long_as_they_have_their_leases() {
-    let running = Running::start();
+fn holders_are_listed_while_they_hold_leases() {
+    let server = TestServer::start();
     let holder = |pid, plugin: &str| Holder {
         plugin: plugin.to_owned(),
         pid,
@@ -234,24 +234,24 @@ fn holders_are_listed_for_as_long_as_they_have_their_leases() {
         ms: None,
         holder: Some(holder(pid, "another name")),
     };
-    let (mut one, mut other) = (running.client(), running.client());
+    let (mut one, mut other) = (server.client(), server.client());
     one.ask(&lease(1, Some("a"))).unwrap();
     other.ask(&lease(2, Some("b"))).unwrap();
-    assert_eq!(running.leases.holders(), [holder(1, "a"), holder(2, "b")]);
+    assert_eq!(server.leases.holders(), [holder(1, "a"), holder(2, "b")]);
     other.ask(&lease(2, None)).unwrap();
-    assert_eq!(running.leases.holders(), [holder(1, "a")]);
+    assert_eq!(server.leases.holders(), [holder(1, "a")]);
     one.ask(&lease(1, Some("c"))).unwrap();
-    assert_eq!(running.leases.holders(), [holder(1, "c")]);
+    assert_eq!(server.leases.holders(), [holder(1, "c")]);
     drop(one);
-    running.releases.recv().unwrap();
-    assert_eq!(running.leases.holders(), []);
-    running.end();
+    server.releases.recv().unwrap();
+    assert_eq!(server.leases.holders(), []);
+    server.end();
 }
 
 #[test]
-fn holder_of_a_lease_is_not_pushed_out_by_others() {
-    let running = Running::start();
-    let mut holder = running.client();
+fn lease_holder_keeps_its_connection_when_others_connect() {
+    let server = TestServer::start();
+    let mut holder = server.client();
     let plugin = Some("one".to_owned());
     holder
         .ask(&Request::Lease {
@@ -260,71 +260,71 @@ fn holder_of_a_lease_is_not_pushed_out_by_others() {
             holder: None,
         })
         .unwrap();
-    let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| running.raw()).collect();
-    assert_eq!(pid(&mut running.client()), std::process::id());
+    let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| server.raw()).collect();
+    assert_eq!(pid(&mut server.client()), std::process::id());
     assert_eq!(pid(&mut holder), std::process::id());
     drop(silent);
-    running.end();
+    server.end();
 }
 
 #[test]
 fn refusal_arrives_with_its_code_and_notes() {
-    let running = Running::start();
-    let error = running
+    let server = TestServer::start();
+    let error = server
         .client()
         .ask_for::<Reset>(&Request::Reset { plugin: None })
         .unwrap_err();
     let refusal = error.refusal();
     assert_eq!(refusal.code, "H0708");
     assert_eq!(refusal.notes, [("help".to_owned(), "none".to_owned())]);
-    running.end();
+    server.end();
 }
 
 #[test]
-fn silent_rude_and_dying_clients_do_not_keep_others_from_their_answers() {
-    let running = Running::start();
-    let silent: Vec<_> = (0..3).map(|_| running.raw()).collect();
-    let mut half = running.raw();
+fn silent_malformed_and_closed_connections_do_not_block_others() {
+    let server = TestServer::start();
+    let silent: Vec<_> = (0..3).map(|_| server.raw()).collect();
+    let mut half = server.raw();
     half.write_all(b"{\"protocol\":1,").unwrap();
-    let mut garbage = running.raw();
+    let mut garbage = server.raw();
     garbage.write_all(b"\xFF\0GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut line = String::new();
     std::io::BufReader::new(&garbage)
         .read_line(&mut line)
         .unwrap();
     assert!(line.contains("H0705"), "{line}");
-    let mut hurried = running.raw();
+    let mut hurried = server.raw();
     hurried
         .write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n")
         .unwrap();
     drop(hurried); // closed without reading the answer of 4 MiB
-    assert_eq!(pid(&mut running.client()), std::process::id());
+    assert_eq!(pid(&mut server.client()), std::process::id());
     half.write_all(b"\"request\":\"status\"}\n").unwrap();
     line.clear();
     std::io::BufReader::new(&half).read_line(&mut line).unwrap();
     assert!(line.contains("\"ok\""), "{line}");
     drop(silent);
-    running.end();
+    server.end();
 }
 
 #[test]
-fn client_that_does_not_read_its_answer_keeps_nobody_waiting() {
-    let running = Running::start();
-    let mut deaf = running.raw();
+fn client_that_does_not_read_does_not_block_others() {
+    let server = TestServer::start();
+    let mut deaf = server.raw();
     for _ in 0..3 {
         deaf.write_all(b"{\"protocol\":1,\"request\":\"dump\"}\n")
             .unwrap();
     }
-    assert_eq!(pid(&mut running.client()), std::process::id());
-    let long: Dump = running.client().ask_for(&Request::Dump).unwrap();
+    assert_eq!(pid(&mut server.client()), std::process::id());
+    let long: Dump = server.client().ask_for(&Request::Dump).unwrap();
     assert_eq!(long.snapshot.len(), 4 << 20);
-    running.end();
+    server.end();
 }
 
 #[test]
-fn requests_sent_at_once_are_all_answered_though_nothing_follows() {
-    let running = Running::start();
-    let mut hasty = running.raw();
+fn pipelined_requests_are_all_answered_after_a_half_close() {
+    let server = TestServer::start();
+    let mut hasty = server.raw();
     for _ in 0..3 {
         hasty
             .write_all(b"{\"protocol\":1,\"request\":\"status\"}\n")
@@ -332,54 +332,54 @@ fn requests_sent_at_once_are_all_answered_though_nothing_follows() {
     }
     hasty.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(std::io::BufReader::new(hasty).lines().count(), 3);
-    running.end();
+    server.end();
 }
 
 #[test]
 fn endless_line_is_cut_off() {
-    let running = Running::start();
-    let mut endless = running.raw();
+    let server = TestServer::start();
+    let mut endless = server.raw();
     let chunk = vec![b'x'; 1 << 20];
     let ended = (0..100).any(|_| endless.write_all(&chunk).is_err());
     assert!(ended, "the server went on reading");
-    assert_eq!(pid(&mut running.client()), std::process::id());
-    running.end();
+    assert_eq!(pid(&mut server.client()), std::process::id());
+    server.end();
 }
 
 #[test]
-fn more_clients_than_there_is_room_for_push_out_the_silent() {
-    let running = Running::start();
-    let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| running.raw()).collect();
-    assert_eq!(pid(&mut running.client()), std::process::id());
+fn silent_connections_are_closed_when_the_limit_is_reached() {
+    let server = TestServer::start();
+    let silent: Vec<_> = (0..3 * CONNECTIONS).map(|_| server.raw()).collect();
+    assert_eq!(pid(&mut server.client()), std::process::id());
     drop(silent);
-    running.end();
+    server.end();
 }
 
 #[test]
-fn last_answer_arrives_whole_and_the_socket_is_gone() {
-    let running = Running::start();
-    running.client().ask(&Request::Off).unwrap();
-    running.stopper.stop();
-    assert_eq!(running.thread.join().unwrap(), 1);
-    assert!(!running.socket.exists());
-    let error = Client::connect(&running.socket, us()).unwrap_err();
+fn last_answer_arrives_whole_and_the_socket_is_removed() {
+    let server = TestServer::start();
+    server.client().ask(&Request::Off).unwrap();
+    server.stopper.stop();
+    assert_eq!(server.thread.join().unwrap(), 1);
+    assert!(!server.socket.exists());
+    let error = Client::connect(&server.socket, us()).unwrap_err();
     assert!(matches!(error, ControlError::NoAgent(_)), "{error}");
 }
 
 #[test]
-fn somebody_else_at_the_socket_is_not_spoken_to() {
-    let running = Running::start();
+fn socket_of_another_process_is_not_trusted() {
+    let server = TestServer::start();
     let other = Peer {
         pid: us().pid + 1,
         ..us()
     };
-    let error = Client::connect(&running.socket, other).unwrap_err();
+    let error = Client::connect(&server.socket, other).unwrap_err();
     assert!(matches!(error, ControlError::NotTrusted(_)), "{error}");
-    running.end();
+    server.end();
 }
 
 #[test]
-fn server_that_speaks_another_version_is_told_of() {
+fn server_with_another_protocol_version_is_reported() {
     let tmp = tempfile::tempdir().unwrap();
     let socket = tmp.path().join("s");
     let listener = UnixListener::bind(&socket).unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Longest wait of `VMDeath` for the request that is being carried out.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The stopper of these threads, and the number that are running.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl ControlChannel {
     /// Waits until at most `left` threads run. Returns false on a timeout.
     pub fn await_threads(&self, left: usize) -> bool {
         let mut state = self.state();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while state.threads > left {
             let rest = until.saturating_duration_since(Instant::now());
             if rest.is_zero() {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn end_is_waited_for_until_both_threads_are_gone() {
+    fn stop_waits_until_both_threads_have_ended() {
         let channel = ControlChannel::default();
         assert!(channel.stop());
         let (one, other) = (channel.begin(), channel.begin());

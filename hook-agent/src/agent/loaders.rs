@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loader_is_asked_for_by_kind_class_or_identity() {
+    fn loader_pattern_matches_type_class_or_identity() {
         assert!(admits(None, "boot"));
         assert!(admits(Some("app"), "app"));
         assert!(!admits(Some("app"), "platform"));

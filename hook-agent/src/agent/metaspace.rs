@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn change_that_needs_more_than_there_is_is_noted_until_the_next() {
+    fn shortage_is_kept_until_the_next_change() {
         let metaspace = Metaspace::new(Some(10_000));
         assert!(metaspace.has_room(1, 1, 8_000));
         assert_eq!(metaspace.last_shortage(), None);

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_patch_of_a_class_wins_and_the_older_comes_back() {
+    fn newest_patch_of_a_class_wins_and_rollback_restores_the_older() {
         let patches = Patches::default();
         let one = patch(
             1,
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn change_that_is_tried_is_seen_by_the_thread_that_tries_it() {
+    fn trial_is_visible_to_its_own_thread_only() {
         let patches = Patches::default();
         let one = patch(1, vec![class("a/A", "one", of(APP))]);
         patches.try_stack(vec![one]);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_never_given_twice() {
+    fn ids_are_never_reused() {
         let patches = Patches::default();
         assert_eq!((patches.next_id(), patches.next_id()), (1, 2));
         put(&patches, vec![patch(2, Vec::new())]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// Longest wait for classes that the former set is still transforming.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The plugins of one configuration.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Plugins {
             std::mem::replace(&mut *current, next)
         };
         let Some(former) = former else { return };
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while Arc::strong_count(&former) > 1 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }

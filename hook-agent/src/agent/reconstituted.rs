@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_file_is_found_by_the_bytes_that_the_jvm_made_of_it() {
+    fn class_file_is_found_by_its_reconstituted_bytes() {
         let reconstituted = Reconstituted::default();
         assert_eq!(reconstituted.find(b"a/A", b"other"), None);
         reconstituted.keep(b"a/A", b"other", b"file");

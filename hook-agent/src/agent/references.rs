@@ -13,7 +13,7 @@ const MOST: usize = 1 << 20;
 /// Capacity of the queue of new references, in frames of 16 bytes; a reference counts as one more.
 const WAITING: usize = 1 << 20;
 /// Longest wait at the end of a recording for threads that are reporting a reference.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The references of one recording.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl References {
     /// Refuses further reports, and waits for those that have begun. Returns false if one does not end.
     pub fn close(&self) -> bool {
         self.is_closed.store(true, Ordering::SeqCst);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while self.inside.load(Ordering::SeqCst) > 0 {
             if until <= Instant::now() {
                 return false;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn reference_is_open_until_it_is_deleted_although_its_handle_is_used_again() {
+    fn reference_is_open_until_deleted_even_if_its_handle_is_reused() {
         let references = References::default();
         let one = handle(8, false);
         create(&references, one);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn references_beyond_the_bounds_are_counted_and_not_followed() {
+    fn references_beyond_the_limits_are_counted_and_not_followed() {
         let references = References::default();
         for address in 0..=WAITING {
             create(&references, handle(address, false));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_enters_a_recording_that_ends() {
+    fn closed_recording_refuses_further_reports() {
         let references = References::default();
         let inside = references.enter();
         assert!(inside.is_some());

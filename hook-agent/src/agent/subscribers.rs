@@ -25,7 +25,7 @@ const COLLECTIONS: usize = 256;
 const QUERIES_IN_SECOND: u32 = 50;
 const SECOND: Duration = Duration::from_secs(1);
 /// Longest wait for the end of a recording.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// All subscribers: recordings, plugins and sessions.
 #[derive(Debug)]
@@ -654,7 +654,7 @@ impl Subscriber {
         let mut state = lock(&self.state);
         (state.stop, state.dying) = (true, dying);
         self.changed.notify_all();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(outcome) = &state.ended {
                 return outcome.clone();
@@ -807,7 +807,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queue_that_is_full_counts_what_it_does_not_take() {
+    fn full_queue_counts_lost_events() {
         let mut queue = Queue::default();
         for _ in 0..=QUEUE {
             queue.push(Event {
@@ -827,7 +827,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_are_gone_are_counted_by_class_within_bounds() {
+    fn freed_objects_are_counted_by_class_within_bounds() {
         let freed = Freed::new();
         let [a, b] = [b"La;", b"Lb;"].map(|class| freed.tag(class));
         assert_eq!(freed.tag(b"La;"), a);
@@ -852,7 +852,7 @@ mod tests {
 
     /// Each subscribed environment gets the events of one collection.
     #[test]
-    fn collection_that_two_environments_report_is_one() {
+    fn collection_reported_by_two_environments_counts_once() {
         let collections = Collections::new();
         for begins in [true, true, false, false, false] {
             collections.note(begins);
@@ -861,7 +861,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_are_read_once_and_those_overwritten_are_counted() {
+    fn collections_are_read_once_and_overwritten_ones_are_counted() {
         let collections = Collections::new();
         assert_eq!(collections.since(0), (vec![], 0));
         for _ in 0..3 {

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_executed_belongs_to_the_innermost_tests() {
+    fn hits_belong_to_the_innermost_tests() {
         let mut open = OpenTests::default();
         assert!(open.names().is_empty());
         begin(&mut open, "c", "engine", "C");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_never_end_are_bounded() {
+    fn number_of_open_tests_is_bounded() {
         let mut open = OpenTests::default();
         for test in 0..OPEN {
             assert!(begin(&mut open, &test.to_string(), "", "test"));

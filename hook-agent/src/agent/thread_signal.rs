@@ -5,11 +5,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Longest wait of `VMDeath` for the thread's current task.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest wait of a class for the upkeep thread to define an array. After a timeout no class waits until an array is
 /// defined.
-const ROOM_PATIENCE: Duration = Duration::from_secs(2);
+const ROOM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Requests to such a thread, and its state.
 #[derive(Debug, Default)]
@@ -66,11 +66,11 @@ impl ThreadSignal {
     }
 
     /// As [`ThreadSignal::flush`], and waits at most this time until it is done. Returns true if it was.
-    pub fn flush_within(&self, patience: Duration) -> bool {
+    pub fn flush_within(&self, timeout: Duration) -> bool {
         let request = self.flush();
         let goes_on =
             |state: &State| state.flushes_ended < request && state.started && !state.stopped;
-        self.wait_while(self.state(), patience, goes_on)
+        self.wait_while(self.state(), timeout, goes_on)
             .flushes_ended
             >= request
     }
@@ -79,12 +79,12 @@ impl ThreadSignal {
     fn wait_while<'s>(
         &'s self,
         state: MutexGuard<'s, State>,
-        patience: Duration,
+        timeout: Duration,
         holds: impl Fn(&State) -> bool,
     ) -> MutexGuard<'s, State> {
         let waited = self
             .changed
-            .wait_timeout_while(state, patience, |state| holds(state));
+            .wait_timeout_while(state, timeout, |state| holds(state));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -100,7 +100,7 @@ impl ThreadSignal {
         state.stop = true;
         self.changed.notify_all();
         let runs = |state: &State| state.started && !state.stopped;
-        !runs(&self.wait_while(state, PATIENCE, runs))
+        !runs(&self.wait_while(state, TIMEOUT, runs))
     }
 
     /// Waits until arrays are defined ahead of need again, if few are left. Otherwise threads that load classes could
@@ -109,7 +109,7 @@ impl ThreadSignal {
         if !table.is_short() {
             return;
         }
-        let until = Instant::now() + ROOM_PATIENCE;
+        let until = Instant::now() + ROOM_TIMEOUT;
         let mut state = self.state();
         while state.started && !state.stop && !state.stopped && !state.hopeless && table.is_short()
         {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn class_waits_for_room_only_while_there_is_hope() {
+    fn class_waits_for_an_array_only_while_arrays_can_be_defined() {
         let (signal, table) = (ThreadSignal::default(), ProbeTable::new());
         signal.await_room(&table); // no thread that could define an array
         signal.set_started(true);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_to_flush_waits_until_it_is_done_and_not_for_ever() {
+    fn flush_waits_until_done_or_the_timeout() {
         let signal = ThreadSignal::default();
         assert!(!signal.flush_within(Duration::from_secs(60)), "no thread");
         signal.set_started(true);

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_thread_that_began_a_change_advances_it_and_hears_that_it_is_to_stop() {
+    fn only_the_thread_of_a_change_advances_it_and_sees_its_cancellation() {
         let work = Work::default();
         work.add(3);
         assert_eq!(work.progress(), None);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn change_that_is_announced_is_waited_for_and_can_be_cancelled() {
+    fn announced_change_has_progress_and_can_be_cancelled() {
         let work = Work::default();
         work.announce();
         assert_eq!(work.progress(), Some(Progress::default()));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_restores_classes_is_stopped_by_the_end_of_the_jvm_alone() {
+    fn restoring_classes_is_cancelled_only_by_the_end_of_the_jvm() {
         let work = Work::default();
         let _under_way = work.begin(false);
         work.cancel(false);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 static COUNTER: AtomicBool = AtomicBool::new(false);
 
 /// Shortest time over which the counter is compared with the kernel's clock.
-const PATIENCE: Duration = Duration::from_millis(5);
+const TIMEOUT: Duration = Duration::from_millis(5);
 
 /// The current time, in ticks.
 #[inline]
@@ -94,8 +94,8 @@ impl Start {
     pub fn nanos_per_tick(&self) -> u64 {
         let began = Instant::now();
         let mut now = pair();
-        while now.nanos.wrapping_sub(self.nanos) < PATIENCE.as_nanos() as u64
-            && began.elapsed() < 2 * PATIENCE
+        while now.nanos.wrapping_sub(self.nanos) < TIMEOUT.as_nanos() as u64
+            && began.elapsed() < 2 * TIMEOUT
         {
             std::hint::spin_loop();
             now = pair();
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_become_nanoseconds_of_the_kernels_clock() {
+    fn ticks_convert_to_nanoseconds_of_the_kernel_clock() {
         let start = Start::now();
         let per_tick = start.nanos_per_tick();
         let before = pair();

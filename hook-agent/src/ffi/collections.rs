@@ -440,7 +440,7 @@ impl<'a> Walk<'_, 'a> {
     /// The nearest ancestor whose left subtree contains this node.
     #[expect(
         clippy::option_option,
-        reason = "there may be no such node, or no steps"
+        reason = "no such node and no steps left are different results"
     )]
     fn above(&mut self, mut node: LocalRef<'a>) -> Option<Option<LocalRef<'a>>> {
         let reader = self.reader;

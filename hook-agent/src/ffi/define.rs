@@ -19,7 +19,8 @@ pub(crate) struct Thrown<'a> {
 }
 
 impl<'a> Local<'a> {
-    /// Defines a class of this internal name in a loader; `None` is the bootstrap loader. No exception may be pending, before and after the call.
+    /// Defines a class of this internal name in a loader; `None` is the bootstrap loader. No exception may be pending,
+    /// before and after the call.
     ///
     /// # Errors
     ///

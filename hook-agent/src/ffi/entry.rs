@@ -29,7 +29,7 @@ macro_rules! export_entry_points {
         /// Only a JVM may call it, in its OnLoad phase (JVM TI, Agent Start-Up).
         #[expect(
             unsafe_code,
-            reason = "written in ffi::entry, where unsafe code belongs"
+            reason = "the macro is defined in ffi::entry, which may contain unsafe code"
         )]
         #[unsafe(no_mangle)]
         pub unsafe extern "system" fn $on_load(
@@ -48,7 +48,7 @@ macro_rules! export_entry_points {
         /// Only a JVM may call it, in its live phase (JVM TI, Agent Start-Up).
         #[expect(
             unsafe_code,
-            reason = "written in ffi::entry, where unsafe code belongs"
+            reason = "the macro is defined in ffi::entry, which may contain unsafe code"
         )]
         #[unsafe(no_mangle)]
         pub unsafe extern "system" fn $on_attach(
@@ -67,7 +67,7 @@ macro_rules! export_entry_points {
         /// Only a JVM may call it (JVM TI, Agent Shutdown).
         #[expect(
             unsafe_code,
-            reason = "written in ffi::entry, where unsafe code belongs"
+            reason = "the macro is defined in ffi::entry, which may contain unsafe code"
         )]
         #[unsafe(no_mangle)]
         pub unsafe extern "system" fn $on_unload(_: *mut ::jni_sys::JavaVM) {

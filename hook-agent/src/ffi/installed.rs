@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn second_value_is_given_back_until_the_first_is_retired() {
+    fn second_value_is_returned_until_the_first_is_retired() {
         static PLACE: Installed<u8> = Installed::none();
         assert_eq!(PLACE.get(), None);
         assert_eq!(PLACE.install(Box::new(1)), Ok(&1));

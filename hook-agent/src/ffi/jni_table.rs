@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn function_that_is_called_again_for_one_call_leads_to_the_one_before() {
+    fn nested_call_of_a_replaced_function_reaches_the_function_before() {
         let next_functions = NextFunctions::none();
         assert!(!next_functions.is_there() && next_functions.next(0).is_null());
         let [jvm, other] = [8, 16].map(|address| address as *mut c_void);

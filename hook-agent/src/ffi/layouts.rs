@@ -542,7 +542,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layouts_have_indices_of_one_byte_and_names_of_their_own() {
+    fn layouts_have_one_byte_indices_and_unique_names() {
         assert!(
             LAYOUTS.len() < 200,
             "kinds of values are numbers of one byte"

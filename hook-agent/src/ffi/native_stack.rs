@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stack_of_a_thread_lies_between_its_end_and_its_pointer() {
+    fn stack_pointer_is_above_the_end_of_the_stack() {
         let thread = std::thread::Builder::new().stack_size(1 << 20);
         let found = thread.spawn(|| (end(), pointer(), scarce_below()));
         let (end, pointer, scarce) = found.expect("a thread").join().expect("no panic");

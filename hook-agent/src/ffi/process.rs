@@ -87,7 +87,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn whole_pages_are_given_back_and_what_shares_a_page_stays() {
+    fn whole_pages_are_returned_and_shared_pages_stay() {
         let words = pages(4 << 10);
         let of = |value: u64| {
             let words = words.iter();

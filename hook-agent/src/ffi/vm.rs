@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn jvm_that_is_too_old_goes_on_without_us_or_stops_if_strict() {
+    fn jvm_without_jvmti_goes_on_without_the_agent_or_stops_if_strict() {
         let table = OldJvm {
             reserved: [0; 3],
             unused: [no_environment; 3],

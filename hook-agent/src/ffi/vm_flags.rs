@@ -85,7 +85,8 @@ impl VmFlag {
 
     /// Its current value.
     pub fn get(self) -> bool {
-        // SAFETY: the address is that of a `bool` in the library's static memory; HotSpot reads and writes it as a byte.
+        // SAFETY: the address is that of a `bool` in the library's static memory; HotSpot reads and writes it as a
+        // byte.
         let value = unsafe { (self.address as *const u8).read_volatile() };
         value != 0
     }

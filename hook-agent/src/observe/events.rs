@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Longest wait of a thread for the agent's files after memory or threads ran out, and the shortest time between two
 /// such waits.
-const PATIENCE: Duration = Duration::from_millis(500);
-const CALM: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_millis(500);
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Handles an event of a subscriber's environment.
 pub(crate) fn thread_event(
@@ -143,8 +143,8 @@ pub(crate) fn vm_event(agent: &Agent, jvmti: Jvmti, event: VmEvent) {
 /// Makes the agent write its files before a JVM without memory or threads goes on and perhaps ends. It waits only once
 /// in a while, as a program may run for long in this state.
 fn write_files(agent: &Agent) {
-    if agent.subscribers.is_first_exhaustion_in(CALM) {
-        agent.signal.flush_within(PATIENCE);
+    if agent.subscribers.is_first_exhaustion_in(SHORTEST_INTERVAL) {
+        agent.signal.flush_within(TIMEOUT);
     } else {
         agent.signal.flush();
     }

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_is_the_last_that_begins_before() {
+    fn line_of_a_bci_is_the_last_that_begins_before_it() {
         let method = Method {
             lines: vec![(0, 7), (4, 9), (4, 11), (9, 8)],
             ..Method::default()

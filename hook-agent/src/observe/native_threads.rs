@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn line_of_a_thread_is_read_whatever_its_name_is() {
+    fn stat_line_is_parsed_for_any_thread_name() {
         let line = "4711 (a) b (c)) S 1 2 3 0 -1 4194624 5 6 7 8 30 12 0 0 20 0 23 0 998877 1 2";
         assert_eq!(Stat::parse(line), Some(stat("a) b (c)", 42, 998_877)));
         assert_eq!(Stat::parse("4711 (x) S 1"), None);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_counts_from_the_begin_and_one_of_a_java_name_not_at_all() {
+    fn cpu_time_counts_from_the_start_and_not_for_names_of_java_threads() {
         let mut tasks = NativeThreads {
             known: [((1, 5), 100)].into(),
             begin: 0,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_java_are_cut_as_linux_cuts_them() {
+    fn java_thread_names_are_truncated_as_by_linux() {
         assert_eq!(comm("http-nio-8080-exec-1"), "http-nio-8080-e");
         assert_eq!(comm("ä234567890123456"), "ä2345678901234");
     }

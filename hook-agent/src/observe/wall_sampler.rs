@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_a_look_stand_for_the_time_of_all_threads() {
+    fn samples_of_a_round_represent_the_time_of_all_threads() {
         for (threads, most, taken) in [
             (0, 16, 0),
             (1, 16, 1),

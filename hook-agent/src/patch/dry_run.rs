@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_file_that_stands_in_is_sound_and_has_the_same_name() {
+    fn stand_in_class_file_is_sound_and_has_the_same_name() {
         let class = crate::probe_class::ProbeClass::new(7, false)
             .expect("a class")
             .bytes;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn class_that_is_to_be_refused_differs_in_one_flag() {
+    fn refused_class_file_differs_in_one_flag() {
         let class = crate::probe_class::ProbeClass::new(7, false)
             .expect("a class")
             .bytes;

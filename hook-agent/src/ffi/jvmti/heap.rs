@@ -186,8 +186,8 @@ unsafe extern "system" fn reference(
     }
     guard(VISIT_OBJECTS, || {
         // SAFETY: `follow_references` passes its visitor, which has no other user until the walk ends. `tag` points to
-        // the object's tag. `referrer_tag` is NULL or points to the tag of the referrer, which is a different one. `info`
-        // belongs to `kind`.
+        // the object's tag. `referrer_tag` is NULL or points to the tag of the referrer, which is a different one.
+        // `info` belongs to `kind`.
         unsafe {
             let visit = &mut *visitor.cast::<Visitor<'_>>();
             let mut reference = HeapReference {
