@@ -21,7 +21,7 @@ pub enum AttachError {
         process: i32,
     },
     /// The process has not mapped `libjvm.so`.
-    #[error("process {0} is no JVM: no libjvm.so is mapped in it")]
+    #[error("process {0} is no JVM: it has not mapped libjvm.so")]
     NotJvm(i32),
     /// The process belongs to another user.
     #[error("process {pid} belongs to user {owner}, we are user {ours}")]
@@ -55,7 +55,7 @@ pub enum AttachError {
     #[error("the JVM {0} runs on musl, and the agent is built for glibc")]
     Musl(i32),
     /// A signal or a debugger has stopped the JVM.
-    #[error("the JVM {0} is stopped and answers nothing")]
+    #[error("the JVM {0} is stopped and does not answer")]
     Stopped(i32),
     /// A signal or a debugger has stopped the JVM after a command was sent.
     #[error("the JVM {pid} was stopped before it answered `{command}`")]
@@ -96,9 +96,7 @@ pub enum AttachError {
         seconds: u64,
     },
     /// An argument is longer than the 1,024 bytes of protocol version 1.
-    #[error(
-        "an argument of {length} bytes is longer than the {limit} this JVM's attach protocol takes"
-    )]
+    #[error("an argument has {length} bytes, and this JVM's attach protocol takes at most {limit}")]
     ArgumentTooLong {
         /// The length of the argument, in bytes.
         length: usize,
@@ -167,13 +165,13 @@ impl AttachError {
                 "the program may leak files or sockets (ls -l /proc/PID/fd); raise its limit (prlimit --pid PID --nofile=NUMBER) and try again"
             }
             AttachError::NoAnswer { .. } => {
-                "the JVM may be out of memory, or in a very long pause; look at it and try again"
+                "the JVM may be out of memory, or in a very long pause; check it and try again"
             }
             AttachError::ArgumentTooLong { .. } => {
-                "put the options into a classhook.toml and pass config=FILE"
+                "write the options to a classhook.toml and pass config=FILE"
             }
             AttachError::Refused { .. } => {
-                "with \"Dynamic agent loading is not enabled\" start the JVM with -XX:+EnableDynamicAgentLoading"
+                "if the message is \"Dynamic agent loading is not enabled\", start the JVM with -XX:+EnableDynamicAgentLoading"
             }
             AttachError::AgentFailed(_) => "the agent's own message is on the JVM's standard error",
             AttachError::NoTmp { .. } => {
@@ -186,13 +184,13 @@ impl AttachError {
                 "run the program on an image with glibc (Debian, Ubuntu, UBI); Alpine's JDKs cannot load the agent"
             }
             AttachError::Stopped(_) => {
-                "nothing was asked of it; let it go on (kill -CONT, or the debugger that holds it) and try again"
+                "no command was sent to it; resume it (kill -CONT, or the debugger that holds it) and try again"
             }
             AttachError::StoppedMeanwhile { command, .. } if command == SIGQUIT => {
-                "once it goes on (kill -CONT, or the debugger that holds it), it prints its threads to its standard output, as SIGQUIT makes a JVM do. Then try again"
+                "resume it (kill -CONT, or the debugger that holds it): it then prints its threads to its standard output, because of SIGQUIT. Then try again"
             }
             AttachError::StoppedMeanwhile { .. } => {
-                "it does what it was asked for once it goes on (kill -CONT, or the debugger that holds it). `classhook status` then says whether the agent is there, and `classhook off` takes it out"
+                "it carries out the command once it is resumed (kill -CONT, or the debugger that holds it). Then `classhook status` shows whether the agent is loaded, and `classhook off` removes it"
             }
             AttachError::Io { .. } => "see the system's message",
         }
@@ -215,6 +213,6 @@ mod tests {
             AttachError::StoppedMeanwhile { pid: 1, command }.help()
         };
         assert!(help(SIGQUIT).contains("prints its threads"));
-        assert!(help("load").contains("does what it was asked for"));
+        assert!(help("load").contains("carries out the command"));
     }
 }

@@ -111,8 +111,9 @@ impl Client {
         look: &mut dyn FnMut() -> Result<(), ControlError>,
     ) -> Result<Value, ControlError> {
         let no_answer = |error: io::Error| ControlError::NoAnswer(error.to_string());
-        let bytes = write_request(request)
-            .map_err(|error| ControlError::NoAnswer(format!("no request can be made: {error}")))?;
+        let bytes = write_request(request).map_err(|error| {
+            ControlError::NoAnswer(format!("the request cannot be serialized: {error}"))
+        })?;
         self.stream.get_mut().write_all(&bytes).map_err(no_answer)?;
         let mut line = Vec::new();
         let limit = u64::try_from(ANSWER_LIMIT).unwrap_or(u64::MAX);

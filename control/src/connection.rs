@@ -215,7 +215,7 @@ impl Connection {
             Ok(said) => refused(Refusal::new(
                 "H0705",
                 format!(
-                    "the answer has {} bytes, at most {ANSWER_LIMIT} are sent",
+                    "the answer has {} bytes, and the limit is {ANSWER_LIMIT}",
                     said.len()
                 ),
             )),

@@ -43,11 +43,11 @@ impl ControlError {
             Self::OtherProtocol(version) => other_protocol(version),
             Self::NoAnswer(_) => Refusal::new("H0704", text).with(
                 "help",
-                "the JVM may be stopped, in a very long pause, or at its end; look at it and try again",
+                "the JVM may be stopped, in a very long pause, or at its end; check it and try again",
             ),
             Self::NotTrusted(_) => Refusal::new("H0706", text).with(
                 "help",
-                "remove it if it is none of yours: nothing was sent there",
+                "remove it if it is not yours; nothing was sent to it",
             ),
             Self::Socket { .. } => Refusal::new("H0707", text),
         }

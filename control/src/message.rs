@@ -293,14 +293,14 @@ impl Shortage {
         } = self;
         let kib = |bytes: u64| bytes.div_ceil(1 << 10);
         let message = format!(
-            "the metaspace may not suffice for changing {classes} classes; none is changed"
+            "the metaspace may not suffice for changing {classes} classes, so no class is changed"
         );
         Refusal::new("H0711", message)
             .with("expected", format!("{} KiB, as estimated from the class files", kib(*needed)))
             .with("found", format!("{} KiB, three quarters of what is free", kib(*available)))
             .with(
                 "help",
-                "--select takes fewer classes, -XX:MaxMetaspaceSize gives room; --ignore-metaspace changes them anyway",
+                "select fewer classes (--select), raise -XX:MaxMetaspaceSize, or change them anyway (--ignore-metaspace)",
             )
     }
 }
@@ -672,7 +672,7 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 /// Reads the request of a line, or returns the refusal to answer with.
 pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
     let garbage = |error: serde_json::Error| {
-        Refusal::new("H0705", "this is no request")
+        Refusal::new("H0705", "the line is no request")
             .with("expected", "one line of JSON with `protocol` and `request`")
             .with("found", error.to_string())
     };
@@ -684,7 +684,7 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
         .map(|call| call.request)
         .map_err(|error| {
             let name = head.request.request;
-            Refusal::new("H0702", format!("the agent does not understand the request `{name}`"))
+            Refusal::new("H0702", format!("the agent does not know the request `{name}`"))
                 .with("found", error.to_string())
                 .with("help", "command and agent are of different versions; use the command that came with the agent")
         })
@@ -692,10 +692,16 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
 
 /// The refusal for a request in another version of the protocol.
 pub(crate) fn other_protocol(found: u32) -> Refusal {
-    Refusal::new("H0703", "command and agent speak different versions of the protocol")
-        .with("expected", format!("version {PROTOCOL}"))
-        .with("found", format!("version {found}"))
-        .with("help", "use the command that came with the agent; a JVM that is started anew gets the agent of this command")
+    Refusal::new(
+        "H0703",
+        "command and agent use different versions of the protocol",
+    )
+    .with("expected", format!("version {PROTOCOL}"))
+    .with("found", format!("version {found}"))
+    .with(
+        "help",
+        "use the command that came with the agent; a restarted JVM gets the agent of this command",
+    )
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const REST_FOR_READING: u32 = 250;
 /// The reason why it cannot be started.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook")
-        .map_err(|cause| format!("the agent thread cannot be made: {cause}"))?;
+        .map_err(|cause| format!("the agent thread cannot be created: {cause}"))?;
     agent.signal.set_started(true);
     thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {
         agent.signal.set_started(false);

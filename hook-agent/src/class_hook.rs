@@ -85,7 +85,7 @@ fn note(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8], edits: Option<Edit
         None => messages::warning(
             Code::Refused,
             format_args!(
-                "no memory of the JVM to note what {} holds; `off` leaves it as it is",
+                "the JVM has no memory to note the edits of {}; `off` does not restore it",
                 decode(name)
             ),
         ),
@@ -218,7 +218,7 @@ fn hand_over(load: &ClassFileLoad<'_>, name: &[u8], bytes: &[u8]) -> bool {
     if let Err(error) = &handed_over {
         messages::warning(
             Code::Refused,
-            format_args!("no memory of the JVM for {}: {error}", decode(name)),
+            format_args!("the JVM has no memory for {}: {error}", decode(name)),
         );
     }
     handed_over.is_ok()

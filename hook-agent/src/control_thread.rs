@@ -42,7 +42,7 @@ pub(crate) fn start(
     }
     let orders = worker_thread::start(agent, jvm, server.answers())?;
     let thread = live::new_thread(jvm, "Classhook ctl")
-        .map_err(|cause| format!("the control thread cannot be made: {cause}"))?;
+        .map_err(|cause| format!("the control thread cannot be created: {cause}"))?;
     agent.control.set(stopper);
     agent.control.set_leases(server.leases());
     let running = agent.control.begin();
@@ -58,10 +58,10 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Incom
     server.run(
         |asked| answer(agent, jvm, asked, &orders),
         |restored| match restored {
-            Ok(path) => messages::info(format_args!("listening anew at {}", path.display())),
+            Ok(path) => messages::info(format_args!("listening again at {}", path.display())),
             Err(cause) => messages::warning(
                 Code::Control,
-                format_args!("the control socket is gone and cannot be made anew: {cause}"),
+                format_args!("the control socket was removed and cannot be created again: {cause}"),
             ),
         },
     );

@@ -25,12 +25,12 @@ impl HelperLoader for LoaderOfClass<'_> {
         let Self { agent, load } = self;
         let loader = load.loader.as_ref();
         let id = agent.loaders.identify(agent.jvmti, load.local, loader);
-        let id = id.ok_or("no memory of the JVM to note its loader")?;
+        let id = id.ok_or("the JVM has no memory to note its loader")?;
         if agent.helpers.has(id, &helper.name) {
             return Ok(());
         }
         let name = CString::new(modified_utf8::encode(&helper.name));
-        let name = name.map_err(|_| "its name is no name")?;
+        let name = name.map_err(|_| "its name is invalid")?;
         if let Err(thrown) = load.local.define_class(&name, loader, &helper.bytes)
             && !is_there(agent.jvmti, &thrown)
         {

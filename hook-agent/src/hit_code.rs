@@ -38,11 +38,11 @@ impl StoreCause {
     /// The reason as a clause.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Option => "the option hits=stores says so",
+            Self::Option => "the option hits=stores is set",
             Self::Tests => "coverage per test clears them often",
-            Self::BeforeAgents => "the option before-agents=on rules calls out",
-            Self::Unknown => "the JVM does not say which compilers it has",
-            Self::Interpreted => "the JVM compiles nothing",
+            Self::BeforeAgents => "the option before-agents=on excludes calls",
+            Self::Unknown => "the JVM does not export its compilers",
+            Self::Interpreted => "the JVM does not compile",
             Self::NoC2 => "the JVM does not use C2",
             Self::NoConstants => "the flag FoldStableValues is off",
         }

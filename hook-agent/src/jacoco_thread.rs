@@ -24,7 +24,7 @@ pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) {
         return;
     };
     if let Err(cause) = begin(agent, jvm, address) {
-        let consequence = "the agent works, and JaCoCo's tools cannot ask it";
+        let consequence = "the agent works, but JaCoCo's tools cannot connect";
         messages::warning(
             Code::Jacoco,
             format_args!("cannot listen at {address} (jacoco-tcp): {cause}; {consequence}"),
@@ -44,12 +44,12 @@ fn begin(agent: &'static Agent, jvm: Jvm<'_>, address: SocketAddr) -> Result<(),
     })
     .map_err(|error| error.to_string())?;
     let _ = agent.jacoco_address.set(address); // the thread is started once
-    messages::info(format_args!("JaCoCo's tools can ask at {address}"));
+    messages::info(format_args!("JaCoCo's tools can connect to {address}"));
     if !address.ip().is_loopback() {
         messages::warning(
             Code::JacocoRemote,
             format_args!(
-                "whoever reaches {address} can read and reset what is measured: there is no authentication"
+                "anyone who can connect to {address} can read and reset the coverage: there is no authentication"
             ),
         );
     }

@@ -36,7 +36,7 @@ pub(crate) fn vm_init(agent: &'static Agent, jvm: Jvm<'_>) {
         && let Err(cause) = control_thread::open(agent)
             .and_then(|channel| control_thread::start(agent, jvm, channel))
     {
-        let consequence = "the agent works, and takes no commands";
+        let consequence = "the agent works, but receives no commands";
         messages::warning(Code::Control, format_args!("{cause}; {consequence}"));
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn attached(agent: &'static Agent, jvm: Jvm<'_>) -> bool {
         Ok(())
     };
     if let Err(cause) = &started {
-        let consequence = "nobody could tell the agent to leave, so it does not stay";
+        let consequence = "no command could make the agent leave, so it does not stay";
         messages::error(Code::Control, format_args!("{cause}; {consequence}"));
         shutdown::undo(agent, jvm);
     }
@@ -94,14 +94,14 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
         agent.failures.agent_failed();
         messages::error(
             Code::Thread,
-            format_args!("{text}; the snapshot is written at the end only"),
+            format_args!("{text}; the snapshot is written only at the end"),
         );
     }
     if let Err(text) = upkeep_thread::start(agent, jvm) {
         agent.failures.agent_failed();
         messages::error(
             Code::Thread,
-            format_args!("{text}; classes for which no room is left stay unchanged"),
+            format_args!("{text}; classes without room in an array stay unchanged"),
         );
     }
     jacoco_thread::start(agent, jvm);
@@ -131,7 +131,7 @@ fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     agent.loaders.resolve(jvm).map_err(|cause| {
         (
             Code::Refused,
-            format!("the JVM's class loaders cannot be asked for: {cause}"),
+            format!("the JVM's class loaders cannot be read: {cause}"),
         )
     })?;
     // Once the hook is on, a JVM no longer takes these classes from its archive, and parsing them costs milliseconds in
@@ -150,7 +150,6 @@ fn why_not_first(agent: &Agent, local: Local<'_>, cause: (Code, String)) -> (Cod
     if !there {
         return cause;
     }
-    let text =
-        "another copy of the agent is in this JVM already; it goes on, this one does nothing";
+    let text = "another copy of the agent is loaded in this JVM already; it goes on, and this copy does nothing";
     (Code::Twice, text.to_owned())
 }

@@ -72,7 +72,7 @@ pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
         agent.failures.agent_failed();
         messages::error(
             Code::Observe,
-            format_args!("nothing is recorded of the JVM's own events: {cause}"),
+            format_args!("no events of the JVM are recorded: {cause}"),
         );
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn update_plugin_subscriptions(agent: &'static Agent, jvm: Jvm<'_>) {
             messages::error(
                 Code::Observer,
                 format_args!(
-                    "plugin `{plugin}` is told nothing of the JVM: {cause}; exceptions are offered to agents that a JVM was started with"
+                    "plugin `{plugin}` gets no events of the JVM: {cause}; events of exceptions require an agent from the start of the JVM"
                 ),
             );
         }
@@ -273,7 +273,7 @@ fn report_incomplete(id: SubscriberId, cause: &str) {
     match id {
         SubscriberId::Recording => messages::error(
             Code::Observe,
-            format_args!("the recording of the JVM's own events is incomplete: {cause}"),
+            format_args!("the recording of events of the JVM is incomplete: {cause}"),
         ),
         SubscriberId::Waits(_) => messages::error(
             Code::Observe,
@@ -281,9 +281,7 @@ fn report_incomplete(id: SubscriberId, cause: &str) {
         ),
         SubscriberId::Plugin(_) => messages::error(
             Code::Observer,
-            format_args!(
-                "the tables that a plugin made of the JVM's own events are incomplete: {cause}"
-            ),
+            format_args!("the tables of a plugin about events of the JVM are incomplete: {cause}"),
         ),
     }
 }

@@ -55,7 +55,10 @@ fn original(jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Option<Original> {
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class).ok()?;
     let found = live::class_resource(jvm, loader.as_ref(), &class.name);
     let bytes = found.unwrap_or_else(|cause| {
-        messages::debug(format_args!("no file of {}: {cause}", decode(&class.name)));
+        messages::debug(format_args!(
+            "no class file of {}: {cause}",
+            decode(&class.name)
+        ));
         None
     })?;
     Some(Original {

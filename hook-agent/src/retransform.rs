@@ -146,7 +146,7 @@ fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) ->
         messages::warning(
             Code::Retransform,
             format_args!(
-                "the JVM does not say when classes are linked ({error}); those that are not yet stay as they are"
+                "the JVM does not report when classes are linked ({error}); classes that are not linked stay unchanged"
             ),
         );
         return report;
@@ -165,7 +165,7 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) ->
     let Some((selected, files)) = selected else {
         messages::warning(
             Code::Retransform,
-            "no memory to look at the classes that are loaded already; they stay as they are",
+            "the JVM has no memory to list its classes; loaded classes stay unchanged",
         );
         return report;
     };

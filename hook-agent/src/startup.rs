@@ -126,7 +126,7 @@ fn start<P: OnLoadOrLive>(
     // At launch no process waits for the agent; and without its socket nothing can make it work later.
     config.agent.later &= P::IS_LIVE;
     if config.agent.before_agents && P::IS_LIVE {
-        let text = "before-agents=on is for a JVM that starts: other agents have changed the loaded classes already";
+        let text = "before-agents=on requires an agent from the start of the JVM: other agents have changed the loaded classes already";
         return Err((StartError::Agent(Code::Options, text.to_owned()), asked));
     }
     if config.agent.before_agents && config.agent.hits == Some(HitCode::Call) {
@@ -145,7 +145,7 @@ fn start<P: OnLoadOrLive>(
     if current::get().is_some() {
         messages::to_attaching(
             Code::Twice,
-            "the agent is in this JVM already; it goes on with its first options, these are ignored",
+            "the agent is loaded in this JVM already; it goes on with its first options, and these are ignored",
         );
         return Ok(None);
     }
@@ -153,7 +153,7 @@ fn start<P: OnLoadOrLive>(
     if config.agent.self_remove.is_some() {
         messages::warning(
             Code::Options,
-            "self-remove has no effect any more: the compilers remove each probe once it was hit; the next release refuses the option",
+            "self-remove has no effect any more: the compilers remove each probe once it was hit. The next release refuses the option",
         );
     }
     begin(vm, phase, config)
@@ -164,7 +164,7 @@ fn start<P: OnLoadOrLive>(
 fn configure(options: &[u8]) -> Result<Config, StartError> {
     let text = std::str::from_utf8(options).map_err(|error| {
         let at = error.valid_up_to();
-        StartError::Agent(Code::Options, format!("the option string is not UTF-8 at byte {at}; write paths with other characters into a file and name it with config=FILE"))
+        StartError::Agent(Code::Options, format!("the option string is not UTF-8 at byte {at}; write such paths to a file and pass it with config=FILE"))
     })?;
     Ok(Config::from_options(text)?)
 }

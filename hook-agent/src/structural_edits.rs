@@ -49,7 +49,7 @@ pub(crate) fn prepare(agent: &Agent, jvm: Jvm<'_>) {
         messages::warning(
             Code::Refused,
             format_args!(
-                "the JVM does not let native methods be prefixed ({error}): they are not recorded, and `off` takes no member out of a class"
+                "the JVM refuses a prefix for native methods ({error}): they are not recorded, and `off` removes no member of a class"
             ),
         );
     }
@@ -125,7 +125,7 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     if let Err(error) = load.set_new_class_data(&bytes) {
         return messages::warning(
             Code::Refused,
-            format_args!("no memory of the JVM for {}: {error}", decode(name)),
+            format_args!("the JVM has no memory for {}: {error}", decode(name)),
         );
     }
     agent.reconstituted.keep(name, &bytes, load.class_data);

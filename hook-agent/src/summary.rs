@@ -84,11 +84,11 @@ fn plan_cache(plans: Option<PlanCounts>) -> String {
     };
     let damaged = match plans.damaged {
         0 => String::new(),
-        count => format!(", {count} damaged and made anew"),
+        count => format!(", {count} damaged and made again"),
     };
     let unwritten = match plans.unwritten {
         0 => String::new(),
-        count => format!(", {count} could not be kept"),
+        count => format!(", {count} could not be stored"),
     };
     format!(
         "plan cache: {} known, {} asked, {} bytes read{damaged}{unwritten}",
@@ -114,15 +114,13 @@ fn print_unmatched(agent: &Agent) {
         if !unmatched.is_empty() {
             let classes = unmatched.join(", ");
             let hint = match unmatched.iter().any(|name| is_of_jdk(name)) {
-                true => {
-                    " (classes of the JDK are shown to plugins with the capability `boot` alone)"
-                }
+                true => " (only plugins with the capability `boot` see classes of the JDK)",
                 false => "",
             };
             messages::warning(
                 Code::Unmatched,
                 format_args!(
-                    "plugin {plugin}: no class was loaded that these match: {classes}; what names them had no effect{hint}"
+                    "plugin {plugin}: no loaded class matched {classes}; the rules or patterns had no effect{hint}"
                 ),
             );
         }

@@ -29,7 +29,7 @@ pub(crate) fn begin_alone(agent: &Agent, jvm: Jvm<'_>, test: Test) {
     let mut is_known = true;
     switch(agent, jvm, |open| is_known = open.begin(test));
     if !is_known && agent.snapshot.cut_tests_off() {
-        warn("too many tests are under way at once, or never end");
+        warn("too many tests are under way, or tests never end");
     }
 }
 
@@ -74,11 +74,11 @@ fn switch(agent: &Agent, jvm: Jvm<'_>, change: impl FnOnce(&mut OpenTests)) {
         messages::error(Code::ProbeClass, cause);
     }
     if !fits {
-        warn("what tests execute has become too much to keep");
+        warn("the coverage of tests exceeds its limit");
     }
 }
 
 fn warn(cause: &str) {
-    let consequence = "of later ones it is not recorded what they execute";
+    let consequence = "the coverage of later tests is not recorded";
     messages::warning(Code::Tests, format_args!("{cause}; {consequence}"));
 }

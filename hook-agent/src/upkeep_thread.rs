@@ -26,7 +26,7 @@ const BIND_TIMEOUT: Duration = Duration::from_secs(60);
 /// The reason why it cannot be started.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook upkeep")
-        .map_err(|cause| format!("the upkeep thread cannot be made: {cause}"))?;
+        .map_err(|cause| format!("the upkeep thread cannot be created: {cause}"))?;
     agent.upkeep.set_started(true);
     thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {
         agent.upkeep.set_started(false);
@@ -73,7 +73,7 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
         if !agent.is_running() || Instant::now() > until {
             return messages::error(
                 Code::Thread,
-                "the JVM does not find the native methods of the agent; no spans are recorded",
+                "the JVM does not find the agent's native methods; no spans are recorded",
             );
         }
         std::thread::sleep(Duration::from_millis(2));
@@ -111,7 +111,7 @@ impl Growth {
         self.pause = (self.pause * 2).clamp(FIRST_RETRY, LAST_RETRY);
         self.due = Some(Instant::now() + self.pause);
         if !std::mem::replace(&mut self.reported, true) {
-            let consequence = "classes for which no room is left stay unchanged";
+            let consequence = "classes without room in an array stay unchanged";
             messages::error(code, format_args!("{text}; {consequence}"));
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn start(
     answers: Answers,
 ) -> Result<Sender<IncomingRequest>, String> {
     let thread = live::new_thread(jvm, "Classhook work")
-        .map_err(|cause| format!("the worker thread cannot be made: {cause}"))?;
+        .map_err(|cause| format!("the worker thread cannot be created: {cause}"))?;
     let (sender, orders) = mpsc::channel();
     let running = agent.control.begin();
     thread::start(jvm, &thread, move |jvm| {

@@ -19,16 +19,16 @@ const CHUNK: usize = 1 << 16;
 #[non_exhaustive]
 pub enum AskError {
     /// No process listens at the address.
-    #[error("nobody listens there: {0}")]
+    #[error("no process listens at this address: {0}")]
     Connect(#[source] io::Error),
     /// The connection was lost, or a read or write timed out.
     #[error("the connection was lost: {0}")]
     Lost(#[source] io::Error),
     /// The server speaks another protocol.
-    #[error("whoever listens there does not speak JaCoCo's protocol")]
+    #[error("the server at this address does not speak JaCoCo's protocol")]
     Stranger,
     /// The server closed the connection before the end of its answer.
-    #[error("the answer ends after {0} bytes, before its end")]
+    #[error("the answer is cut off after {0} bytes")]
     CutOff(usize),
     /// The answer is longer than `LIMIT`, which no plausible `.exec` file reaches.
     #[error("the answer is longer than {LIMIT} bytes")]

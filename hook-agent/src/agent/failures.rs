@@ -58,7 +58,7 @@ impl Failures {
         self.state().counts.retransform += 1;
         let code = Code::Retransform.as_str();
         let text = format!(
-            "warning[{code}]: {class} was loaded before the agent and cannot be retransformed: {error}; it stays as it is"
+            "warning[{code}]: {class} was loaded before the agent and cannot be retransformed: {error}; it stays unchanged"
         );
         let failure = probes::Failure {
             class,

@@ -45,7 +45,9 @@ impl Reconstituted {
         }
         let file = files.get(&self.key(name, reconstituted))?;
         lz4_flex::block::decompress(&file.compressed, file.length)
-            .inspect_err(|error| messages::debug(format_args!("a file kept is damaged: {error}")))
+            .inspect_err(|error| {
+                messages::debug(format_args!("a stored class file is damaged: {error}"))
+            })
             .ok()
     }
 

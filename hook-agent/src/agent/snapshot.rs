@@ -112,7 +112,7 @@ impl Snapshot {
                 messages::error(Code::Write, &error);
                 Err(error.to_string())
             }
-            Some(Ok(Flush::Stalled(bytes))) => Err(format!("{bytes} bytes wait to be written")),
+            Some(Ok(Flush::Stalled(bytes))) => Err(format!("{bytes} bytes are not written yet")),
             _ => Ok(()),
         }
     }
@@ -158,12 +158,12 @@ impl Snapshot {
             Ok(false) => {}
             Ok(true) => messages::warning(
                 Code::Write,
-                format_args!("{path} was removed while the program ran; it was written again"),
+                format_args!("{path} was removed during the run; it was written again"),
             ),
             Err(error) => messages::error(
                 Code::Write,
                 format_args!(
-                    "{path} was removed while the program ran, and cannot be written again: {error}"
+                    "{path} was removed during the run, and cannot be written again: {error}"
                 ),
             ),
         }

@@ -398,7 +398,7 @@ impl Subscribers {
             && bytes != other
         {
             return Err(format!(
-                "allocations are sampled each {other} bytes for another recording or plugin already, and a JVM has one interval, not another of {bytes}"
+                "another recording or plugin samples allocations every {other} bytes; a JVM has one interval, so it cannot sample every {bytes} bytes too"
             ));
         }
         let count = match id {
@@ -661,7 +661,7 @@ impl Subscriber {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err("the thread that records does not answer".to_owned());
+                return Err("the recording thread does not answer".to_owned());
             }
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;

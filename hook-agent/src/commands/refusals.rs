@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The agent panicked.
 pub(super) fn panicked() -> Refusal {
-    let text = "a fault of the agent's own; its message is on the JVM's standard error";
+    let text = "internal error of the agent; its message is on the JVM's standard error";
     Refusal::new(Code::Panic.as_str(), text)
 }
 
@@ -19,7 +19,7 @@ pub(super) fn panicked() -> Refusal {
 pub(super) fn out_of_memory() -> Refusal {
     Refusal::new(
         Code::Refused.as_str(),
-        "the JVM has no memory left for this",
+        "the JVM has no memory for this request",
     )
 }
 
@@ -27,7 +27,10 @@ pub(super) fn out_of_memory() -> Refusal {
 pub(super) fn unwritten(cause: String) -> Refusal {
     Refusal::new(Code::Write.as_str(), "the snapshot cannot be written now")
         .with("cause", cause)
-        .with("help", "nothing is lost; make room there and ask again")
+        .with(
+            "help",
+            "no data is lost; free disk space there and try again",
+        )
 }
 
 /// The configuration or a plugin is wrong.
@@ -70,7 +73,7 @@ pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
             .with("expected", names.join(", "))
             .with(
                 "help",
-                "`classhook enable` brings in a bundled plugin or a .wasm file",
+                "`classhook enable` adds a bundled plugin or a .wasm file",
             ),
     )
 }

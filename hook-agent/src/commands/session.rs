@@ -119,7 +119,7 @@ fn started(
     messages::info(format_args!("recording spans to {}", path.display()));
     if let (true, Some(agent)) = (added.agent.waits, current::get()) {
         observe::begin_waits(agent, jvm, number).map_err(|cause| {
-            let message = format!("no waits and collections can be recorded: {cause}");
+            let message = format!("waits and collections cannot be recorded: {cause}");
             Refusal::new(Code::Observe.as_str(), message)
         })?;
     }
@@ -134,7 +134,7 @@ fn started(
 
 fn too_many() -> Refusal {
     let most = probes::spans::SESSIONS - 1;
-    let message = format!("{most} commands record calls in this JVM already, as many as can");
+    let message = format!("{most} commands record calls in this JVM already, which is the limit");
     Refusal::new("H0710", message).with(
         "help",
         "wait for the end of one; `classhook status` lists them",

@@ -148,7 +148,7 @@ impl<'a> CriticalElements<'a> {
         );
         let Some(start) = NonNull::new(start.cast()) else {
             local.clear_exception();
-            return Err("no memory for the elements of an array".to_owned());
+            return Err("the JVM has no memory for the elements of an array".to_owned());
         };
         // With `-Xcheck:jni` HotSpot returns a copy without reporting it, and another one each time.
         let unsaid = std::ptr::null_mut();

@@ -35,8 +35,7 @@ impl JvmtiError {
 
     /// Its meaning, for users.
     pub fn description(self) -> &'static str {
-        self.known()
-            .map_or("an error that this agent does not know", |(.., text)| text)
+        self.known().map_or("unknown error", |(.., text)| text)
     }
 
     fn known(self) -> Option<&'static (i32, &'static str, &'static str)> {
@@ -95,7 +94,7 @@ const NAMES: &[(i32, &str, &str)] = &[
     (
         61,
         "CIRCULAR_CLASS_DEFINITION",
-        "the class would be its own super class",
+        "the class would be its own superclass",
     ),
     (
         62,
@@ -120,7 +119,7 @@ const NAMES: &[(i32, &str, &str)] = &[
     (
         66,
         "UNSUPPORTED_REDEFINITION_HIERARCHY_CHANGED",
-        "the super class or an interface changed",
+        "the superclass or an interface changed",
     ),
     (
         67,
@@ -156,12 +155,12 @@ const NAMES: &[(i32, &str, &str)] = &[
     (
         79,
         "UNMODIFIABLE_CLASS",
-        "the JVM does not let this class be changed",
+        "the JVM does not allow changes of this class",
     ),
     (
         80,
         "UNMODIFIABLE_MODULE",
-        "the JVM does not let this module be changed",
+        "the JVM does not allow changes of this module",
     ),
     (98, "NOT_AVAILABLE", "this JVM does not offer it now"),
     (

@@ -85,7 +85,7 @@ impl Answers<'_> {
     fn threads(&mut self, jvm: Jvm<'_>, frames: u32) -> Result<Vec<Event>, String> {
         let Jvm { jvmti, live, local } = jvm;
         let stacks = jvmti.all_stacks(live, local, frames as usize);
-        let stacks = stacks.map_err(|error| format!("the JVM tells no stacks: {error}"))?;
+        let stacks = stacks.map_err(|error| format!("the JVM returns no stacks: {error}"))?;
         let mut events = Vec::new();
         for (thread, state, frames) in &stacks {
             let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
@@ -134,7 +134,7 @@ impl Answers<'_> {
         let Jvm { live, local, .. } = jvm;
         let jvmti = self.subscriber.jvmti;
         let refused = |error| {
-            format!("the JVM tells owners of monitors to agents that it was started with: {error}")
+            format!("owners of monitors require an agent from the start of the JVM: {error}")
         };
         let mut events = Vec::new();
         for thread in &all_threads(jvm)? {
@@ -193,7 +193,7 @@ impl Answers<'_> {
         let name = self.names.text(class);
         let mut events = Vec::new();
         for (number, object) in instances(jvm, class)? {
-            let refused = |error| format!("the JVM does not tell who uses monitors: {error}");
+            let refused = |error| format!("the JVM does not return the users of monitors: {error}");
             let users = jvmti.monitor_users(live, local, &object).map_err(refused)?;
             let mut tell = |kind, thread: &LocalRef<'_>, entered| {
                 let thread = jvmti.thread_name(live, local, thread).unwrap_or_default();
@@ -282,7 +282,7 @@ impl Answers<'_> {
 
     fn properties(&mut self, jvm: Jvm<'_>) -> Result<Vec<Event>, String> {
         let properties = jvm.jvmti.system_properties(jvm.live);
-        let refused = |error| format!("the JVM tells no properties: {error}");
+        let refused = |error| format!("the JVM returns no properties: {error}");
         let properties = properties.map_err(refused)?.into_iter();
         let event = |(name, value): (String, String)| {
             let texts = [name, value].map(|text| u64::from(self.names.text(&text)));

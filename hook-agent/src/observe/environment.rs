@@ -96,7 +96,7 @@ pub(crate) fn equipped(
     wishes: &[Wish],
 ) -> Result<Jvmti, String> {
     let jvmti = vm.and_then(Vm::jvmti);
-    let jvmti = jvmti.ok_or("the JVM gives no environment of JVM TI")?;
+    let jvmti = jvmti.ok_or("the JVM creates no JVM TI environment")?;
     equip(jvmti, phase, wishes).inspect_err(|_| jvmti.dispose())?;
     Ok(jvmti)
 }
@@ -228,7 +228,7 @@ pub(super) fn enable(live: Live, subscriber: &Subscriber) -> Result<(), String> 
         .map_err(refused)?;
     if subscriber.wish(Group::Unloads).is_some() {
         let set = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, Some(class_unload));
-        set.map_err(|_| "the JVM tells of no unloaded classes by their names".to_owned())?;
+        set.map_err(|_| "the JVM has no event with the names of unloaded classes".to_owned())?;
     }
     if subscriber.lock_fields().is_some() {
         for (event, callback) in MOUNTS {

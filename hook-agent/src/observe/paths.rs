@@ -287,7 +287,7 @@ fn root(
             )
         }
         PathRoot::Root(Root::JniGlobal) => "a global reference of JNI".to_owned(),
-        PathRoot::Root(Root::Monitor) => "a monitor that is entered".to_owned(),
+        PathRoot::Root(Root::Monitor) => "an owned monitor".to_owned(),
         PathRoot::Root(Root::Frame {
             thread: tag,
             method,
@@ -301,7 +301,7 @@ fn root(
         PathRoot::Root(Root::Thread) => {
             let name = known.threads.get(&tag(path.first));
             let name = name.map_or_else(String::new, |name| format!(" \"{name}\""));
-            format!("a thread that runs:{name}")
+            format!("a live thread:{name}")
         }
         PathRoot::Root(Root::Other) => "the JVM itself".to_owned(),
     })

@@ -145,7 +145,7 @@ impl PluginDelivery {
         if self.tables.cause.as_ref() != Some(&cause) {
             messages::warning(
                 Code::Observer,
-                format_args!("plugin `{plugin}` asked for {name} and gets no answer: {cause}"),
+                format_args!("plugin `{plugin}` requested {name} and gets no answer: {cause}"),
             );
         }
         self.tables.cause = Some(cause);
@@ -204,7 +204,7 @@ impl PluginDelivery {
         self.note_requests();
         self.any_news = false;
         match made {
-            Err(failed) => self.failed(failed, "it made no tables"),
+            Err(failed) => self.failed(failed, "it returned no tables"),
             Ok(made) => self.tables.made = made,
         }
     }
@@ -269,7 +269,7 @@ impl PluginDelivery {
         let Failed { fault, retired } = failed;
         let plugin = self.observer.plugin();
         let what = match retired {
-            true => "and is told nothing any more",
+            true => "and gets no more events",
             false => consequence,
         };
         // Each cause is reported once, and the retirement always.

@@ -64,11 +64,10 @@ pub(super) fn begin(subscriber: &Subscriber, live: Live) -> Result<(), String> {
     subscriber.note_references(count(subscriber, live));
     jni_table::observe(subscriber.jvmti, live).map_err(|cause| match cause {
         NotReplaced::Refused(error) => {
-            format!("the JVM refuses other functions of JNI: {error}")
+            format!("the JVM refuses to replace JNI functions: {error}")
         }
         NotReplaced::NoRoom => {
-            "another agent keeps putting its own functions of JNI in front of the agent's"
-                .to_owned()
+            "another agent repeatedly puts its JNI functions in front of the agent's".to_owned()
         }
     })
 }

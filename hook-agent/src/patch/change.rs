@@ -138,13 +138,13 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
         (true, Rollback::Id(id)) => {
             let ids: Vec<String> = all().map(|id| id.to_string()).collect();
             let found = if ids.is_empty() {
-                "no patch at all".to_owned()
+                "no patch".to_owned()
             } else {
                 ids.join(", ")
             };
-            Err(Refusal::new("H0722", format!("there is no patch {id}")).with("found", found))
+            Err(Refusal::new("H0722", format!("no patch {id} is in force")).with("found", found))
         }
-        (true, _) => Err(Refusal::new("H0722", "there is no patch to take back")),
+        (true, _) => Err(Refusal::new("H0722", "no patch is in force")),
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a> Change<'a> {
     fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
         target.outcome.after.clone_from(&new.digest);
         if is_untouched(&target.name) {
-            let text = "the JVM or the agent needs this class while classes are changed";
+            let text = "the JVM or the agent uses this class while it changes classes";
             return target.refuse(vec![schema::own_rule(text)]);
         }
         let Some(loaded) = &target.loaded else {
@@ -225,7 +225,7 @@ impl<'a> Change<'a> {
     /// As `compare`, for a class that is not loaded, with the class file that a loader would find.
     fn compare_file(self, target: &mut Target, new: &NewClass, force: bool) {
         if let Err(unsound) = check_soundness(&new.bytes) {
-            let text = format!("the class file is not sound: {unsound}");
+            let text = format!("the class file is unsound: {unsound}");
             return target.refuse(vec![schema::own_rule(&text)]);
         }
         let Some(old) = &target.findable else {
@@ -497,7 +497,7 @@ impl<'a> Change<'a> {
             (Err(error), None) => {
                 let file = audit::file(folder);
                 let text = format!(
-                    "{} cannot be written, so nothing was changed",
+                    "{} cannot be written, so no class was changed",
                     file.display()
                 );
                 Err(Refusal::new("H0723", text).with("found", error.to_string()))

@@ -34,7 +34,7 @@ fn with_file(
     global: &GlobalRef,
 ) -> Result<Plan, String> {
     let file = dry_run::class_file(jvm, global)
-        .map_err(|error| format!("the JVM does not hand over its class file: {error}"))?;
+        .map_err(|error| format!("the JVM does not return its class file: {error}"))?;
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     let loader = loader.map_err(|error| error.to_string())?;
     let considered = PatchCandidate {
@@ -78,7 +78,7 @@ fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result
     let class_edits = explanation.class_edits.iter();
     let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
     let written = print::plan(&class, &class_edits, &remarks, &explanation.skipped, text);
-    debug_assert!(written.is_ok(), "a string takes everything");
+    debug_assert!(written.is_ok(), "writing to a string cannot fail");
     let failures: Vec<String> = outcome.failures().iter().map(ToString::to_string).collect();
     Ok(failures.join("\n"))
 }

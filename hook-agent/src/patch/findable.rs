@@ -35,7 +35,7 @@ pub(super) fn fill_in(
     if filled.is_none() {
         messages::warning(
             messages::Code::Patch,
-            "no memory of the JVM to ask its loaders",
+            "the JVM has no memory to search its loaders",
         );
     }
     let missing = |target: &&mut Target| target.loaded.is_none() && target.findable.is_none();
@@ -86,7 +86,7 @@ fn loaders<'a>(
 fn class_file(jvm: Jvm<'_>, loaders: &[Option<LocalRef<'_>>], name: &[u8]) -> Option<Vec<u8>> {
     loaders.iter().find_map(|loader| {
         live::class_resource(jvm, loader.as_ref(), name).unwrap_or_else(|cause| {
-            messages::debug(format_args!("no file of {}: {cause}", decode(name)));
+            messages::debug(format_args!("no class file of {}: {cause}", decode(name)));
             None
         })
     })

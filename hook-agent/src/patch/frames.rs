@@ -71,12 +71,12 @@ pub(super) fn find(
         let threads = running.threads.join(", ");
         if running.never_returns {
             let text = format!(
-                "{method} never returns in thread {threads}, which would go on in the former code"
+                "{method} never returns in thread {threads}, which would execute the former code forever"
             );
             endless.push((target, crate::patch::schema::without_effect(text)));
         } else if let Some(target) = targets.get_mut(target) {
             let text = format!(
-                "{method} runs in thread {threads}, which goes on in the former code until it returns"
+                "{method} runs in thread {threads}, which executes the former code until it returns"
             );
             target.outcome.remarks.push(text);
         }

@@ -81,7 +81,7 @@ fn accepts<'d>(
     let refused = misfit(patched, class.class_data);
     if let Some(why) = &refused {
         let text = format_args!(
-            "the patch made before {} was loaded does not fit it: {why}; the class is left as it is",
+            "the patch from before {} was loaded does not fit it: {why}; the class stays unchanged",
             decode(&patched.name),
         );
         messages::warning(Code::Patch, text);
@@ -107,5 +107,5 @@ fn misfit(patched: &PatchedClass, class_data: &[u8]) -> Option<String> {
         }
     }
     let unsound = check_soundness(&bytes).err()?;
-    Some(format!("the class file is not sound: {unsound}"))
+    Some(format!("the class file is unsound: {unsound}"))
 }

@@ -11,7 +11,7 @@ use control::patch::{LoaderState, PatchClass, PatchState, Patches};
 use std::sync::Arc;
 
 /// The reason if a loader's class got the new code at its load, but no such class is loaded.
-const GONE: &str = "the JVM has no such class: it did not take the new code, or is just loading the class; its message is on the program's standard error";
+const GONE: &str = "the JVM has no such class: it refused the new code, or is loading the class now; its message is on the program's standard error";
 
 /// The patches in force, with the state of each class.
 ///

@@ -49,7 +49,7 @@ fn resource(jvm: Jvm<'_>, name: &[u8], class: &GlobalRef) -> Option<Vec<u8>> {
     let class = jvm.local.of_global(class);
     let loader = jvm.jvmti.class_loader(jvm.local, &class).ok()?;
     live::class_resource(jvm, loader.as_ref(), name).unwrap_or_else(|cause| {
-        messages::debug(format_args!("no file of {}: {cause}", decode(name)));
+        messages::debug(format_args!("no class file of {}: {cause}", decode(name)));
         None
     })
 }

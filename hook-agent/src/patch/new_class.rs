@@ -41,7 +41,7 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
         let name = class.this_class().as_bytes().to_vec();
         if new.iter().any(|other| other.name == name) {
             return Err(
-                Refusal::new("H0721", format!("{} is there twice", dotted(&name)))
+                Refusal::new("H0721", format!("{} occurs twice", dotted(&name)))
                     .with("help", "name each class once"),
             );
         }
@@ -55,7 +55,7 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
         });
     }
     if new.is_empty() {
-        return Err(Refusal::new("H0721", "there is no class in the request"));
+        return Err(Refusal::new("H0721", "the request has no class"));
     }
     Ok(new)
 }

@@ -144,7 +144,7 @@ impl EventFile {
             Err(error) => messages::warning(
                 Code::Thread,
                 format_args!(
-                    "no thread can be had that reads single calls; the agent thread does, and some may be lost: {error}"
+                    "the thread that reads calls cannot be started; the agent thread reads them, and some may be lost: {error}"
                 ),
             ),
         }
@@ -207,12 +207,12 @@ impl EventFile {
             Ok(false) => {}
             Ok(true) => messages::warning(
                 Code::Write,
-                format_args!("{path} was removed while the program ran; it was written again"),
+                format_args!("{path} was removed during the run; it was written again"),
             ),
             Err(error) => messages::error(
                 Code::Write,
                 format_args!(
-                    "{path} was removed while the program ran, and cannot be written again: {error}"
+                    "{path} was removed during the run, and cannot be written again: {error}"
                 ),
             ),
         }

@@ -102,7 +102,7 @@ fn jvm_without_c2_stores_hits_and_says_why() {
     for jdk in jdks::every_installation() {
         for (option, because) in [
             ("-XX:TieredStopAtLevel=1", "the JVM does not use C2"),
-            ("-Xint", "the JVM compiles nothing"),
+            ("-Xint", "the JVM does not compile"),
             ("-XX:-TieredCompilation", ""),
             ("-Xcomp", ""),
             ("-ea", ""),

@@ -346,7 +346,7 @@ fn snapshot_removed_while_the_program_runs_is_there_at_the_end() {
         pipe.read_to_string(&mut errors).expect("output");
         assert_eq!(child.wait().expect("an end").code(), Some(143), "{errors}");
         assert!(
-            errors.contains("was removed while the program ran; it was written again"),
+            errors.contains("was removed during the run; it was written again"),
             "{errors}"
         );
         let snapshot = snapshot(&folder);

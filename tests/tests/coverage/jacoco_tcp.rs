@@ -127,7 +127,10 @@ fn our_command_dumps_and_resets_jacocos_agent() {
     assert!(0 < one && one < two, "{one} {two}");
     assert_eq!(servant.end().code, Some(0));
     for (words, part) in [
-        (&["dump", &address, "--to", "x.exec"][..], "nobody listens"),
+        (
+            &["dump", &address, "--to", "x.exec"][..],
+            "no process listens",
+        ),
         (&["dump", &address], "--to jacoco.exec"),
     ] {
         classhook(words)

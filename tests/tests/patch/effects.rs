@@ -275,7 +275,8 @@ fn frame_that_never_returns_is_refused_and_one_that_may_is_told() {
         program.roll_back().assert_success();
         let run = program.patch_classes(&[("while (!ends) {", "while (!ends) { pause();")], &[]);
         run.assert_success();
-        let told = "whileItRuns()V runs in thread worker, which goes on in the former code until it returns";
+        let told =
+            "whileItRuns()V runs in thread worker, which executes the former code until it returns";
         assert!(run.stdout.contains(told), "{}", run.report());
         // An unchanged method may have open frames.
         let word = program.patch_classes(&[("original", "patched")], &[]);

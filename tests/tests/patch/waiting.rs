@@ -176,7 +176,7 @@ fn unsound_code_is_never_loaded_even_if_it_is_forced() {
         std::fs::write(&patched, bytes).expect("written");
         for more in [&[][..], &["--force"]] {
             let run = lazy.patch(&patched, more);
-            run.assert_exit(2).assert_stderr("not sound");
+            run.assert_exit(2).assert_stderr("unsound");
         }
         assert_eq!(lazy.servant.ask("Later"), "original", "{jdk}");
         assert_eq!(lazy.end(), "");

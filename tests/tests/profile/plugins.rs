@@ -192,7 +192,7 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
     let run = told(&jdks::newest(), folder.path(), &settings, &[], &[]);
     run.assert_exit(3)
         .assert_stderr("more than 250 ms of CPU time")
-        .assert_stderr("is told nothing any more")
+        .assert_stderr("gets no more events")
         .assert_stderr("warning[H0420]")
         .assert_stderr("warning[H0665]");
     assert!(run.stdout.contains("arrays 20000"), "{}", run.report());

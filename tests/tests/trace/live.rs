@@ -239,7 +239,7 @@ fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    assert!(!told.contains("nothing was asked"), "{told}");
+    assert!(!told.contains("no command was sent"), "{told}");
     await_that("the end of the agent", || {
         classhook(&["status", &pid]).stderr.contains("H0701")
     });
