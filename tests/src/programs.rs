@@ -19,7 +19,7 @@ const EQUAL_IDENTITY_HASHES: [&str; 2] = ["-XX:+UnlockExperimentalVMOptions", "-
 const NO_COLLECTIONS_BUT_OF_OBJECTS: [&str; 2] =
     ["-XX:MetaspaceSize=1g", "-XX:ReservedCodeCacheSize=240m"];
 
-/// Number of runs after which each long program had its turn. It is no multiple of the numbers of JDKs, so that each
+/// Number of nightly runs after which each long program had its turn. It is no multiple of the numbers of JDKs, so that each
 /// runs on all of them.
 const LONG_IN: usize = 7;
 

@@ -1,13 +1,14 @@
-//! Selection from sets that are too large for every run: each day takes another part, so that all parts run in turn.
+//! Selection from sets that are too large for every run.
 //!
-//! `CLASSHOOK_ROTATION=20414` repeats the parts of that day (days since 1970), and `CLASSHOOK_ROTATION=all` takes
-//! everything.
+//! A run takes a fixed part of each set, so that two runs of the same code test the same.
+//! `CLASSHOOK_ROTATION=20414` takes the part with this number instead, and `CLASSHOOK_ROTATION=all` takes everything.
+//! `cargo xtask nightly` takes another part each day, so that all parts run in turn.
 
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 const VARIABLE: &str = "CLASSHOOK_ROTATION";
-const SECONDS_OF_A_DAY: u64 = 86_400;
+/// The number of the part that a run takes without the variable.
+const FIXED: u64 = 0;
 
 /// Returns whether this run takes everything.
 pub fn everything() -> bool {
@@ -27,7 +28,7 @@ pub fn is_turn_of(set: &str, place: usize, parts: usize) -> bool {
     everything() || place % parts == turn(set, parts)
 }
 
-/// The number of this run, printed once; `None` if the run takes everything.
+/// The number of this run's part; `None` if the run takes everything.
 fn number() -> Option<u64> {
     static NUMBER: OnceLock<Option<u64>> = OnceLock::new();
     *NUMBER.get_or_init(|| match std::env::var(VARIABLE) {
@@ -36,12 +37,7 @@ fn number() -> Option<u64> {
             let number = number.parse();
             Some(number.unwrap_or_else(|_| panic!("expected a number or `all` in {VARIABLE}")))
         }
-        Err(_) => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH);
-            let day = now.expect("a clock after 1970").as_secs() / SECONDS_OF_A_DAY;
-            eprintln!("this run takes its parts by {VARIABLE}={day}");
-            Some(day)
-        }
+        Err(_) => Some(FIXED),
     })
 }
 

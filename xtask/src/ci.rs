@@ -29,7 +29,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// Fetches dependencies and builds the compiler of plugins at the same time: one uses the network, the other the cores.
-fn set_up(workspace: &Workspace) -> Result<()> {
+pub fn set_up(workspace: &Workspace) -> Result<()> {
     std::thread::scope(|scope| {
         let options = setup::Options {
             require_jdks: true,

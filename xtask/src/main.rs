@@ -19,6 +19,7 @@ mod demo;
 mod jdks;
 mod maven_plugin;
 mod metadata;
+mod nightly;
 mod plugins;
 mod runtime;
 mod setup;
@@ -42,10 +43,12 @@ enum Task {
     Setup(setup::Options),
     /// Build the product, then measure the bank example and javac with the coverage plugin
     Demo,
-    /// Run every test (programs and corpora: the part of the day)
+    /// Run every test, with a fixed part of the programs and corpora
     Test(test::Options),
     /// Run exactly the checks of the CI: fmt, clippy, tidy, doc, test
     Ci,
+    /// Run every test, with another part of the programs and corpora each day
+    Nightly(nightly::Options),
     /// Measure Classhook beside its peers
     Bench(bench::Options),
     /// Build and precompile the plugins, then the agent and the command that carry them
@@ -79,6 +82,7 @@ fn run(task: Task) -> Result<()> {
         Task::Demo => demo::run(&workspace),
         Task::Test(options) => test::run(&workspace, &options),
         Task::Ci => ci::run(&workspace),
+        Task::Nightly(options) => nightly::run(&workspace, &options),
         Task::Bench(options) => bench::run(&workspace, &options),
         Task::Plugins => plugins::run(&workspace),
         Task::MavenPlugin => maven_plugin::run(&workspace),

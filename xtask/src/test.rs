@@ -20,12 +20,25 @@ pub struct Options {
     /// Do not fetch anything: a missing dependency of a test fails that test
     #[arg(long)]
     pub offline: bool,
-    /// Every program on every JDK found, and the corpora whole, instead of the part whose turn it is today
+    /// Run every program on every JDK found, and the whole corpora, instead of a fixed part
     #[arg(long)]
     pub all: bool,
+    /// Take the part with this number, such as that of a nightly run, instead of the fixed part
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all")]
+    pub part: Option<u64>,
     /// Print the time of each test: the slowest on the terminal, all of them in target/test-timings.tsv
     #[arg(long)]
     pub timings: bool,
+}
+
+impl Options {
+    /// The value of `CLASSHOOK_ROTATION`, unless the tests take their fixed part.
+    fn rotation(&self) -> Option<String> {
+        match self.all {
+            true => Some("all".to_owned()),
+            false => self.part.map(|part| part.to_string()),
+        }
+    }
 }
 
 /// The crates with wasmtime below them, tested as users get them: those of the agent, and those of the command, which
@@ -100,8 +113,8 @@ fn run_one(
 ) -> Result<bool> {
     say(binary.title());
     let mut command = binary.command(workspace);
-    if options.all {
-        command.env("CLASSHOOK_ROTATION", "all");
+    if let Some(rotation) = options.rotation() {
+        command.env("CLASSHOOK_ROTATION", rotation);
     }
     match timings {
         Some(timings) => timings.run(binary, command),

@@ -1,7 +1,7 @@
 //! A real server under load: attached to, traced, patched two hundred times, rolled back and detached, without a failed
 //! request.
 //!
-//! A run uses one JDK, in rotation.
+//! A run uses one JDK, a nightly run another one each day.
 
 use crate::support::command::channel;
 use control::patch::{ClassBytes, PatchRequest, Patched, Rollback};

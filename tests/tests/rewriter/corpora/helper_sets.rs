@@ -9,7 +9,7 @@ use rewriter::{ClassFile, HelperError, place_helpers};
 
 use super::VERIFIER;
 
-/// Number of runs after which every package had its turn.
+/// Number of nightly runs after which every package had its turn.
 const PARTS: usize = 40;
 
 /// Classes of one compilation: those of the JDK by javac, others by kotlinc, scalac, ecj and javac.
