@@ -1,5 +1,7 @@
 //! Limits of CPU time that hold on machines of any speed.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::hint::black_box;
 use std::time::Duration;
 
