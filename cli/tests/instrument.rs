@@ -615,7 +615,7 @@ fn large() -> Vec<u8> {
 }
 
 #[test]
-fn full_disk_leaves_what_was_there() {
+fn full_disk_leaves_the_former_files() {
     let place = Place::new(&large());
     fs::write(place.path("out.jar"), "before").unwrap();
     // The limit on file sizes stands for the full disk.

@@ -172,7 +172,7 @@ impl Dump {
 }
 
 #[test]
-fn objects_retain_what_nothing_else_holds() {
+fn objects_retain_the_objects_that_only_they_hold() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.hprof");
     fs::write(&file, Dump::whole()).unwrap();
@@ -211,7 +211,7 @@ fn objects_retain_what_nothing_else_holds() {
 }
 
 #[test]
-fn damaged_dump_is_an_error_or_is_said_to_have_no_end() {
+fn damaged_dump_is_an_error_or_reported_as_incomplete() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.hprof");
     let mut whole = Dump::whole();

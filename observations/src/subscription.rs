@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_file_is_read_again() {
         let subscription = Subscription {
             cpu: Some(Duration::from_millis(10)),
             wall: Some(Duration::from_millis(20)),

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_component_is_refused_with_the_compilers_reason() {
+    fn invalid_component_is_refused_with_the_compilers_reason() {
         assert!(matches!(served(b"hello").0, Answer::Invalid(_)));
         let cut = component(&module(3, 10));
         assert!(matches!(

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn body_is_written_and_nothing_that_was_there_is_replaced() {
+    fn body_is_written_and_an_existing_file_is_kept() {
         let server = Server::start(|_| reply(200, &[], b"component"));
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("x.wasm");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn body_that_is_too_large_is_refused_told_before_or_not() {
+    fn too_large_body_is_refused_with_and_without_an_announced_length() {
         let server = Server::start(|request| match request.path.as_str() {
             "/told" => reply(200, &[], &[0; 1001]),
             "/huge" => b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx".to_vec(),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_none_are_told_with_their_cause() {
+    fn broken_answers_are_reported_with_their_cause() {
         let server = Server::start(|request| match request.path.as_str() {
             "/short" => b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".to_vec(),
             "/garbage" => b"\x00\x01\x02 what?\r\n\r\n".to_vec(),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_urls_are_refused_before_anything_is_asked() {
+    fn wrong_urls_are_refused_before_any_request() {
         for (url, found) in [
             ("https://me:secret@example.com/x.wasm", "password"),
             ("https:///x.wasm", "no server"),

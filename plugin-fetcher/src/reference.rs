@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_refused() {
+    fn text_that_is_no_reference_is_refused() {
         for wrong in [
             "oci://example.com",
             "oci:///a",

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn component_is_the_one_layer_of_a_manifest() {
+    fn component_is_the_only_layer_of_a_manifest() {
         let host = Server::start(open).host();
         let of = |version: Option<&str>| version.map(str::to_owned);
         let whole = COMPONENT.to_vec();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_and_wrong_answers_are_told() {
+    fn hostile_and_wrong_answers_are_reported() {
         let host = Server::start(open).host();
         for (name, found) in [
             (":two", "2 layers"),
@@ -362,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn token_is_asked_for_once_and_not_sent_where_a_blob_is_redirected() {
+    fn token_is_requested_once_and_does_not_follow_a_redirect() {
         let server = Server::start(with_token);
         assert_eq!(pull(&server.host(), ":1", None).unwrap().1, COMPONENT);
         assert_eq!(server.count(), 5);
     }
 
     #[test]
-    fn registry_that_wants_what_there_is_not_says_what_to_do() {
+    fn error_names_the_remedy_for_missing_credentials() {
         for challenge in ["Basic realm=\"x\"", "", "Negotiate"] {
             let answer = move |_: &Request| reply(401, &[("WWW-Authenticate", challenge)], b"");
             let failure = pull(&Server::start(answer).host(), ":1", None).unwrap_err();

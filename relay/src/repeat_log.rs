@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_again_is_counted_and_what_has_no_room_too() {
+    fn repeated_lines_and_lines_beyond_the_limit_are_counted() {
         let told = RepeatLog::new(2);
         let said = ["a", "b", "a", "c", "d", "a"].map(|line| told.count(line));
         let [first, second, again, full, more, third] = said;

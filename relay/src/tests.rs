@@ -167,7 +167,7 @@ fn file_that_is_written_anew_is_sent_anew() {
 }
 
 #[test]
-fn receiver_that_comes_back_gets_what_it_lacks() {
+fn receiver_gets_the_missing_bytes_after_a_broken_connection() {
     let (folder, token) = place();
     let (from, to) = (folder.path().join("from"), folder.path().join("to"));
     fs::create_dir(&from).unwrap();
@@ -245,7 +245,7 @@ fn passage(to: &str, cut: &Arc<Cut>) -> Address {
 }
 
 #[test]
-fn two_senders_go_together_but_not_with_one_name() {
+fn two_senders_need_different_file_names() {
     let (folder, token) = place();
     let mut receiver = Receiver::start(&folder.path().join("to"), "tcp://127.0.0.1:0", &token);
     let senders = ["a", "b"].map(|name| {
@@ -288,7 +288,7 @@ fn proved(address: &Address, token: &Path) -> Channel {
 }
 
 #[test]
-fn who_has_another_token_sends_and_receives_nothing() {
+fn peer_with_another_token_sends_and_receives_nothing() {
     let (folder, token) = place();
     let (_other, wrong) = place();
     let from = folder.path().join("from");
@@ -394,7 +394,7 @@ fn receiver_refuses_replays_and_garbage_and_goes_on() {
 }
 
 #[test]
-fn receiver_that_stands_still_delays_the_end_no_longer_than_is_said() {
+fn silent_receiver_delays_the_end_by_the_documented_time_at_most() {
     for greets in [true, false] {
         let (folder, token) = place();
         fs::write(folder.path().join("a-1.events"), "recorded").unwrap();
@@ -417,7 +417,7 @@ fn receiver_that_stands_still_delays_the_end_no_longer_than_is_said() {
 }
 
 #[test]
-fn path_at_which_nobody_can_listen_is_told_with_its_cause() {
+fn path_without_a_possible_socket_is_reported_with_its_cause() {
     let (folder, _) = place();
     let listen = |name: &str| {
         let path = folder.path().join(name);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_lie_within_those_that_are_open() {
+    fn calls_are_nested_in_open_calls() {
         let calls = [
             ("a", 1.0, 9.5),
             ("b", 2.0, 1.001),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_viewers_cannot_show_is_found() {
+    fn time_lines_that_viewers_cannot_show_are_found() {
         let overlapping = call("a", 1.0, 5.0) + &call("b", 2.0, 4.001);
         let backwards = call("a", 5.0, 1.0) + &call("b", 2.0, 1.0);
         let unnamed = call("a", 1.0, 1.0).replace("\"tid\":2", "\"tid\":3");

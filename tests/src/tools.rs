@@ -101,7 +101,7 @@ mod tests {
     use crate::jdks;
 
     #[test]
-    fn tools_answer_one_after_another_with_what_they_say() {
+    fn tools_return_their_output_one_after_another() {
         let jdk = jdks::newest();
         let version = run(&jdk, "javac", &["--version"]);
         assert_eq!(

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn measurement_has_its_usual_rounds_unless_told() {
+    fn measurement_has_its_default_rounds_without_options() {
         let rounds = |words: &[&str]| parsed::<Rounds>(words).map(|it| it.rounds);
         let found = [rounds(&["--rounds=5"]), rounds(&[])];
         assert!(matches!(found, [Ok(5), Ok(15)]));

@@ -16,7 +16,7 @@ const BEGIN: &str =
 const END: &str = "<!-- end of the summary -->\n";
 /// A test of a component that takes long to build.
 const PYTHON: &str = "plugins::languages::plugin_in_python";
-const HOSTILE: &str = "plugins::hostile::plugins_that_are_made_to_harm";
+const HOSTILE: &str = "plugins::hostile::hostile_plugins";
 const JAVASCRIPT: &str = "plugins::languages::plugin_in_javascript";
 /// A test with a real registry, which only this task fetches.
 const REGISTRY: &str = "plugins::sharing::real_registry";

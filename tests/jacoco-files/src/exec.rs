@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_file_is_read_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a.exec");
         let many: Vec<bool> = (0..300).map(|probe| probe % 3 == 0).collect();

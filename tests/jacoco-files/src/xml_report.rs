@@ -146,7 +146,7 @@ mod tests {
         <sourcefile name="A.java"><line nr="3" mi="0" ci="4" mb="0" cb="0"/></sourcefile></package></report>"#;
 
     #[test]
-    fn counters_and_lines_are_told_by_where_they_stand() {
+    fn counters_and_lines_are_identified_by_their_path() {
         let report = XmlReport::parse(REPORT);
         let counter = "/package p/class p/A/method run ()V/counter LINE";
         assert_eq!(report.values(counter), Some("covered=2 missed=1"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_with_numbers_are_told_from_the_others() {
+    fn elements_with_numbers_are_distinguished_from_others() {
         let report = XmlReport::parse(REPORT);
         assert_eq!(report.count(), 6);
         let numbers = report.numbers();

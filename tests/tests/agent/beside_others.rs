@@ -210,7 +210,7 @@ fn probes_and_edits_of_a_capable_agent_survive_a_retransformation() {
 }
 
 #[test]
-fn classes_without_probes_are_retransformed_by_another_agent_as_if_we_were_not_there() {
+fn classes_without_probes_are_retransformed_as_without_our_agent() {
     each_order("none", &["retransform-rest", "all"], |snapshot, _| {
         let shapes = names(snapshot)
             .iter()

@@ -201,7 +201,7 @@ fn says_that_it_is_incomplete(report: &Run, html: &Path, cause: &str) {
 
 /// The disk becomes full at some class, without space even for the note about it.
 #[test]
-fn coverage_of_a_full_disk_says_what_is_missing() {
+fn coverage_of_a_full_disk_names_the_missing_part() {
     let jdk = jdks::newest();
     let folder = scratch();
     let small = folder.path().join("small");

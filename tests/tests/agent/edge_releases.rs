@@ -44,7 +44,7 @@ fn talk(java: &Java) -> Vec<String> {
 }
 
 #[test]
-fn coverage_on_the_oldest_and_newest_releases_is_that_of_jacoco() {
+fn coverage_on_the_oldest_and_newest_releases_equals_that_of_jacoco() {
     edge_releases().iter().for_each(measured_as_by_jacoco);
 }
 

@@ -75,7 +75,7 @@ fn all_hits(snapshot: &Snapshot) -> Vec<(&str, &[bool])> {
 }
 
 #[test]
-fn calls_record_what_stores_record() {
+fn calls_and_stores_record_the_same_hits() {
     for jdk in jdks::every_installation() {
         let folder = scratch();
         let recorded = ["calls", "stores"].map(|hits| {
@@ -97,7 +97,7 @@ fn calls_record_what_stores_record() {
 }
 
 #[test]
-fn jvm_without_c2_stores_hits_and_says_why() {
+fn jvm_without_c2_stores_hits_and_gives_the_reason() {
     let folder = scratch();
     for jdk in jdks::every_installation() {
         for (option, because) in [

@@ -70,7 +70,7 @@ fn method_that_becomes_too_long_for_hotspots_compilers_is_compiled_all_the_same(
 }
 
 #[test]
-fn method_that_may_not_be_compiled_all_the_same_is_told_of() {
+fn method_that_stays_uncompiled_is_reported() {
     let folder = scratch();
     let classes = huge(folder.path());
     for jdk in jdks::all() {
@@ -81,7 +81,7 @@ fn method_that_may_not_be_compiled_all_the_same_is_told_of() {
 }
 
 #[test]
-fn limit_that_the_user_has_lifted_is_left_as_it_is() {
+fn limit_that_the_user_has_lifted_stays_lifted() {
     let folder = scratch();
     let classes = huge(folder.path());
     let jdk = jdks::newest();
@@ -93,7 +93,7 @@ fn limit_that_the_user_has_lifted_is_left_as_it_is() {
 }
 
 #[test]
-fn off_puts_the_limit_back_and_status_says_that_it_is_lifted() {
+fn off_restores_the_limit_and_status_shows_it_lifted() {
     let folder = scratch();
     let classes = huge(folder.path());
     for jdk in jdks::main_two() {

@@ -118,7 +118,7 @@ fn sigquit_prints_threads_and_leaves_the_program_running() {
 }
 
 #[test]
-fn a_killed_jvm_leaves_what_was_recorded_so_far() {
+fn killed_jvm_leaves_its_recording_so_far() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let (mut child, _out) = start(
@@ -286,7 +286,7 @@ fn options_with_commas_spaces_and_equal_signs_arrive_whole() {
 }
 
 #[test]
-fn the_agent_named_twice_works_once_and_says_so() {
+fn agent_named_twice_works_once_with_a_message() {
     for jdk in jdks::main_two() {
         let (first, second) = (scratch(), scratch());
         let run = java(&jdk)
@@ -302,7 +302,7 @@ fn the_agent_named_twice_works_once_and_says_so() {
 }
 
 #[test]
-fn agent_under_two_paths_works_once_and_says_so() {
+fn agent_under_two_paths_works_once_with_a_message() {
     let other = scratch();
     let copy = other.path().join("another.so");
     std::fs::copy(e2e_tests::workspace::agent_library(), &copy).expect("copied");
@@ -330,7 +330,7 @@ fn agent_under_two_paths_works_once_and_says_so() {
 
 /// A build that measures itself may clean its output folder first.
 #[test]
-fn snapshot_removed_while_the_program_runs_is_there_at_the_end() {
+fn snapshot_removed_while_the_program_runs_exists_at_the_end() {
     for jdk in jdks::main_two() {
         let parent = scratch();
         let folder = parent.path().join("recorded");

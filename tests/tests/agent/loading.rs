@@ -136,7 +136,7 @@ fn lambdas_and_hidden_classes_are_neither_changed_nor_missed() {
 }
 
 #[test]
-fn bytes_that_are_no_class_reach_the_jvm_as_they_are() {
+fn bytes_that_are_no_class_reach_the_jvm_unchanged() {
     loading("garbage");
 }
 
@@ -229,7 +229,7 @@ fn virtual_threads_load_and_hit() {
 /// The JVM's log shows the order: the live phase begins, the helper class exists, and only then the agent receives
 /// classes.
 #[test]
-fn no_class_comes_to_the_agent_before_the_live_phase_and_its_helper_class() {
+fn agent_gets_no_class_before_the_live_phase_and_its_helper_class() {
     let folder = scratch();
     let log = folder.path().join("jvm.log");
     java(&jdks::newest())

@@ -9,7 +9,7 @@ use probes::events::Trace;
 use std::path::Path;
 
 #[test]
-fn a_class_that_was_loaded_and_not_linked_is_instrumented_when_it_is() {
+fn class_that_was_loaded_and_not_linked_is_instrumented_when_it_is_linked() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let file = workspace::test_file("java/unlinked/Unlinked.java");

@@ -105,7 +105,7 @@ fn classes_loaded_before_the_attach_are_covered_from_then_on() {
 
 /// A class without a file is measured as the JVM reconstitutes it. The snapshot says so, and has those bytes.
 #[test]
-fn class_made_at_run_time_before_the_attach_is_covered_without_a_file() {
+fn class_generated_at_run_time_before_the_attach_is_covered_without_a_file() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut child = start_with(&jdk, "made");

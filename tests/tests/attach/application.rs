@@ -160,7 +160,7 @@ fn change_for_which_the_metaspace_may_not_suffice_is_refused() {
 /// The message does not suggest a loaded class as a similar name. It says why that class is not traced, and gives a
 /// remedy.
 #[test]
-fn trace_of_a_loaded_class_that_plugins_do_not_see_says_why() {
+fn trace_of_a_loaded_class_without_a_plugin_names_the_reason() {
     for jdk in jdks::all() {
         let folder = scratch();
         build(folder.path());

@@ -27,7 +27,7 @@ fn former_frames(class: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn source_loaders_methods_and_plan_of_a_class_are_told() {
+fn source_loaders_methods_and_plan_of_a_class_are_shown() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = Servant::start(&jdk, &LATE);

@@ -54,7 +54,7 @@ fn running_jvm_is_listed_attached_to_and_reported() {
 }
 
 #[test]
-fn selection_of_nothing_is_told_at_once() {
+fn selection_of_nothing_is_reported_at_once() {
     let folder = scratch();
     let servant = Servant::start(&jdks::newest(), &LATE);
     let pid = servant.pid().to_string();
@@ -71,7 +71,7 @@ fn selection_of_nothing_is_told_at_once() {
 
 /// The library stays in the process, but the agent does not.
 #[test]
-fn agent_that_has_left_is_not_listed_as_one_that_is_there() {
+fn agent_that_has_left_is_not_listed() {
     let folder = scratch();
     let servant = Servant::start(&jdks::newest(), &LATE);
     attach(&servant, folder.path(), &[]).assert_success();

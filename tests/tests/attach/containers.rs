@@ -82,7 +82,7 @@ fn assert_reached(servant: &mut Servant) {
 }
 
 #[test]
-fn jvm_with_another_root_gets_the_library_where_it_sees_it() {
+fn jvm_with_another_root_gets_the_library_in_its_own_file_system() {
     for jdk in jdks::main_two() {
         let root = scratch();
         let script = format!("{CONTAINER}; exec chroot . \"$@\"");
@@ -114,7 +114,7 @@ fn jvm_on_a_read_only_root_gets_the_library_in_tmp() {
 }
 
 #[test]
-fn without_a_place_for_the_library_each_is_named_with_what_is_wrong() {
+fn without_a_folder_for_the_library_each_one_is_named_with_its_fault() {
     let script = "mount -t tmpfs none \"$LIBRARY\"
         for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o noexec none $place; done; exec \"$@\"";
     let root = scratch();
@@ -128,7 +128,7 @@ fn without_a_place_for_the_library_each_is_named_with_what_is_wrong() {
 
 /// Only a tested folder is called good: a read-only or full folder is not.
 #[test]
-fn doctor_tells_a_tmp_without_room_and_one_that_is_read_only() {
+fn doctor_distinguishes_a_full_tmp_from_a_read_only_one() {
     for (mount, cause, has_socket) in [
         ("size=256k", "No space left on device", true),
         ("ro", "Read-only file system", false),
@@ -200,7 +200,7 @@ fn root_reaches_a_jvm_whose_user_namespace_does_not_know_it() {
 }
 
 #[test]
-fn jvm_on_musl_is_told_why_it_cannot_load_the_agent() {
+fn error_for_a_jvm_on_musl_names_the_reason() {
     let folder = scratch();
     let loader = folder.path().join("ld-musl-x86_64.so.1");
     std::fs::write(&loader, "no loader").expect("written");

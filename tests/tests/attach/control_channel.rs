@@ -37,7 +37,7 @@ fn dump(servant: &Servant, folder: &Path, name: &str) -> PathBuf {
 }
 
 #[test]
-fn status_tells_what_the_agent_does() {
+fn status_shows_the_work_of_the_agent() {
     for jdk in jdks::all() {
         let folder = scratch();
         let mut servant = started(jdk, folder.path(), ",run=r1");
@@ -70,7 +70,7 @@ fn status_tells_what_the_agent_does() {
 }
 
 #[test]
-fn dump_holds_what_was_hit_and_reset_forgets_it() {
+fn dump_has_the_hits_and_reset_clears_them() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = started(&jdk, folder.path(), "");
@@ -225,7 +225,7 @@ fn other_selectors_take_the_place_of_the_former() {
 }
 
 #[test]
-fn classes_are_listed_with_loader_and_who_changed_them() {
+fn classes_are_listed_with_loader_and_the_plugins_that_changed_them() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = started(&jdk, folder.path(), "");
@@ -365,7 +365,7 @@ fn killed_client_leaves_the_agent_to_the_next_one() {
 }
 
 #[test]
-fn socket_is_for_its_user_alone_and_goes_with_the_jvm() {
+fn socket_is_for_its_user_alone_and_ends_with_the_jvm() {
     for jdk in jdks::all() {
         let folder = scratch();
         let servant = started(jdk, folder.path(), "");
@@ -399,7 +399,7 @@ fn socket_of_a_killed_jvm_is_removed_by_the_next() {
 }
 
 #[test]
-fn without_an_agent_each_command_says_how_to_get_one() {
+fn without_an_agent_each_command_names_the_remedy() {
     let folder = scratch();
     let jdk = jdks::newest();
     let servant = Servant::start(&jdk, &LATE);
@@ -511,7 +511,7 @@ fn agent_is_reached_although_another_user_took_the_place_of_its_folder() {
 }
 
 #[test]
-fn socket_that_a_cleaner_removed_is_made_anew() {
+fn removed_socket_is_created_anew() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let script = "mount -t tmpfs none /tmp";
@@ -534,7 +534,7 @@ fn socket_that_a_cleaner_removed_is_made_anew() {
 }
 
 #[test]
-fn jvm_with_a_read_only_tmp_is_told_apart_from_one_that_is_stopped() {
+fn jvm_with_a_read_only_tmp_is_distinguished_from_a_stopped_one() {
     let folder = scratch();
     let script = "mount -t tmpfs -o ro none /tmp";
     let servant = with_own_tmp(&jdks::newest(), script, &LATE);
@@ -566,7 +566,7 @@ fn attach_that_cannot_open_its_channel_fails_and_leaves_no_agent() {
 }
 
 #[test]
-fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
+fn stopped_jvm_is_reported_at_once_and_gets_no_agent() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let servant = Servant::start(&jdk, &LATE);
@@ -597,7 +597,7 @@ fn stopped_jvm_is_told_at_once_and_gets_no_agent() {
 
 /// While thousands of classes are instrumented, the agent answers, and stops between two batches on request.
 #[test]
-fn long_change_tells_how_far_it_is_and_stops_when_it_is_told_to() {
+fn long_change_reports_progress_and_stops_on_request() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = Servant::start(&jdk, &LATE);
@@ -673,7 +673,7 @@ fn idle_agent_sleeps() {
 
 /// Every trace of itself that `off` must remove.
 #[test]
-fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
+fn detached_agent_leaves_no_trace_and_can_be_attached_again() {
     for jdk in jdks::all() {
         let folder = scratch();
         let mut servant = Servant::watching(jdk, &LATE);
@@ -727,7 +727,7 @@ fn agent_that_was_sent_away_leaves_no_trace_and_can_come_back() {
 
 /// A thread that loads no class and never returns keeps its old code, and its slots.
 #[test]
-fn agent_that_was_started_with_the_jvm_can_be_sent_away_and_attached() {
+fn agent_that_was_started_with_the_jvm_can_be_detached_and_attached() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let (first, second) = (folder.path().join("first"), folder.path().join("second"));
@@ -760,7 +760,7 @@ fn agent_that_was_started_with_the_jvm_can_be_sent_away_and_attached() {
 
 /// A patch belongs to no plugin: other plugins do not remove it, and `off` does.
 #[test]
-fn patch_outlives_a_reload_and_goes_with_the_agent() {
+fn patch_outlives_a_reload_and_ends_with_the_agent() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = Servant::watching(&jdk, &LATE);

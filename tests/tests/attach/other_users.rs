@@ -217,7 +217,7 @@ fn stays(told: &dyn Fn(&[&str]) -> Run, program: &Path) {
 }
 
 #[test]
-fn folder_that_the_user_of_the_jvm_cannot_write_to_is_told_with_its_user() {
+fn folder_that_the_user_of_the_jvm_cannot_write_to_is_reported_with_its_user() {
     if !is_root() {
         return; // only root can start a JVM of another user
     }
@@ -315,7 +315,7 @@ fn user_reaches_an_own_jvm_with_a_capability() {
 
 /// A JVM without a free file descriptor is distinguished from a stopped one, and no command waits for either.
 #[test]
-fn jvm_without_a_free_descriptor_is_told_from_a_stopped_one() {
+fn jvm_without_a_free_descriptor_is_distinguished_from_a_stopped_one() {
     let limited = ["/bin/sh", "-c", "ulimit -n 120; exec \"$@\"", "sh"];
     for jdk in releases() {
         let program = scratch();

@@ -23,7 +23,7 @@ fn redefined(log: &Path) -> BTreeMap<String, usize> {
 
 /// Classes that another plugin has changed stay as they are, and the agent retransforms a class only for edits.
 #[test]
-fn no_class_is_retransformed_but_to_get_edits_and_to_lose_them() {
+fn classes_are_retransformed_only_to_get_and_to_lose_edits() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let log = folder.path().join("redefined");
@@ -100,7 +100,7 @@ fn disabled_plugin_stays_disabled_while_another_visits() {
 
 /// The command shows its recording, and names the command that ended it.
 #[test]
-fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
+fn visit_whose_plugin_is_disabled_ends_with_its_recording() {
     let jdk = jdks::newest();
     let folder = scratch();
     let mut servant = Servant::start(&jdk, &LATE);
@@ -145,7 +145,7 @@ fn visit_whose_plugin_is_disabled_ends_with_what_was_recorded() {
 
 /// One of several simultaneous commands loads the agent, and the others find it.
 #[test]
-fn commands_that_come_at_once_share_one_agent() {
+fn simultaneous_commands_share_one_agent() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = Servant::start(&jdk, &LATE);

@@ -91,7 +91,7 @@ fn assert_explained(run: &Run, mistake: &Mistake) {
 }
 
 #[test]
-fn plugin_file_that_is_not_there() {
+fn missing_plugin_file() {
     let options = |folder: &Path| {
         format!(
             "plugin={},{}",
@@ -198,7 +198,7 @@ fn unknown_bundled_plugin() {
 }
 
 #[test]
-fn plugin_that_asks_for_more_than_it_is_granted() {
+fn plugin_that_requires_more_than_its_grants() {
     let options = |folder: &Path| {
         let plugin = workspace::target("bundled/coverage.wasm");
         format!("plugin={},{}", plugin.display(), output(folder))
@@ -244,7 +244,7 @@ fn plugin_that_refuses_its_configuration() {
 }
 
 #[test]
-fn configuration_that_is_not_there() {
+fn missing_configuration() {
     let options = |folder: &Path| format!("config={}", folder.join("gone.toml").display());
     check(&Mistake {
         options,
@@ -297,7 +297,7 @@ fn unknown_option_and_wrong_value() {
 
 /// Root may write everywhere, so a file takes the folder's place.
 #[test]
-fn output_folder_that_cannot_be_made() {
+fn output_folder_that_cannot_be_created() {
     let options = |folder: &Path| {
         format!(
             "output={}",
@@ -325,7 +325,7 @@ fn check_command(arguments: &[&Path], code: &str, says: &[&str]) {
 }
 
 #[test]
-fn report_of_what_is_no_snapshot() {
+fn report_of_a_file_that_is_no_snapshot() {
     let folder = scratch();
     let text = write(folder.path(), "text.hook", "hello");
     check_command(&["report".as_ref(), &text], "H0611", &["text.hook"]);
@@ -360,7 +360,7 @@ fn command_that_does_not_exist_and_option_that_does_not() {
 
 /// A class file, a jar and a folder without classes: the report names them and covers the rest.
 #[test]
-fn classes_that_are_none() {
+fn inputs_without_classes() {
     let folder = scratch();
     let jdk = jdks::newest();
     let classes = javac::compile(

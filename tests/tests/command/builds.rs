@@ -162,7 +162,7 @@ fn report_of_a_maven_build_holds_the_classes_of_all_modules_and_no_others() {
 }
 
 #[test]
-fn classes_and_locations_say_what_is_reported_of_a_build() {
+fn classes_and_locations_select_the_report_of_a_build() {
     let project = Project::new();
     let mvn = project.path("maven/bin/mvn");
     let mvn = mvn.to_str().expect("a path in UTF-8");
@@ -185,7 +185,7 @@ fn classes_and_locations_say_what_is_reported_of_a_build() {
 }
 
 #[test]
-fn a_build_without_known_folders_reports_what_is_loaded_but_not_the_tool() {
+fn build_without_known_folders_reports_loaded_classes_without_the_tool() {
     let project = Project::new();
     std::fs::create_dir_all(project.path("ant/lib")).expect("a folder");
     std::fs::rename(project.path("maven/boot"), project.path("ant/boot")).expect("our own folder");
@@ -246,7 +246,7 @@ fn script(project: &Project, text: &str) {
 }
 
 #[test]
-fn builds_are_recognised_behind_other_programs_and_by_their_folder() {
+fn builds_are_recognised_through_other_programs_and_by_their_folder() {
     let project = Project::new();
     let mvn = project.path("maven/bin/mvn");
     let mvn = mvn.to_str().expect("a path in UTF-8");
@@ -266,7 +266,7 @@ fn builds_are_recognised_behind_other_programs_and_by_their_folder() {
 }
 
 #[test]
-fn build_of_some_modules_reports_those_and_what_it_loaded() {
+fn build_of_some_modules_reports_these_modules_and_the_loaded_classes() {
     let project = Project::new();
     let mvn = project.path("maven/bin/mvn");
     let mvn = mvn.to_str().expect("a path in UTF-8");

@@ -126,7 +126,7 @@ fn selection_that_matches_nothing_is_an_error_with_the_nearest_name() {
 }
 
 #[test]
-fn java_itself_is_given_the_agent_and_its_exit_code_is_handed_on() {
+fn java_gets_the_agent_and_its_exit_code_is_passed_on() {
     for jdk in jdks::main_two() {
         let bank = Bank::new(&jdk);
         let java = jdk.tool("java");
@@ -154,7 +154,7 @@ fn java_itself_is_given_the_agent_and_its_exit_code_is_handed_on() {
 }
 
 #[test]
-fn killed_jvm_is_reported_as_far_as_it_came() {
+fn killed_jvm_is_reported_up_to_its_end() {
     let bank = Bank::new(&jdks::newest());
     let run = bank.coverage(
         &["--xml", "c.xml"],
@@ -164,7 +164,7 @@ fn killed_jvm_is_reported_as_far_as_it_came() {
 }
 
 #[test]
-fn jdk_tool_is_given_the_agent_behind_j() {
+fn jdk_tool_gets_the_agent_behind_j() {
     let bank = Bank::new(&jdks::newest());
     let javac = bank.jdk.tool("javac");
     let javac = javac.to_str().expect("a path in UTF-8");

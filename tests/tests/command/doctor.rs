@@ -20,7 +20,7 @@ fn lines<'a>(run: &'a Run, what: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_jdk_is_told_to_start_with_the_agent() {
+fn doctor_starts_every_jdk_with_the_agent() {
     for jdk in jdks::all() {
         let run = doctor().argument("--java").argument(jdk.tool("java")).run();
         run.assert_success();
@@ -35,7 +35,7 @@ fn every_jdk_is_told_to_start_with_the_agent() {
 }
 
 #[test]
-fn what_is_missing_or_in_the_way_is_told_with_advice() {
+fn missing_and_conflicting_parts_are_reported_with_a_remedy() {
     let java = jdks::newest().tool("java");
     let missing = doctor()
         .variable("CLASSHOOK_AGENT", "/nowhere/libclasshook.so")
@@ -76,7 +76,7 @@ fn what_is_missing_or_in_the_way_is_told_with_advice() {
 
 /// A full disk, and a program of another version: both exist, and neither is good.
 #[test]
-fn what_is_there_and_does_not_work_is_not_called_good() {
+fn existing_parts_that_do_not_work_are_not_called_good() {
     let folder = scratch();
     let script = "mount -t tmpfs -o size=256k none \"$FOLDER\"; cd \"$FOLDER\"; exec \"$@\"";
     let full = Java::program("/usr/bin/unshare".into())
@@ -113,7 +113,7 @@ fn what_is_there_and_does_not_work_is_not_called_good() {
 }
 
 #[test]
-fn jvm_that_takes_no_agent_is_told_from_one_that_does() {
+fn jvm_that_refuses_agents_is_distinguished_from_others() {
     let jdk = jdks::newest();
     let servant = Servant::start(&jdk, &[]);
     let pid = servant.pid().to_string();

@@ -119,7 +119,7 @@ fn options_page_lists_every_key_that_help_prints() {
 
 /// This test is apart from the other projects: cargo builds one at a time, and theirs would wait.
 #[test]
-fn guide_leads_from_nothing_to_a_plugin_that_counts() {
+fn guide_leads_from_an_empty_folder_to_a_plugin_that_counts() {
     let folder = place("guide");
     let examples = folder.join("examples");
     symlink(workspace::root().join("examples"), examples).expect("linked");
@@ -137,7 +137,7 @@ fn guide_leads_from_nothing_to_a_plugin_that_counts() {
 }
 
 #[test]
-fn code_of_the_guide_is_that_of_an_example() {
+fn code_of_the_guide_equals_an_example() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let sources = [
         "examples/plugins/allocations/src/lib.rs",

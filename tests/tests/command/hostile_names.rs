@@ -117,7 +117,7 @@ fn names_of_files_are_shown_escaped() {
 }
 
 #[test]
-fn plugin_cannot_speak_as_the_agent_does() {
+fn plugin_cannot_imitate_messages_of_the_agent() {
     let folder = scratch();
     // Under this name reports of coverage print the plugin's failures.
     let component = folder.path().join("coverage.wasm");

@@ -76,7 +76,7 @@ fn covered(jdk: &Jdk, folder: &Path, classes: &Path, options: &[&str]) -> Run {
 }
 
 #[test]
-fn classes_that_aspectj_weaves_are_measured_as_they_are_before() {
+fn classes_that_aspectj_weaves_are_measured_in_their_original_form() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let folder = folder.path();

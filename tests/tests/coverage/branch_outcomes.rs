@@ -62,7 +62,7 @@ fn said(page: &str, number: usize) -> Option<String> {
 }
 
 #[test]
-fn outcomes_that_never_were_are_named_for_each_line() {
+fn outcomes_that_never_occurred_are_named_for_each_line() {
     for jdk in jdks::main_two() {
         check(&jdk, "Outcomes");
         if jdk.feature >= 21 {

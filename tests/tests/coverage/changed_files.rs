@@ -108,7 +108,7 @@ fn changed_files_are_named_with_the_tool_and_replaced_by_the_compilers() {
 }
 
 #[test]
-fn program_that_ran_from_classes_of_jacoco_is_told_from_one_with_its_agent() {
+fn program_of_classes_from_jacoco_is_distinguished_from_one_with_its_agent() {
     let forms = Forms::new();
     let runtime = artifacts::path("jacoco-agent");
     let run = forms.record("out", &forms.by_jacoco, &[runtime]);

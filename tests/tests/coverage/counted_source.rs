@@ -82,7 +82,7 @@ fn record_patterns_match_or_do_not_and_cases_are_those_of_the_source() {
 /// javac of JDK 21 emits other code for them: `javac -g -d tests/counted/java21
 /// tests/counted/java/RecordPatterns.java`.
 #[test]
-fn record_patterns_of_jdk_21_are_counted_likewise() {
+fn record_patterns_of_jdk_21_are_counted_as_on_newer_ones() {
     let folder = scratch();
     record_patterns(&jdks::newest(), &test_file("counted/java21"), folder.path());
 }
@@ -140,7 +140,7 @@ fn compile(
 }
 
 #[test]
-fn members_that_the_compiler_of_scala_makes_are_left_out() {
+fn members_that_the_compiler_of_scala_generates_are_left_out() {
     let (folder, jdk) = (scratch(), jdk_of_compilers());
     let compiler = artifacts::paths(&["scala-compiler", "scala-library", "scala-reflect"]);
     let library = artifacts::path("scala-library");
@@ -169,7 +169,7 @@ fn members_that_the_compiler_of_scala_makes_are_left_out() {
 }
 
 #[test]
-fn members_that_aspectj_makes_are_left_out_and_advice_counts() {
+fn members_that_aspectj_generates_are_left_out_and_advice_counts() {
     let (folder, jdk) = (scratch(), jdk_of_compilers());
     let tools = artifacts::path("aspectjtools");
     let (classes, source) = (

@@ -272,7 +272,7 @@ pub(super) fn unpack(artifact: &str, folder: &Path) {
 }
 
 #[test]
-fn counters_of_javac_classes_are_those_of_jacoco() {
+fn counters_of_javac_classes_equal_those_of_jacoco() {
     for jdk in jdks::full() {
         let folder = scratch();
         check(&compile(&jdk, folder.path()), &ALL_HITS);
@@ -280,14 +280,14 @@ fn counters_of_javac_classes_are_those_of_jacoco() {
 }
 
 #[test]
-fn counters_of_ecj_classes_are_those_of_jacoco() {
+fn counters_of_ecj_classes_equal_those_of_jacoco() {
     let folder = scratch();
     check(&compile_with_ecj(folder.path()), &ALL_HITS);
 }
 
 /// Code without `StackMapTable`, unreachable code, lines numbered 0, `Synthetic` attributes, javac 7.
 #[test]
-fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
+fn counters_of_old_and_strange_classes_equal_those_of_jacoco() {
     for library in large(["luaj", "clojure", "rhino"]) {
         let folder = scratch();
         unpack(library, folder.path());
@@ -297,7 +297,7 @@ fn counters_of_old_and_strange_classes_are_those_of_jacoco() {
 
 /// Its classes of Protocol Buffers have version 50, and subroutines within loops and handlers.
 #[test]
-fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
+fn counters_of_methods_with_subroutines_equal_those_of_jacoco() {
     let folder = scratch();
     unpack("kotlin-compiler", folder.path());
     let classes = folder.path().join("org/jetbrains/kotlin/protobuf");
@@ -313,7 +313,7 @@ fn counters_of_methods_with_subroutines_are_those_of_jacoco() {
 
 /// The executed code, in a JVM with either agent and instrumented offline: the output, and each probe.
 #[test]
-fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
+fn methods_with_subroutines_run_as_before_and_record_the_hits_of_jacoco() {
     let classes = workspace::test_file("java/subroutines/classes");
     let folder = scratch();
     let instrumented = class_path(std::slice::from_ref(&classes), folder.path());
@@ -361,14 +361,14 @@ fn methods_with_subroutines_run_as_before_and_record_what_jacoco_records() {
 }
 
 #[test]
-fn counters_of_kotlin_classes_are_those_of_jacoco() {
+fn counters_of_kotlin_classes_equal_those_of_jacoco() {
     let folder = scratch();
     check(&compile_kotlin(folder.path()), &ALL_HITS);
 }
 
 /// Inlined code across classes and files, coroutines, and output of compilers from 1.3 on.
 #[test]
-fn counters_of_kotlin_libraries_are_those_of_jacoco() {
+fn counters_of_kotlin_libraries_equal_those_of_jacoco() {
     for library in large(KOTLIN_LIBRARIES) {
         let folder = scratch();
         unpack(library, folder.path());
@@ -386,7 +386,7 @@ const KOTLIN_LIBRARIES: [&str; 6] = [
 ];
 
 #[test]
-fn counters_of_modules_of_the_jdk_are_those_of_jacoco() {
+fn counters_of_modules_of_the_jdk_equal_those_of_jacoco() {
     let compilers = jdks::main_two();
     let modules = compilers.into_iter().map(|jdk| (jdk, "jdk.compiler"));
     for (jdk, module) in large(modules.chain([(jdks::newest(), "java.base")])) {
@@ -428,7 +428,7 @@ fn extract(jdk: &Jdk, module: &str, folder: &Path) {
 const MADE_BY_NO_COMPILER_HERE: [&str; 1] = ["kotlin-overload"];
 
 #[test]
-fn every_filter_has_something_to_leave_out_in_what_is_compared() {
+fn every_filter_leaves_out_code_in_the_comparison() {
     let folder = scratch();
     let mut folders = vec![
         compile_with_ecj(folder.path()),

@@ -170,7 +170,7 @@ fn program() -> String {
 }
 
 #[test]
-fn what_is_hit_while_it_is_dumped_and_reset_is_in_one_dump_or_the_next() {
+fn hits_during_a_dump_with_reset_are_in_this_dump_or_the_next() {
     let (folder, jdk) = (scratch(), jdks::newest());
     let source = folder.path().join("Once.java");
     std::fs::write(&source, program()).expect("a writable folder");

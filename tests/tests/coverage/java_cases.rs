@@ -90,7 +90,7 @@ cases! {
 /// Code behind JaCoCo's probes that ran before an exception is covered up to it. The file for JaCoCo's tools is
 /// unchanged.
 #[test]
-fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
+fn lines_that_ended_with_an_exception_are_covered_up_to_it_on_request() {
     let cases = cases::all();
     let case = cases
         .iter()
@@ -139,7 +139,7 @@ fn lines_that_ended_with_an_exception_are_covered_up_to_there_when_asked() {
 
 /// Comments of the source state how often each line is executed, by several threads, and with exceptions.
 #[test]
-fn lines_are_counted_when_asked() {
+fn lines_are_counted_on_request() {
     let jdk = &jdks::main_in_turn("line counts")[0];
     let folder = scratch();
     let sources = workspace::test_file("java/counts");
@@ -206,7 +206,7 @@ fn lines_are_counted_when_asked() {
 
 /// The class has the same name and bytes in two loaders, which would share its probes.
 #[test]
-fn class_of_two_places_is_measured_in_one_of_them() {
+fn class_of_two_locations_is_measured_in_the_selected_one() {
     let jdk = &jdks::newest();
     let folder = scratch();
     let sources = workspace::test_file("java/places");

@@ -180,7 +180,7 @@ fn branch_with_any_types_behind_it_may_span_more_than_32_kilobytes() {
 }
 
 #[test]
-fn probes_of_lines_are_left_out_where_they_would_cost_the_method() {
+fn probes_of_lines_are_left_out_if_the_method_would_have_none() {
     for jdk in jdks::main_in_turn("long methods with lines") {
         for option in ["--exact-lines", "--hit-counts"] {
             let folder = scratch();

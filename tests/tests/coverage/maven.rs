@@ -457,7 +457,7 @@ fn their_descriptor() -> String {
 }
 
 #[test]
-fn goals_and_parameters_are_those_of_jacoco_and_documented() {
+fn goals_and_parameters_equal_those_of_jacoco_and_are_documented() {
     let (theirs, ours) = (their_descriptor(), maven_plugin::descriptor());
     let (mut theirs, ours) = (goals(&theirs), goals(&ours));
     let page = std::fs::read_to_string(root().join("docs/how-to/maven.md")).expect("the page");

@@ -8,7 +8,7 @@ use e2e_tests::{jdks, maven};
 const SITE: &str = "org/apache/maven/plugins/maven-site-plugin/3.12.1/maven-site-plugin-3.12.1.jar";
 
 #[test]
-fn site_has_the_reports_of_what_the_tests_executed_and_no_others() {
+fn site_has_the_reports_of_the_executed_code_and_no_others() {
     if !maven::local_repository().join(SITE).is_file() {
         eprintln!("no maven-site-plugin here: `cargo xtask corpus` fetches it");
         return;

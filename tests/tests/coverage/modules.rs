@@ -110,7 +110,7 @@ fn sorted(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn modules_and_rules_over_them_are_those_of_jacoco() {
+fn modules_and_rules_over_them_equal_those_of_jacoco() {
     let folder = scratch();
     let folder = folder.path();
     let mut classes = Vec::new();

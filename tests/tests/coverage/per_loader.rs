@@ -43,7 +43,7 @@ fn executed(file: &Path, group: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn class_in_several_loaders_is_reported_apart_when_asked() {
+fn class_in_several_loaders_is_reported_separately_on_request() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let folder = folder.path();

@@ -50,7 +50,7 @@ impl Measuring {
 }
 
 #[test]
-fn running_jvm_is_measured_until_ctrl_c_and_is_as_it_was_afterwards() {
+fn running_jvm_is_measured_until_ctrl_c_and_unchanged_afterwards() {
     for jdk in jdks::all() {
         let folder = scratch();
         let mut servant = Servant::watching(jdk, &LATE);
@@ -135,7 +135,7 @@ fn report_equals_that_of_a_jvm_measured_from_its_start() {
 }
 
 #[test]
-fn time_that_is_given_ends_by_itself() {
+fn measurement_with_a_duration_ends_by_itself() {
     let folder = scratch();
     let servant = Servant::start(&jdks::newest(), &LATE);
     let pid = servant.pid().to_string();
@@ -157,7 +157,7 @@ fn time_that_is_given_ends_by_itself() {
 }
 
 #[test]
-fn jvm_that_ends_or_is_killed_meanwhile_is_reported_as_far_as_it_came() {
+fn jvm_that_ends_or_is_killed_meanwhile_is_reported_up_to_its_end() {
     for killed in [false, true] {
         let folder = scratch();
         let mut servant = Servant::start(&jdks::newest(), &LATE);
@@ -179,7 +179,7 @@ fn jvm_that_ends_or_is_killed_meanwhile_is_reported_as_far_as_it_came() {
 
 /// An agent with another task continues it.
 #[test]
-fn agent_that_is_there_measures_besides_its_own_work() {
+fn agent_of_another_command_measures_besides_its_own_work() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut servant = Servant::watching(&jdk, &LATE);

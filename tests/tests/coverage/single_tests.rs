@@ -122,7 +122,7 @@ fn affected(repository: &Path, (file, from, to): (&str, &str, &str), code: i32) 
 }
 
 #[test]
-fn each_test_of_junit_is_told_by_line_and_by_change() {
+fn each_test_of_junit_is_found_by_line_and_by_change() {
     let folder = scratch();
     tested(folder.path(), &JUNIT, None);
     let repository = folder.path().join("repository");
@@ -270,7 +270,7 @@ fn reports_name_the_tests_of_each_line() {
 }
 
 #[test]
-fn each_test_of_testng_is_told_with_what_is_before_and_after_it() {
+fn each_test_of_testng_includes_its_set_up_and_tear_down() {
     let folder = scratch();
     tested(folder.path(), &TESTNG, Some("com.acme.SumNgTest"));
     let names = |class: &str| format!("com.acme.SumNgTest{class}");
@@ -288,7 +288,7 @@ fn each_test_of_testng_is_told_with_what_is_before_and_after_it() {
 }
 
 #[test]
-fn test_that_a_command_tells_has_what_was_executed_meanwhile_and_so_has_each_of_several() {
+fn tests_marked_by_commands_have_the_code_executed_meanwhile() {
     let folder = scratch();
     let options = format!("output={},select=Servant$Steps", folder.path().display());
     let mut servant = Servant::of(&servant::java(&jdks::newest(), &[]).agent(Some(&options)));

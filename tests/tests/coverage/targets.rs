@@ -107,7 +107,7 @@ fn reports(folder: &Path, languages: &[Language]) -> (XmlReport, XmlReport) {
 }
 
 #[test]
-fn lines_of_small_programs_are_as_their_comments_say_and_as_jacoco_reports_them() {
+fn lines_of_small_programs_equal_their_comments_and_the_report_of_jacoco() {
     let folder = scratch();
     let languages = [java, kotlin, groovy].map(|compiled| compiled(folder.path()));
     let (ours, theirs) = reports(folder.path(), &languages);

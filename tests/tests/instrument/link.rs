@@ -67,7 +67,7 @@ fn agent_linked_into_a_launcher_records() {
 
 /// The JVM prohibits a dynamic agent of the same name; its path leads to the linked one.
 #[test]
-fn linked_agent_stands_in_for_a_library_of_its_name() {
+fn linked_agent_replaces_a_library_of_its_name() {
     let jdk = jdks::newest();
     let folder = scratch();
     let launcher = launcher(&jdk, folder.path());

@@ -72,7 +72,7 @@ fn same_with_and_without_the_agent(jdk: &Jdk, classes: &Path, main: &str, folder
 }
 
 #[test]
-fn every_class_file_version_records_what_the_agent_records() {
+fn every_class_file_version_records_the_same_as_the_agent() {
     let folder = scratch();
     let classes = compiled(&["Versions"], folder.path());
     for jdk in jdks::main_in_turn("versions") {
@@ -85,7 +85,7 @@ fn every_class_file_version_records_what_the_agent_records() {
 }
 
 #[test]
-fn interfaces_with_code_record_what_the_agent_records() {
+fn interfaces_with_code_record_the_same_as_the_agent() {
     let folder = scratch();
     let classes = compiled(&["Defaults"], folder.path());
     for jdk in jdks::main_in_turn("interfaces") {
@@ -98,7 +98,7 @@ fn interfaces_with_code_record_what_the_agent_records() {
 }
 
 #[test]
-fn shutdown_hooks_record_what_they_record_with_the_agent() {
+fn shutdown_hooks_record_the_same_as_with_the_agent() {
     let folder = scratch();
     let classes = compiled(&["Hooks"], folder.path());
     for jdk in jdks::all().iter().cloned().chain(jdks::eight()) {
@@ -125,7 +125,7 @@ fn shutdown_hook_that_marks_a_file_for_deletion_is_not_held_up() {
 }
 
 #[test]
-fn kept_runtime_is_what_the_compiler_makes_of_its_source() {
+fn kept_runtime_equals_the_output_of_the_compiler() {
     let full = jdks::full();
     let jdk = full.iter().find(|jdk| jdk.feature == runtime::COMPILER);
     let jdk = jdk.expect("a JDK 17 to compile with");
@@ -198,7 +198,7 @@ fn variable_names_the_folder_and_text_in_the_snapshot_is_kept() {
 }
 
 #[test]
-fn name_of_a_file_that_is_none_is_a_warning_and_the_program_is_recorded() {
+fn invalid_file_name_is_a_warning_and_the_program_is_recorded() {
     let folder = scratch();
     let class_path = ending(folder.path());
     let output = folder.path().join("out");
@@ -214,7 +214,7 @@ fn name_of_a_file_that_is_none_is_a_warning_and_the_program_is_recorded() {
 }
 
 #[test]
-fn killed_jvm_leaves_what_it_had_hit() {
+fn killed_jvm_leaves_its_hits() {
     let folder = scratch();
     let (class_path, output) = (ending(folder.path()), folder.path().join("out"));
     for jdk in jdks::main_two() {
@@ -258,19 +258,19 @@ fn ended(way: &str) -> Snapshot {
 }
 
 #[test]
-fn what_a_shutdown_hook_hits_is_recorded_on_request() {
+fn hits_in_a_shutdown_hook_are_recorded_on_request() {
     assert_eq!(hits(&ended("hook"), "Ending$Late").0, 1);
 }
 
 #[test]
-fn reset_forgets_what_was_hit_before() {
+fn reset_clears_earlier_hits() {
     let snapshot = ended("reset");
     assert_eq!(hits(&snapshot, "Ending$Worked").0, 0);
     assert!(hits(&snapshot, "Ending").0 > 0);
 }
 
 #[test]
-fn folder_that_cannot_be_made_is_told_once_and_the_program_goes_on() {
+fn folder_that_cannot_be_created_is_reported_once_and_the_program_continues() {
     let folder = scratch();
     let class_path = ending(folder.path());
     let file = folder.path().join("file");
@@ -306,7 +306,7 @@ fn many(folder: &Path) -> Vec<PathBuf> {
 
 /// A limit of the file size stands for a full disk.
 #[test]
-fn full_disk_is_told_once_and_in_the_snapshot() {
+fn full_disk_is_reported_once_and_in_the_snapshot() {
     let folder = scratch();
     let (class_path, whole) = (many(folder.path()), folder.path().join("whole"));
     let jdk = jdks::newest();
@@ -598,7 +598,7 @@ fn multi_release_jar_records_the_version_that_ran() {
 }
 
 #[test]
-fn named_module_reads_the_runtime_if_told_to_or_embeds_it() {
+fn named_module_reads_the_runtime_by_an_option_or_embeds_it() {
     let folder = scratch();
     let place = folder.path();
     let jdk = jdks::newest();

@@ -240,7 +240,7 @@ fn numbers(answer: &Value) -> Vec<i64> {
 }
 
 #[test]
-fn patch_takes_effect_in_a_running_jvm_and_is_taken_back() {
+fn patch_takes_effect_in_a_running_jvm_and_is_rolled_back() {
     for jdk in jdks() {
         let mut target = Target::start(&jdk);
         let one = target.answer("one");
@@ -312,7 +312,7 @@ fn source_is_compiled_for_the_jvm_it_is_for() {
 }
 
 #[test]
-fn rule_that_a_patch_breaks_is_named_before_the_jvm_says_the_same() {
+fn broken_rule_of_a_patch_is_named_before_the_jvm_refuses_it() {
     let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
     for jdk in jdks() {
         let target = Target::with(&jdk, &before, |java| java);
@@ -416,7 +416,7 @@ fn class_file_that_is_broken_itself_is_refused_with_the_jvms_error() {
 }
 
 #[test]
-fn patches_stack_and_each_can_be_taken_back() {
+fn patches_stack_and_each_can_be_rolled_back() {
     for jdk in jdks() {
         let mut target = Target::with_witness(&jdk);
         let original = target.await_bytes();
@@ -490,7 +490,7 @@ fn class_is_patched_in_the_loader_that_is_named() {
 }
 
 #[test]
-fn loader_that_is_not_there_is_refused_with_those_that_have_the_class() {
+fn missing_loader_is_refused_with_the_loaders_of_the_class() {
     let jdk = jdks().last().expect("a JDK");
     let target = Target::start(&jdk);
     let answer = target.answer("one");

@@ -121,7 +121,7 @@ const THIRD: &str = r#"held.add(() -> "third");"#;
 
 /// A compiler numbers lambdas in their order, so another order exchanges their numbers.
 #[test]
-fn lambdas_that_the_program_holds_stay_what_they_are() {
+fn lambdas_that_the_program_holds_keep_their_code() {
     for jdk in jdks::all() {
         let mut program = Program::start(jdk, "Held", &EIGHT);
         program.assert_answers("first second third");
@@ -220,7 +220,7 @@ fn switch_whose_numbers_are_not_in_the_patch_is_refused() {
 
 /// A switch whose class was not initialised gets its numbers from the new class.
 #[test]
-fn switch_that_has_not_run_yet_is_patched_as_it_is() {
+fn switch_that_has_not_run_yet_gets_the_new_numbers() {
     for jdk in jdks::main_two() {
         let mut program = Program::start(&jdk, "Switched", &EIGHT);
         program
@@ -258,7 +258,7 @@ fn values_that_are_set_once_are_refused_unless_that_is_forced() {
 }
 
 #[test]
-fn frame_that_never_returns_is_refused_and_one_that_may_is_told() {
+fn frame_that_never_returns_is_refused_and_others_are_reported() {
     for jdk in jdks::main_two() {
         let mut program = Program::start(&jdk, "Endless", &EIGHT);
         program.assert_answers("original");

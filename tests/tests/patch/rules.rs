@@ -100,7 +100,7 @@ fn attach_with(jdk: &Jdk, rules: &[(&str, &str)]) -> Run {
 }
 
 #[test]
-fn rule_that_cannot_take_effect_is_told_by_the_command_that_gives_it() {
+fn rule_without_a_possible_effect_is_reported_by_its_command() {
     let jdk = jdks::newest();
     let right = ("Faulty.constant", "{ return = 42 }");
     let misspelt = (
@@ -128,7 +128,7 @@ fn rule_that_cannot_take_effect_is_told_by_the_command_that_gives_it() {
 }
 
 #[test]
-fn rule_without_a_class_is_told_when_the_program_ends() {
+fn rule_without_a_class_is_reported_when_the_program_ends() {
     let jdk = jdks::newest();
     let folder = scratch();
     let source = workspace::test_file("java/patch/Nested.java");
@@ -147,7 +147,7 @@ fn rule_without_a_class_is_told_when_the_program_ends() {
 }
 
 #[test]
-fn rules_come_into_a_running_jvm_and_leave_it() {
+fn rules_are_added_to_a_running_jvm_and_removed() {
     let rules = workspace::test_file("java/patch/faults.toml");
     let rules = rules.to_str().expect("text");
     for jdk in jdks::full()

@@ -134,7 +134,7 @@ fn plugins(jdk: &Jdk, release: &str, folder: &Path) -> Servant {
 }
 
 #[test]
-fn source_of_a_plug_in_is_compiled_against_what_its_loaders_have() {
+fn source_of_a_plug_in_is_compiled_against_the_classes_of_its_loaders() {
     for jdk in jdks::main_in_turn("plug-in") {
         for release in ["8", "17"] {
             let folder = scratch();

@@ -105,7 +105,7 @@ fn patch_of_a_class_that_is_not_loaded_is_waiting_until_it_is() {
 }
 
 #[test]
-fn patch_that_is_taken_back_before_its_class_is_loaded_has_never_been_in_it() {
+fn patch_that_is_rolled_back_before_its_class_is_loaded_has_no_effect() {
     for jdk in jdks::main_two() {
         let mut lazy = Lazy::start(&jdk);
         let patched = lazy.later("original", "patched");
@@ -141,7 +141,7 @@ fn patch_of_another_shape_is_refused_before_the_class_is_loaded() {
 
 /// The loaded class has another shape than the patch expected: the program continues with its own class.
 #[test]
-fn class_that_a_patch_does_not_fit_when_it_is_loaded_is_listed_as_refused() {
+fn class_of_another_shape_than_its_waiting_patch_is_listed_as_refused() {
     for jdk in jdks::main_two() {
         let mut lazy = Lazy::start(&jdk);
         let patched = lazy.later("original", "patched");

@@ -33,7 +33,7 @@ fn project() -> &'static Path {
 }
 
 #[test]
-fn running_jvm_is_visited_and_left_as_it_was() {
+fn running_jvm_is_visited_and_left_unchanged() {
     let folder = project();
     let jdk = jdks::newest();
     let servant = Servant::of(&servant::java(&jdk, &LATE));
@@ -50,7 +50,7 @@ fn running_jvm_is_visited_and_left_as_it_was() {
 }
 
 #[test]
-fn component_needs_what_it_was_not_granted_before_anything_starts() {
+fn missing_grants_are_reported_before_the_program_starts() {
     let folder = project();
     let run = plugin(
         folder,
@@ -75,7 +75,7 @@ fn component_needs_what_it_was_not_granted_before_anything_starts() {
 }
 
 #[test]
-fn list_shows_what_loads_and_warns_of_the_rest() {
+fn list_shows_loadable_plugins_and_warns_about_others() {
     let folder = project();
     let listed = plugin(folder, &["list", "mine"]);
     listed.assert_success();
@@ -97,7 +97,7 @@ fn list_shows_what_loads_and_warns_of_the_rest() {
 }
 
 #[test]
-fn wrong_usage_says_what_to_do() {
+fn wrong_usage_is_an_error_with_a_remedy() {
     let folder = scratch();
     let there = folder.path().join("there");
     std::fs::create_dir(&there).expect("made");

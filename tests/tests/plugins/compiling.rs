@@ -50,7 +50,7 @@ fn assert_recorded(folder: &Path) {
 }
 
 #[test]
-fn plugin_is_compiled_once_and_the_first_jvm_says_why_it_waits() {
+fn plugin_is_compiled_once_and_the_first_jvm_reports_its_wait() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let cache = folder.path().join("cache");
@@ -104,7 +104,7 @@ fn two_jvms_compile_the_same_plugin_at_once() {
 }
 
 #[test]
-fn agent_without_the_compiler_says_what_to_do_and_finds_what_was_compiled_before() {
+fn agent_without_the_compiler_names_the_remedy_and_finds_compiled_code() {
     let folder = scratch();
     let cache = folder.path().join("cache");
     let library = folder.path().join("libclasshook.so");
@@ -175,7 +175,7 @@ fn command_that_starts_a_jvm_compiles_before() {
 }
 
 #[test]
-fn command_that_attaches_compiles_before_whatever_cache_the_jvm_has() {
+fn command_that_attaches_compiles_before_with_any_cache_of_the_jvm() {
     let folder = scratch();
     let plugin = target("bundled/coverage.wasm");
     let plugin = plugin.to_str().expect("a path that is text");
@@ -269,7 +269,7 @@ fn limited(folder: &Path, limit: &str) -> PathBuf {
 }
 
 #[test]
-fn component_made_to_be_compiled_for_long_is_ended_by_the_limits() {
+fn component_that_takes_long_to_compile_is_stopped_by_the_limits() {
     let folder = scratch();
     let plugin = folder.path().join("bomb.wasm");
     std::fs::write(&plugin, bomb()).expect("written");
@@ -340,7 +340,7 @@ fn component_with_too_many_locals_is_refused_by_the_command() {
 
 /// Processes inherit a JVM's open files and sockets.
 #[test]
-fn process_that_compiles_closes_what_it_inherits() {
+fn compiler_process_closes_inherited_files() {
     let script = format!(
         "exec 9>&1 >/dev/null; exec {} child-process compile",
         classhook().display()

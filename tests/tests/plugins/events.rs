@@ -58,7 +58,7 @@ fn texts(moment: &Moment) -> Vec<String> {
 }
 
 #[test]
-fn every_value_of_every_event_is_recorded_and_what_is_beyond_the_limit_is_counted() {
+fn every_value_of_every_event_is_recorded_and_events_beyond_the_limit_are_counted() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let trace = record(&jdk, folder.path());

@@ -5,7 +5,7 @@ use e2e_tests::{artifacts, jdks, scratch, workspace};
 use std::os::unix::fs::symlink;
 
 #[test]
-fn examples_do_what_their_page_shows() {
+fn examples_work_as_their_page_shows() {
     let folder = scratch();
     let link = |to, name: &str| symlink(to, folder.path().join(name)).expect("linked");
     link(workspace::root().join("examples"), "examples");

@@ -52,7 +52,7 @@ fn run(jdk: &Jdk, classes: &Path, main: &str, folder: &Path, request: &str) -> R
 }
 
 #[test]
-fn helper_class_is_there_when_the_code_that_names_it_runs_and_is_not_reported() {
+fn helper_class_exists_before_the_code_that_names_it_and_is_not_reported() {
     for jdk in jdks::main_two() {
         for request in ["helpers", "helpers-and-hits", "helpers-and-structure"] {
             let folder = scratch();
@@ -72,7 +72,7 @@ fn helper_class_is_there_when_the_code_that_names_it_runs_and_is_not_reported() 
 }
 
 #[test]
-fn each_loader_has_a_helper_class_of_its_own_whoever_comes_first() {
+fn each_loader_has_a_helper_class_of_its_own_in_any_order() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = compile(folder.path());

@@ -1,6 +1,6 @@
 //! Hostile plugins (`host/tests/hostile`) in real JVMs: the program's output is unchanged, and the cause is reported.
 //!
-//! Each run takes a part of them, in rotation; `cargo xtask corpus` takes all.
+//! Each run takes a part of them, a nightly run another one each day; `cargo xtask corpus` takes all.
 
 #[path = "../../../host/tests/hostile/assembly.rs"]
 mod assembly;
@@ -17,7 +17,7 @@ use e2e_tests::{javac, scratch, workspace};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Number of runs after which each plugin had its turn.
+/// Number of nightly runs after which each plugin had its turn.
 const PARTS: usize = 12;
 /// Most loadable plugins in one JVM.
 const TOGETHER: usize = 20;
@@ -81,7 +81,7 @@ fn differs(number: usize, case: &Case, run: &Run) -> Option<String> {
 }
 
 #[test]
-fn plugins_that_are_made_to_harm_leave_the_program_as_it_is() {
+fn hostile_plugins_leave_the_program_unchanged() {
     let all = cases::anywhere().into_iter().chain(cases::elsewhere());
     let turn = all
         .enumerate()

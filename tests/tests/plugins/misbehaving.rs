@@ -136,7 +136,7 @@ fn endless_loop_is_stopped() {
 }
 
 #[test]
-fn trap_is_told() {
+fn trap_is_reported() {
     check("trap", "panicked");
 }
 
@@ -256,7 +256,7 @@ fn plugin_just_under_the_limit_of_each_class_is_switched_off_for_all_of_them() {
 /// A command reports problems that it finds before the program starts, with a status of its own. The program does not
 /// run without its plugin.
 #[test]
-fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
+fn command_refuses_settings_that_a_plugin_refuses_before_the_program_starts() {
     let folder = scratch();
     let classes = compile(folder.path());
     let file = folder.path().join("classhook.toml");
@@ -292,7 +292,7 @@ fn command_refuses_what_a_plugin_does_not_take_before_the_program_starts() {
 
 /// The program has ended well, but without the plugin's work: the last line of the command and its status say so.
 #[test]
-fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_switched_off() {
+fn command_ends_with_three_if_a_plugin_failed_on_all_its_classes_or_was_switched_off() {
     let folder = scratch();
     let classes = compile(folder.path());
     let classes = classes.display().to_string();
@@ -340,7 +340,7 @@ fn command_ends_with_three_where_a_plugin_failed_on_all_that_it_wanted_or_was_sw
 
 /// A class has its probes as long as the agent records. A later plugin may need others.
 #[test]
-fn plugin_that_wants_more_of_a_class_than_before_is_told_how_to_get_it() {
+fn plugin_that_requests_more_than_before_is_reported_with_a_remedy() {
     let folder = scratch();
     let mut servant = Servant::start(&jdks::newest(), &LATE);
     let (pid, output) = (servant.pid().to_string(), folder.path().to_string_lossy());
@@ -441,7 +441,7 @@ fn recorded(folder: &Path) {
 }
 
 #[test]
-fn report_that_fails_costs_its_tables_alone_and_is_told_in_every_output() {
+fn failed_report_costs_only_its_tables_and_is_in_every_output() {
     let folder = scratch();
     let folder = folder.path();
     recorded(&folder.join("run"));

@@ -32,7 +32,7 @@ fn counts(run: &Run) -> (u32, u32) {
 }
 
 #[test]
-fn second_jvm_asks_no_plugin_about_a_known_class() {
+fn second_jvm_calls_no_plugin_for_a_known_class() {
     let (first, second, off) = (scratch(), scratch(), scratch());
     let cache = first.path().join("cache");
     let (known, asked) = counts(&life(first.path(), &cache, ""));
@@ -54,7 +54,7 @@ fn second_jvm_asks_no_plugin_about_a_known_class() {
 }
 
 #[test]
-fn jvm_knows_what_was_asked_when_its_classes_were_instrumented() {
+fn jvm_uses_plans_of_offline_instrumentation() {
     let folder = scratch();
     let cache = folder.path().join("cache");
     let settings = folder.path().join("classhook.toml");

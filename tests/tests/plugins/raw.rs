@@ -101,7 +101,7 @@ fn class_file_of_a_plugin_is_written_before_the_program_runs() {
 }
 
 #[test]
-fn class_file_of_a_plugin_comes_into_a_running_jvm_and_leaves_it() {
+fn class_file_of_a_plugin_is_installed_in_a_running_jvm_and_removed() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = compile(folder.path());

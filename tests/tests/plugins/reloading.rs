@@ -71,7 +71,7 @@ fn change(source: &Path, from: &str, to: &str) {
 const SETTINGS: &str = "{\"classes\": [\"Servant\"]}";
 
 #[test]
-fn plugin_is_reloaded_in_a_running_jvm_and_what_is_wrong_leaves_the_former() {
+fn plugin_is_reloaded_in_a_running_jvm_and_a_wrong_version_leaves_the_former() {
     let folder = scratch();
     let folder = folder.path();
     let source = project(folder);

@@ -126,7 +126,7 @@ fn file_is_added_updated_and_removed() {
 }
 
 #[test]
-fn what_cannot_be_added_changes_nothing() {
+fn plugins_that_cannot_be_added_change_nothing() {
     let folder = scratch();
     let folder = folder.path();
     write(&folder.join("core.wasm"), b"\0asm\x01\0\0\0");
@@ -171,7 +171,7 @@ fn what_cannot_be_added_changes_nothing() {
 }
 
 #[test]
-fn full_disk_leaves_what_was_there() {
+fn full_disk_leaves_the_former_files() {
     let folder = scratch();
     let folder = folder.path();
     write(&folder.join("mine.wasm"), &component("1.0"));
@@ -267,7 +267,7 @@ fn url_is_fetched_again_only_as_it_was_locked() {
 
 /// Only `cargo xtask corpus` fetches a registry. Wrong answers are tested beside the code that reads them.
 #[test]
-fn real_registry_has_what_was_put_there() {
+fn real_registry_serves_pushed_plugins() {
     if !everything() {
         return;
     }

@@ -30,7 +30,7 @@ fn objects(histogram: &str, class: &str, from_the_end: usize) -> u64 {
 }
 
 #[test]
-fn heap_and_threads_are_those_of_jcmd() {
+fn heap_and_threads_equal_those_of_jcmd() {
     let jdk = jdks::newest();
     let folder = scratch();
     let running = held(&jdk, folder.path());
@@ -83,7 +83,7 @@ fn heap_and_threads_are_those_of_jcmd() {
 }
 
 #[test]
-fn contention_and_allocations_are_those_of_the_flight_recorder() {
+fn contention_and_allocations_equal_those_of_the_flight_recorder() {
     let jdk = jdks::newest();
     let folder = scratch();
     let source = workspace::test_file("java/profile/Told.java");
@@ -172,7 +172,7 @@ fn async_profiler(jdk: &jdks::Jdk, folder: &Path) -> std::path::PathBuf {
 
 /// Only `cargo xtask corpus` runs this test.
 #[test]
-fn hot_methods_are_those_of_async_profiler() {
+fn hot_methods_equal_those_of_async_profiler() {
     if !rotation::everything() {
         return;
     }

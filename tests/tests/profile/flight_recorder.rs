@@ -167,7 +167,7 @@ fn readers() -> Vec<Jdk> {
 }
 
 #[test]
-fn stacks_and_counts_of_a_flight_recording_are_those_of_our_own_rows() {
+fn stacks_and_counts_of_a_flight_recording_equal_those_of_our_own_rows() {
     let jdks = jdks::main_three().into_iter().chain(jdks::release(11));
     for jdk in jdks {
         let folder = scratch();

@@ -16,7 +16,7 @@ pub(super) fn held(jdk: &jdks::Jdk, folder: &Path) -> Servant {
 }
 
 #[test]
-fn paths_to_instances_are_those_that_the_program_knows() {
+fn paths_to_instances_equal_those_of_the_program() {
     for jdk in jdks::main_three() {
         let folder = scratch();
         let running = held(&jdk, folder.path());
@@ -92,7 +92,7 @@ fn paths_to_instances_are_those_that_the_program_knows() {
 
 /// The program's own cache retains the objects that only it holds, both in a running JVM and in its dump.
 #[test]
-fn largest_retainers_are_those_that_the_program_knows() {
+fn largest_retainers_equal_those_of_the_program() {
     let jdk = jdks::newest();
     let folder = scratch();
     let running = held(&jdk, folder.path());
@@ -220,7 +220,7 @@ fn pause_is_estimated_announced_and_refused_beyond_its_limit() {
 }
 
 #[test]
-fn search_ends_where_the_program_may_stand_still_no_longer() {
+fn search_ends_at_the_limit_of_the_pause() {
     let jdk = jdks::newest();
     let folder = scratch();
     let source = workspace::test_file("java/profile/Held.java");

@@ -114,7 +114,7 @@ pub(super) fn sum(rows: &[Value], what: &str, class: &str, thread: &str, key: &s
 }
 
 #[test]
-fn plugin_is_told_the_numbers_that_the_program_knows() {
+fn events_of_a_plugin_equal_the_numbers_of_the_program() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let settings = json!({
@@ -203,7 +203,7 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
 }
 
 #[test]
-fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
+fn answers_to_a_plugin_equal_the_numbers_of_the_program() {
     let jdk = jdks::newest();
     let folder = scratch();
     let running = held(&jdk, folder.path());
@@ -259,7 +259,7 @@ fn what_a_plugin_asks_is_answered_with_the_numbers_that_the_program_knows() {
 
 /// `CLASSHOOK_SOAK=3600` runs this test alone for an hour.
 #[test]
-fn events_that_are_told_and_lost_add_up_to_what_was_produced() {
+fn delivered_and_lost_events_add_up_to_the_produced_ones() {
     let jdk = jdks::newest();
     let folder = scratch();
     let source = workspace::test_file("java/profile/Soak.java");

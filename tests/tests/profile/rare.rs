@@ -15,7 +15,7 @@ fn rows(file: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn rare_events_and_answers_are_those_that_the_program_knows() {
+fn rare_events_and_answers_equal_the_numbers_of_the_program() {
     for jdk in jdks::main_three() {
         let folder = scratch();
         let source = workspace::test_file("java/profile/Gone.java");
@@ -253,7 +253,7 @@ fn threads_that_wait_for_one_another_are_named() {
 }
 
 #[test]
-fn what_was_recorded_is_on_the_disk_when_memory_or_threads_are_exhausted() {
+fn recording_is_on_disk_when_memory_or_threads_are_exhausted() {
     for jdk in jdks::main_two() {
         for what in ["memory", "thread"] {
             let folder = scratch();

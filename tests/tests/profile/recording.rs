@@ -52,7 +52,7 @@ fn sum(rows: &[Value], kind: &str, class: &str, method: &str, key: &str) -> f64 
 }
 
 #[test]
-fn numbers_of_a_recording_are_those_that_the_program_knows() {
+fn numbers_of_a_recording_equal_those_of_the_program() {
     for jdk in jdks::main_three() {
         let folder = scratch();
         let file = folder.path().join("rows.jsonl");
@@ -172,7 +172,7 @@ fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
 }
 
 #[test]
-fn part_of_a_recording_is_asked_for_and_files_are_written() {
+fn selected_part_of_a_recording_is_shown_and_files_are_written() {
     let jdk = jdks::newest();
     let folder = scratch();
     let files = ["cpu.svg", "cpu.folded", "cpu.pb.gz"].map(|name| folder.path().join(name));
@@ -243,7 +243,7 @@ fn times_of_calls_are_those_of_a_trace() {
 }
 
 #[test]
-fn what_cannot_be_profiled_is_said_before_anything_starts() {
+fn impossible_profiles_are_refused_before_the_program_starts() {
     for (words, code) in [
         (&["--", "java"][..], "H0663"),
         (&["--live", "--gc", "--", "java"], "H0663"),
@@ -268,7 +268,7 @@ fn what_cannot_be_profiled_is_said_before_anything_starts() {
 
 /// The CPU time of the process is split: Java code, native methods, and the threads that collect and compile.
 #[test]
-fn cpu_time_of_the_process_is_that_of_all_its_threads() {
+fn cpu_time_of_the_process_is_the_sum_of_all_its_threads() {
     for jdk in jdks::main_three() {
         let folder = scratch();
         let source = workspace::test_file("java/profile/Works.java");
@@ -324,7 +324,7 @@ fn cpu_time_of_the_process_is_that_of_all_its_threads() {
 
 /// Waits for locks of `java.util.concurrent`, on platform and virtual threads, with the thread that owns the lock.
 #[test]
-fn parked_threads_are_shown_with_who_holds_the_lock() {
+fn parked_threads_are_shown_with_the_owner_of_the_lock() {
     for jdk in jdks::main_three() {
         let folder = scratch();
         let source = workspace::test_file("java/profile/Parked.java");

@@ -73,7 +73,7 @@ fn recording(file: &Path) -> Value {
 }
 
 #[test]
-fn references_that_are_never_deleted_are_those_that_the_program_knows() {
+fn leaked_references_equal_the_numbers_of_the_program() {
     for jdk in everywhere() {
         let folder = scratch();
         let program = Program::make(folder.path());
@@ -193,7 +193,7 @@ fn functions_of_other_agents_in_the_table_of_jni_stay_and_are_called_once() {
 }
 
 #[test]
-fn references_beyond_the_bound_are_counted_and_the_command_says_so() {
+fn references_beyond_the_bound_are_counted_and_reported() {
     let (jdk, folder) = (jdks::newest(), scratch());
     let program = Program::make(folder.path());
     let file = folder.path().join("rows.jsonl");

@@ -115,7 +115,7 @@ fn heap_dump_that_is_interrupted_leaves_no_part_of_the_heap() {
 
 /// The command that loaded the agent ends before the recording of another command, or makes a request during it.
 #[test]
-fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
+fn recording_continues_when_the_command_that_loaded_the_agent_ends() {
     for jdk in jdks::main_two() {
         let running = Servant::start(&jdk, &LATE);
         let pid = running.pid().to_string();
@@ -138,7 +138,7 @@ fn recording_goes_on_when_the_command_ends_for_which_the_agent_came() {
 /// An agent with a task of its own records for a while, keeps no file of the recording, and continues its task. There
 /// is one recording at a time, and it ends when the agent is detached.
 #[test]
-fn agent_that_is_there_records_for_a_while_and_goes_on() {
+fn agent_of_another_command_records_for_a_while_and_continues() {
     let jdk = jdks::newest();
     let folder = scratch();
     let running = Servant::start(&jdk, &LATE);

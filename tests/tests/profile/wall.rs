@@ -59,7 +59,7 @@ fn sum(rows: &[Value], thread: &str, state: Option<&str>, key: &str) -> u64 {
 }
 
 #[test]
-fn threads_are_seen_in_the_states_in_which_they_are() {
+fn samples_have_the_states_of_the_threads() {
     let jdks = jdks::main_three().into_iter().chain(jdks::eight());
     for jdk in jdks.chain(jdks::release(11)) {
         let folder = scratch();

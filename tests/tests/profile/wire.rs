@@ -66,7 +66,7 @@ impl Collector {
 }
 
 #[test]
-fn what_is_received_is_what_was_recorded() {
+fn received_files_equal_the_recorded_ones() {
     let jdk = jdks::newest();
     let folder = scratch();
     let collector = Collector::start(folder.path());
@@ -133,7 +133,7 @@ fn what_is_received_is_what_was_recorded() {
 }
 
 #[test]
-fn socket_is_its_users_alone() {
+fn socket_is_accessible_to_its_user_alone() {
     let folder = scratch();
     let socket = folder.path().join("socket");
     let address = format!("unix:{}", socket.display());
@@ -148,7 +148,7 @@ fn socket_is_its_users_alone() {
 /// The receiver is missing, or has another token: program and tables are as without it, and the command names the
 /// cause.
 #[test]
-fn recording_for_a_receiver_that_takes_nothing_is_made_all_the_same() {
+fn recording_for_a_missing_receiver_is_made_all_the_same() {
     let jdk = jdks::newest();
     let folder = scratch();
     let collector = Collector::start(folder.path());

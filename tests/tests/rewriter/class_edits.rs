@@ -74,7 +74,7 @@ fn static_field(name: &str, descriptor: &str, value: Literal) -> ClassEdit {
 }
 
 #[test]
-fn reflection_sees_what_was_added() {
+fn reflection_sees_added_members() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = javac::compile(&jdk, &[&source("Members.java")], folder.path(), &[]);
@@ -258,7 +258,7 @@ fn around(when: &str) -> Snippet {
 }
 
 #[test]
-fn redirected_removed_and_wrapped_instructions_do_what_the_plan_says() {
+fn redirected_removed_and_wrapped_instructions_follow_the_plan() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = javac::compile(&jdk, &[&source("Calls.java")], folder.path(), &[]);
@@ -483,7 +483,7 @@ fn words(number: u16) -> &'static str {
 }
 
 #[test]
-fn the_jvm_refuses_of_a_loaded_class_what_the_builder_refuses() {
+fn the_jvm_and_the_builder_refuse_the_same_edits_of_a_loaded_class() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let classes = javac::compile(
@@ -537,7 +537,7 @@ fn the_jvm_refuses_of_a_loaded_class_what_the_builder_refuses() {
 }
 
 #[test]
-fn a_class_edit_that_does_not_suit_leaves_the_class_as_it_was() {
+fn unsuitable_class_edit_leaves_the_class_unchanged() {
     let jdk = jdks::newest();
     let folder = scratch();
     let classes = javac::compile(&jdk, &[&source("Calls.java")], folder.path(), &[]);

@@ -1,7 +1,8 @@
 //! Every class of whole corpora under every kind of edit: no edit fails, the inserted code can be removed again, and
 //! the JDK's own verifier reports no new error.
 //!
-//! A run takes an eightieth of the classes, in rotation; `CLASSHOOK_ROTATION=all` takes every one.
+//! A run takes an eightieth of the classes, and a nightly run another one each day. `CLASSHOOK_ROTATION=all` takes every
+//! class.
 //! The counts are in `target/corpus/report` afterwards. `cargo xtask corpus` makes the table of the documentation from
 //! them.
 
@@ -28,9 +29,9 @@ use report::Row;
 
 /// The release whose `java.lang.classfile` verifies.
 const VERIFIER: u32 = 25;
-/// Number of runs after which every class had its turn.
+/// Number of nightly runs after which every class had its turn.
 const PARTS: usize = 80;
-/// Number of runs after which every other compiler had its turn. It is no divisor of [`PARTS`], so that all its classes
+/// Number of nightly runs after which every other compiler had its turn. It is no divisor of [`PARTS`], so that all its classes
 /// have theirs.
 const COMPILERS_IN: usize = 3;
 /// Number of classes in memory, and in the verifier, at a time.

@@ -14,7 +14,7 @@ const MODULES: [&str; 3] = ["java.logging", "java.sql", "jdk.jfr"];
 type Line = (u32, String, String, String);
 
 #[test]
-fn instructions_are_those_of_javap() {
+fn instructions_equal_those_of_javap() {
     for jdk in jdks::main_in_turn("javap") {
         let folder = scratch();
         extract(&jdk, folder.path());

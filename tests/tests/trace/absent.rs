@@ -69,7 +69,7 @@ fn field_that_no_class_has_is_an_error_at_the_start_of_a_running_jvm() {
 
 /// Classes of a started program are not known before. A line at the end reports it, once, for matching and other calls.
 #[test]
-fn value_that_was_never_found_is_told_once_at_the_end() {
+fn value_that_was_never_found_is_reported_once_at_the_end() {
     let jdk = jdks::newest();
     let words = [
         "--when",
@@ -101,7 +101,7 @@ fn value_that_was_never_found_is_told_once_at_the_end() {
 
 /// The simple name of a class leads to a message with its full name.
 #[test]
-fn method_of_a_simple_class_name_is_told_with_its_package() {
+fn method_of_a_simple_class_name_is_reported_with_its_package() {
     let rounds = Rounds::start(&jdks::newest(), classes(), "Lines");
     let words = ["watch", &rounds.pid, "Order.total", "--for", "10ms"];
     classhook(&words)
@@ -112,7 +112,7 @@ fn method_of_a_simple_class_name_is_told_with_its_package() {
 
 /// An unknown variable of a line is reported once, regardless of the number of its places.
 #[test]
-fn unknown_variable_of_a_line_with_several_places_is_told_once() {
+fn unknown_variable_of_a_line_with_several_places_is_reported_once() {
     let rounds = Rounds::start(&jdks::newest(), classes(), "Lines");
     let at = format!("Lines.java:{}", line_of("Lines", "// twice on one line"));
     let run = classhook(&["watch", &rounds.pid, "--at", &at, "--show", "totl"]);

@@ -151,7 +151,7 @@ fn a_running_jvm_is_traced_twice_and_left_without_an_agent() {
 }
 
 #[test]
-fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
+fn agent_of_another_command_traces_for_a_while_and_continues_its_work() {
     let jdk = jdks::newest();
     let folder = scratch();
     let output = folder.path().join("out");
@@ -206,7 +206,7 @@ fn an_agent_that_is_there_traces_for_a_while_and_goes_on_with_its_own() {
 
 /// A patch that is made during a trace stays in force afterwards.
 #[test]
-fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
+fn agent_that_got_other_work_meanwhile_stays_for_it() {
     let jdk = jdks::newest();
     let folder = scratch();
     let program = Program::compile(&jdk, 3, folder.path());
@@ -239,7 +239,7 @@ fn an_agent_that_was_given_other_work_meanwhile_stays_for_it() {
 
 /// The agent was loaded for the first of two commands, and the second runs longer.
 #[test]
-fn an_agent_that_came_for_a_command_leaves_with_the_last_that_uses_it() {
+fn agent_of_a_command_leaves_with_the_last_command_that_uses_it() {
     let folder = scratch();
     let mut running = Servant::start(&jdks::newest(), &[]);
     let pid = running.pid().to_string();
@@ -289,7 +289,7 @@ fn trace_of_a_killed_or_stopped_command_ends_by_itself_and_the_agent_leaves() {
 }
 
 #[test]
-fn trace_ends_with_its_results_when_the_agent_is_sent_away() {
+fn trace_ends_with_its_results_when_the_agent_is_detached() {
     let jdk = jdks::newest();
     let folder = scratch();
     let program = Program::compile(&jdk, 3, folder.path());
@@ -315,7 +315,7 @@ fn trace_ends_with_its_results_when_the_agent_is_sent_away() {
 }
 
 #[test]
-fn trace_of_nothing_is_told_at_once_and_fails() {
+fn trace_without_matching_methods_fails_at_once() {
     let jdk = jdks::newest();
     let folder = scratch();
     let program = Program::compile(&jdk, 3, folder.path());
@@ -339,7 +339,7 @@ fn trace_of_nothing_is_told_at_once_and_fails() {
 }
 
 #[test]
-fn command_whose_jvm_has_no_such_method_is_told_from_one_without_a_jvm() {
+fn command_without_a_matching_method_is_distinguished_from_one_without_a_jvm() {
     let jdk = jdks::newest();
     let folder = scratch();
     for (words, program, code) in [

@@ -123,7 +123,7 @@ fn slow_calls_are_kept() {
 }
 
 #[test]
-fn fields_elements_and_lengths_are_read_and_never_asked() {
+fn fields_elements_and_lengths_are_read_without_calls() {
     for jdk in jdks::main_two() {
         let when = "this.last.lines[1].count == 13 && arg[2].next.lines[0].text == \"first 1012\"";
         let show = "this.size, this.hidden, this.name, this.name.length, arg[2].lines.length, \
@@ -177,7 +177,7 @@ fn fields_elements_and_lengths_are_read_and_never_asked() {
 }
 
 #[test]
-fn what_is_missing_is_counted() {
+fn calls_with_missing_values_are_counted() {
     for jdk in jdks::main_two() {
         let when = "arg[2].next.id > 1035 && !threw";
         let show = ("show", "arg[1]");
@@ -342,7 +342,7 @@ pub(super) fn beside(words: &[&str], jdk: &Jdk, folder: &Path, calls: &str) -> R
 }
 
 #[test]
-fn command_says_what_it_left_out() {
+fn command_reports_the_calls_that_it_left_out() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let words = [

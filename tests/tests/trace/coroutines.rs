@@ -223,12 +223,12 @@ fn every_call(jdk: &Jdk) {
 }
 
 #[test]
-fn every_call_of_a_suspend_function_is_the_one_that_happened_on_jdk_17() {
+fn calls_of_suspend_functions_equal_the_log_on_jdk_17() {
     every_call(&jdks::release(17).expect("the JDK that the tests need"));
 }
 
 #[test]
-fn every_call_of_a_suspend_function_is_the_one_that_happened_on_jdk_25() {
+fn calls_of_suspend_functions_equal_the_log_on_jdk_25() {
     every_call(&jdks::release(25).expect("the JDK that the tests need"));
 }
 

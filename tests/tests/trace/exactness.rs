@@ -66,12 +66,12 @@ fn compare(feature: u32, seeds: std::ops::Range<u64>) {
 }
 
 #[test]
-fn every_event_is_the_one_that_happened_on_jdk_17() {
+fn trace_equals_the_log_on_jdk_17() {
     compare(17, 1..9);
 }
 
 #[test]
-fn every_event_is_the_one_that_happened_on_jdk_25_with_virtual_threads() {
+fn trace_equals_the_log_on_jdk_25_with_virtual_threads() {
     compare(25, 1..9);
 }
 
@@ -185,7 +185,7 @@ fn compare_switched(log: &[Vec<Line>], trace: &[Vec<Line>]) {
 }
 
 #[test]
-fn what_is_switched_on_and_off_in_a_running_jvm_is_true_and_whole_while_it_is_on() {
+fn trace_that_is_switched_on_and_off_equals_the_log_while_it_is_on() {
     for feature in [17, 25] {
         switched(feature);
     }

@@ -171,7 +171,7 @@ fn line_may_begin_above_operands_and_objects_that_are_not_initialized() {
 
 /// A loop, a copied `finally` block, a lambda: each piece of code of the line is a place.
 #[test]
-fn each_place_of_code_of_a_line_is_one() {
+fn each_piece_of_code_of_a_line_is_a_place() {
     for jdk in jdks::main_two() {
         // The begin once, and the step twice.
         assert_eq!(
@@ -302,7 +302,7 @@ fn line_of_a_running_jvm_is_watched_by_file_method_and_class() {
 }
 
 #[test]
-fn line_without_code_is_told_with_the_nearest_lines_that_have() {
+fn line_without_code_is_reported_with_the_nearest_lines_with_code() {
     let jdk = jdks::newest();
     let rounds = Rounds::start(&jdk, classes(), "Lines");
     let handler = line_of("Lines", "// in a handler");
@@ -335,7 +335,7 @@ fn line_without_code_is_told_with_the_nearest_lines_that_have() {
 }
 
 #[test]
-fn variable_that_is_not_in_scope_is_told_with_those_that_are() {
+fn variable_out_of_scope_is_reported_with_those_in_scope() {
     let jdk = jdks::newest();
     let rounds = Rounds::start(&jdk, classes(), "Lines");
     let words = [
@@ -382,7 +382,7 @@ fn variable_that_is_not_in_scope_is_told_with_those_that_are() {
 }
 
 #[test]
-fn class_file_that_names_no_variables_gives_arguments_and_says_so() {
+fn class_file_without_variable_names_gives_arguments_and_a_message() {
     let jdk = jdks::newest();
     let folder = scratch();
     let source = workspace::test_file("java/watch/Lines.java");

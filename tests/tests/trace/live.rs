@@ -117,7 +117,7 @@ fn json(line: &str) -> Value {
 }
 
 #[test]
-fn lines_of_a_running_jvm_come_while_it_is_traced_and_each_call_once() {
+fn lines_of_a_running_jvm_appear_during_the_trace_and_each_call_once() {
     for (jdk, more) in jdks::main_two().into_iter().zip([&[][..], &["--compact"]]) {
         let folder = scratch();
         let compiled = Program::compile(&jdk, 3, folder.path());
@@ -214,7 +214,7 @@ fn visit_of_a_jvm_that_is_killed_is_partial() {
 
 /// A stopped JVM answers nothing. The command reports the open request and the remains, and shows its recording.
 #[test]
-fn visit_of_a_jvm_that_is_stopped_shows_what_there_is() {
+fn visit_of_a_stopped_jvm_shows_its_recording() {
     let jdk = jdks::newest();
     let folder = scratch();
     let compiled = Program::compile(&jdk, 3, folder.path());
@@ -300,7 +300,7 @@ fn lines_of_a_command_are_in_their_file_while_it_runs() {
 }
 
 #[test]
-fn a_reader_who_goes_ends_the_trace() {
+fn closed_output_ends_the_trace() {
     let jdk = jdks::newest();
     let folder = scratch();
     let compiled = Program::compile(&jdk, 3, folder.path());

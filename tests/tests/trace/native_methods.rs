@@ -177,7 +177,7 @@ fn native_methods_are_traced_exactly_and_plain_when_the_agent_has_left() {
 }
 
 #[test]
-fn a_second_trace_finds_the_wrappers_and_tells_of_its_own_methods_alone() {
+fn second_trace_reuses_the_wrappers_and_shows_only_its_own_methods() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let program = Program::make(&jdk, folder.path());
@@ -244,7 +244,7 @@ fn a_patch_keeps_the_wrappers_of_its_class() {
 }
 
 #[test]
-fn native_methods_of_classes_that_were_there_before_are_left_alone_with_a_reason() {
+fn native_methods_of_loaded_classes_stay_unchanged_with_a_reason() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let program = Program::make(&jdk, folder.path());

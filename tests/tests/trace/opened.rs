@@ -55,7 +55,7 @@ fn text_of(line: &str, name: &str) -> String {
 
 /// Each kind of value of the JDK has the content that Java's own iteration yields, in every release.
 #[test]
-fn values_of_the_jdk_are_shown_with_what_they_hold() {
+fn values_of_the_jdk_are_shown_with_their_content() {
     for jdk in jdks::all() {
         let words = [
             "--show",

@@ -206,7 +206,7 @@ fn traced_program(jdk: &Jdk, receiver: &Receiver, protocol: &str, folder: &Path)
 }
 
 #[test]
-fn spans_and_metrics_are_what_the_program_says_it_did() {
+fn spans_and_metrics_equal_the_log_of_the_program() {
     for jdk in jdks::main_two() {
         for (kind, protocol) in KINDS.into_iter().zip(NAMES) {
             let folder = scratch();
@@ -303,7 +303,7 @@ fn placed_in_spans(spans: &[Span], begun: u64) -> BTreeSet<Placed> {
 }
 
 #[test]
-fn spans_of_a_running_jvm_come_while_it_is_traced_and_each_call_once() {
+fn spans_of_a_running_jvm_arrive_during_the_trace_and_each_call_once() {
     for ((jdk, kind), protocol) in jdks::main_two().into_iter().zip(KINDS).zip(NAMES) {
         let folder = scratch();
         let compiled = Program::compile(&jdk, 3, folder.path());
@@ -351,7 +351,7 @@ fn assert_missing(run: &Run, cause: &str) {
 }
 
 #[test]
-fn nobody_who_listens_is_reported_and_all_files_are_there() {
+fn missing_receiver_is_reported_and_all_files_are_written() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", unused.local_addr().expect("its port"));
     drop(unused);
@@ -367,7 +367,7 @@ fn nobody_who_listens_is_reported_and_all_files_are_there() {
 }
 
 #[test]
-fn failure_is_told_while_the_program_runs() {
+fn failure_is_reported_while_the_program_runs() {
     let folder = scratch();
     let receiver = Receiver::http(Manner::Refuses(400));
     let java = jdks::newest().tool("java");
@@ -459,7 +459,7 @@ fn receiver_that_has_no_time_gets_everything_later() {
 
 /// With `--aggregate` there are no single calls; the environment contains the other settings.
 #[test]
-fn the_environment_says_where_and_how() {
+fn environment_variables_name_receiver_and_protocol() {
     let folder = scratch();
     let receiver = Receiver::grpc(Manner::Takes);
     let java = jdks::newest().tool("java");
@@ -553,7 +553,7 @@ fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
 }
 
 #[test]
-fn what_cannot_be_sent_to_is_refused_before_anything_is_started() {
+fn invalid_receivers_are_refused_before_the_program_starts() {
     for (words, expected) in [
         (
             ["--otlp", "ftp://collector:4318"],

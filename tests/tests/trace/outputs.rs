@@ -102,7 +102,7 @@ fn full_disk_of_the_lines_costs_no_other_output() {
 }
 
 #[test]
-fn lines_on_standard_output_are_all_that_is_there() {
+fn standard_output_has_only_the_lines() {
     let jdk = jdks::newest();
     let folder = scratch();
     let output = folder.path().join("out");

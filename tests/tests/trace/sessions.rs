@@ -216,7 +216,7 @@ fn counts_and_limits_of_a_recording_are_its_own() {
 }
 
 #[test]
-fn there_are_only_so_many_recordings_at_once_and_the_commands_are_named() {
+fn number_of_recordings_is_limited_and_their_commands_are_named() {
     let folder = scratch();
     let mut servant = Servant::start(&jdks::newest(), &LATE);
     let pid = servant.pid().to_string();
@@ -291,7 +291,7 @@ fn session_without_a_method_leaves_no_event_file() {
 
 /// Ctrl-C as soon as the command handles signals, which is before it loads the agent.
 #[test]
-fn interrupt_while_the_agent_comes_leaves_none_behind() {
+fn interrupt_during_the_loading_of_the_agent_leaves_no_agent() {
     let jdk = jdks::newest();
     let servant = Servant::start(&jdk, &LATE);
     let folder = scratch();

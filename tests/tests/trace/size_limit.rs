@@ -67,7 +67,7 @@ fn report(folder: &Path) -> Run {
 }
 
 #[test]
-fn oldest_calls_are_dropped_told_and_streamed_once() {
+fn oldest_calls_are_dropped_and_reported_and_streamed_once() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let (output, lines) = (folder.path().join("out"), folder.path().join("lines"));
@@ -140,7 +140,7 @@ fn jvm_killed_while_its_file_is_made_shorter_leaves_a_whole_one() {
 }
 
 #[test]
-fn sizes_that_make_no_sense_are_refused_before_anything_is_started() {
+fn impossible_sizes_are_refused_before_the_program_starts() {
     let refused = |words: &[&str], part: &str| {
         let run = Java::program(workspace::classhook())
             .arguments(&["trace", "--methods", "A.b"])

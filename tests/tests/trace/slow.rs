@@ -284,7 +284,7 @@ fn traced_brief(words: &[&str]) -> (e2e_tests::java::Run, TempDir) {
 }
 
 #[test]
-fn trace_without_a_slow_call_says_so_and_its_event_file_has_no_waits() {
+fn trace_without_a_slow_call_is_reported_and_its_event_file_has_no_waits() {
     let (run, folder) = traced_brief(&["--slow", "1h"]);
     run.assert_success();
     run.assert_stderr("no outermost call took 3600 s or longer");
@@ -301,7 +301,7 @@ fn trace_without_a_slow_call_says_so_and_its_event_file_has_no_waits() {
 }
 
 #[test]
-fn arguments_that_are_recorded_stand_in_the_tree() {
+fn recorded_arguments_are_in_the_tree() {
     let (run, _folder) = traced_brief(&["--slow", "1ns", "--show", "arg, returned"]);
     run.assert_success();
     let line = "  Brief.once  number = 1  returned = 2\n";

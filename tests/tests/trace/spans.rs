@@ -136,7 +136,7 @@ fn methods_that_record_calls_are_left_alone_and_the_rest_of_their_class_is_trace
 }
 
 #[test]
-fn captured_values_are_read_and_never_asked() {
+fn captured_values_are_read_without_calls_of_their_methods() {
     for jdk in jdks::all() {
         let trace = record(
             jdk,
@@ -309,7 +309,7 @@ fn stack_that_overflows_leaves_the_calls_around_it_whole() {
 }
 
 #[test]
-fn call_of_a_virtual_thread_is_one_call_on_whichever_carriers() {
+fn call_of_a_virtual_thread_is_one_call_on_all_carriers() {
     for jdk in jdks::all().iter().filter(|jdk| jdk.feature >= 21) {
         let methods = ["VirtualSpans.outer", "VirtualSpans.inner"];
         let trace = record(jdk, "events", &methods, "VirtualSpans", &[]);

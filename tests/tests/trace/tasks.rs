@@ -316,7 +316,7 @@ fn tasks_of(tree: &str) -> usize {
 
 /// While a trace runs, its lines name the submission of each task.
 #[test]
-fn lines_that_come_meanwhile_name_the_submission_of_each_task() {
+fn lines_of_a_running_trace_name_the_submission_of_each_task() {
     let jdk = jdks::newest();
     let folder = scratch();
     let file = folder.path().join("calls.jsonl");
@@ -353,7 +353,7 @@ fn lines_that_come_meanwhile_name_the_submission_of_each_task() {
 
 /// Tasks that were queued before the trace have no caller; those submitted later have theirs.
 #[test]
-fn tasks_submitted_before_the_trace_stand_by_themselves() {
+fn tasks_submitted_before_the_trace_have_no_caller() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let java = Java::new(&jdk).options(&LATE).class_path(&[classes()]);
@@ -390,7 +390,7 @@ fn tasks_submitted_before_the_trace_stand_by_themselves() {
 }
 
 #[test]
-fn following_needs_the_capability_and_the_methods_and_says_so() {
+fn following_without_its_capability_or_methods_is_an_error() {
     let folder = scratch();
     let output = folder.path().to_string_lossy();
     let trace = |words: &[&str]| {

@@ -40,7 +40,7 @@ fn calls(run: &Run, name: &str) -> Vec<u64> {
 }
 
 #[test]
-fn tables_without_a_terminal_add_up_to_what_the_program_did() {
+fn tables_without_a_terminal_add_up_to_the_calls_of_the_program() {
     let jdk = jdks::newest();
     for (more, name) in [
         (&[][..], "Spans.step "),
@@ -135,7 +135,7 @@ fn line(command: &str) -> String {
 }
 
 #[test]
-fn screen_of_a_running_jvm_follows_keys_and_is_given_back() {
+fn screen_of_a_running_jvm_follows_keys_and_is_restored() {
     let jdk = jdks::newest();
     let folder = scratch();
     let compiled = Program::compile(&jdk, 3, folder.path());

@@ -143,7 +143,7 @@ fn calls_of_a_running_jvm_are_shown_as_they_end_while_it_goes_on() {
 }
 
 #[test]
-fn without_a_folder_nothing_is_left_where_the_jvm_runs() {
+fn watch_without_a_folder_leaves_no_file_beside_the_jvm() {
     let folder = scratch();
     let shop = Shop::of(&Shop::java(&jdks::newest()).folder(folder.path()));
     let run = classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
@@ -289,7 +289,7 @@ fn without_the_program(run: &Run) -> String {
 }
 
 #[test]
-fn calls_of_a_command_have_arguments_and_what_was_returned_or_thrown() {
+fn calls_of_a_command_have_arguments_and_results() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let words = ["--when", "arg[1] == 13 || arg[1] == 14 || arg[1] == 15"];
@@ -327,7 +327,7 @@ fn calls_of_a_command_have_arguments_and_what_was_returned_or_thrown() {
 }
 
 #[test]
-fn command_goes_on_when_as_many_calls_are_shown_as_wanted() {
+fn command_continues_after_the_wanted_number_of_calls() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let words = ["--when", "arg[1] >= 5", "--limit", "3", "--json-lines"];
@@ -348,7 +348,7 @@ fn command_goes_on_when_as_many_calls_are_shown_as_wanted() {
 
 /// The program continues as before.
 #[test]
-fn probes_are_taken_out_of_a_command_when_as_many_calls_are_shown_as_wanted() {
+fn probes_are_removed_after_the_wanted_number_of_calls() {
     for jdk in jdks::main_two() {
         let folder = scratch();
         let mut child = Java::program(workspace::classhook())
@@ -465,7 +465,7 @@ fn mistakes_are_refused_before_anything_is_attached() {
 }
 
 #[test]
-fn pattern_without_a_method_is_told_with_the_nearest_class() {
+fn pattern_without_a_method_is_reported_with_the_nearest_class() {
     let jdk = jdks::newest();
     let folder = scratch();
     let shop = Shop::start(&jdk);

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn command_that_ends_without_the_answer_is_an_error_with_what_it_printed() {
+    fn command_that_ends_without_the_answer_is_an_error_with_its_output() {
         let error = shown(Command::new("echo").arg("nothing here"), "answer");
         let error = format!("{:#}", error.expect_err("no answer"));
         assert!(error.contains("nothing here"), "{error}");

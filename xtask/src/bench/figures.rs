@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn fresh_figures_take_the_place_of_those_of_the_same() {
+    fn fresh_figures_replace_older_ones_of_the_same_property() {
         let [old, new, other] = [
             figure("javac", &[1.0], &[2.0]),
             figure("javac", &[3.0], &[2.0]),

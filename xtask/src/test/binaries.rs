@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_binaries_are_told_from_libraries_and_programs() {
+    fn test_binaries_are_distinguished_from_libraries_and_programs() {
         let artifact = |test: bool, executable: &str| {
             format!(
                 r#"{{"reason":"compiler-artifact","manifest_path":"/w/rewriter/Cargo.toml","target":{{"name":"suite"}},"profile":{{"test":{test}}},"executable":{executable}}}"#

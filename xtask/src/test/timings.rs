@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_from_what_the_harness_prints() {
+    fn times_are_read_from_the_output_of_the_harness() {
         let found = timed("test trace::spans::nested ... ok <1.250s>");
         assert_eq!(
             found,

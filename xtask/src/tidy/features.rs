@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_root_is_built_of_counts() {
+    fn only_dependencies_of_the_root_count() {
         let tree = Tree::read(
             "0|app v1|\n1|log v1|std\n2|cfg v1|\n1|wasmtime v48|\n2|log v1|std (*)\n1|other v1|\n",
         );

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn additions_to_what_plugins_import_and_words_are_no_change() {
+    fn additions_to_imports_and_words_are_no_change() {
         assert_eq!(found(|text| text), [""; 0]);
         let grown = |text: String| {
             text.replace("log:", "// new\n  warn:   func();\nlog:  ")
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_or_changed_is_found() {
+    fn removed_and_changed_items_are_found() {
         for (was, is, expected) in [
             ("log: func(level: u8);", "", "`host.log` is gone"),
             (

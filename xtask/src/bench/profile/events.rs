@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn event_costs_what_its_round_took_more_than_that_beside_it() {
+    fn cost_of_an_event_is_the_difference_of_adjacent_rounds() {
         let times = [
             vec![100.0, 200.0],
             vec![100.0, 210.0],

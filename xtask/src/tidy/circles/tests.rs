@@ -115,7 +115,7 @@ fn parent_that_only_re_exports_is_in_no_circle() {
 }
 
 #[test]
-fn child_that_takes_what_its_parent_re_exports_is_in_a_circle() {
+fn child_that_uses_a_re_export_of_its_parent_is_in_a_circle() {
     let lib = ("lib.rs", "mod a;");
     let child = ("a/y.rs", "use super::X; pub struct Y(X);");
     let names = (
@@ -130,7 +130,7 @@ fn child_that_takes_what_its_parent_re_exports_is_in_a_circle() {
 }
 
 #[test]
-fn use_of_what_a_parent_re_exports_leads_to_the_module_that_defines_it() {
+fn use_of_a_re_export_leads_to_the_defining_module() {
     let files = [
         LIB,
         ("a.rs", "mod x; pub use x::X;"),
@@ -173,7 +173,7 @@ fn circle_at_depth() {
 }
 
 #[test]
-fn what_is_compiled_for_tests_only_is_left_out() {
+fn code_for_tests_only_is_left_out() {
     let files = [
         LIB,
         ("a.rs", "use crate::b::B; #[cfg(test)] mod tests;"),
