@@ -1,4 +1,4 @@
-/** Loads one class on each kind of stack; a plugin does wrong on exactly these classes. */
+/** Loads one class on each kind of stack; a plugin misbehaves on exactly these classes. */
 public class Misbehaved {
     static class VictimOnMain {
         static String greet(String name) {
@@ -66,7 +66,7 @@ public class Misbehaved {
     public static void main(String[] arguments) throws InterruptedException {
         System.out.println(VictimOnMain.greet("world") + VictimOnMain.greet(""));
         System.out.println(Innocent.even(4));
-        // 0 is the size that -Xss gives
+        // 0 stands for the size of -Xss
         on("small", 0, () -> System.out.println("sum " + VictimOnSmallStack.sum(100)));
         on("deep", 16 << 20, () -> System.out.println(down(0)));
         System.out.println(VictimFourth.four() + VictimFifth.five());

@@ -34,10 +34,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 public class Verify {
-    /** What this verifier says of classes up to version 50 that the JVM hands to its older one. */
+    /** The verifier's message for classes up to version 50, which the JVM passes to its older one. */
     private static final String INFERENCE = "Inference verification is not supported";
 
-    /** What it says where a class is missing whose supertypes it has to know. */
+    /** Its message for a missing class whose supertypes it needs. */
     private static final String MISSING = "Could not resolve class ";
 
     /** By the path of the class file, and by that below a module or jar. */
@@ -127,7 +127,7 @@ public class Verify {
         }
     }
 
-    /** Offsets and indices move when code is inserted; what is wrong does not. */
+    /** Offsets and indices move when code is inserted; the fault stays the same. */
     private static String withoutNumbers(String message) {
         return String.valueOf(message).lines().findFirst().orElse("").replaceAll("[0-9]+", "#");
     }

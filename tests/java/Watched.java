@@ -1,6 +1,6 @@
 import java.io.Closeable;
 
-/** Left and entered in every way; the rewritten class says what is seen of it. */
+/** Methods that are entered and left in every way; the rewritten class prints each of these events. */
 public class Watched {
     private final int size;
 

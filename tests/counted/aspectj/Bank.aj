@@ -1,4 +1,4 @@
-// Advice is code of the source; what finds aspects and passes on calls is not.
+// Advice is code of the source; code that finds aspects and forwards calls is not.
 package counted.aspects;
 
 import org.aspectj.lang.JoinPoint;

@@ -1,4 +1,4 @@
-// What the compiler makes of classes, traits and objects is left out.
+// Members that the compiler generates for classes, traits and objects are left out.
 package counted
 
 case class Point(x: Int, y: Int = 3) { // covered

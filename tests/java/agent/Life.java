@@ -23,7 +23,7 @@ public class Life {
         return n > 0 ? Victim.twice(n) : -n;
     }
 
-    /** The class that a misbehaving plugin picks on. */
+    /** The class on which a misbehaving plugin fails. */
     static class Victim {
         static int twice(int n) {
             return n * 2;
@@ -47,7 +47,7 @@ public class Life {
         throw new IllegalStateException("on purpose");
     }
 
-    /** Daemon threads go on while the JVM ends. */
+    /** Daemon threads run on while the JVM ends. */
     static void daemon() {
         for (int i = 0; i < 4; i++) {
             Thread thread = new Thread(() -> { while (true) { work(-1); } });
@@ -56,7 +56,7 @@ public class Life {
         }
     }
 
-    /** Calls one new class after the other and says which, until it is killed. */
+    /** Calls one new class after the other and prints its name, until it is killed. */
     static void rounds() throws Exception {
         Loading.Copies loader = new Loading.Copies();
         for (int i = 1; ; i++) {
@@ -67,7 +67,7 @@ public class Life {
         }
     }
 
-    /** Calls one method of {@link Steps} again and again. */
+    /** Calls one method of {@link Steps} repeatedly. */
     static void late() throws Exception {
         while (!Boolean.getBoolean("never")) {
             Steps.run(3);
@@ -75,7 +75,7 @@ public class Life {
         }
     }
 
-    /** Calls a class that was made at run time and has no file, again and again. */
+    /** Calls a class that was generated at run time and has no file, repeatedly. */
     static void made() throws Exception {
         Class<?> type = new Loading.Copies().copy(4321);
         System.out.println("made " + Loading.call(type, 1));

@@ -8,7 +8,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 
-/** Classes that come into the JVM in unusual ways; prints the same whether or not they are instrumented. */
+/** Classes that are loaded in unusual ways. The output is the same with and without instrumentation. */
 public class Loading {
     public static void main(String[] arguments) throws Throwable {
         for (String what : arguments) {
@@ -105,7 +105,7 @@ public class Loading {
             try {
                 overflow();
             } catch (StackOverflowError overflow) {
-                // first at the bottom, then in each frame above until the JVM has room enough
+                // first at the bottom, then in each frame above until the JVM has enough stack
             }
             if (defined == null) {
                 try {
@@ -200,7 +200,7 @@ public class Loading {
         System.out.println("no location " + call(new Bare().define(Copies.bytes(8200)), 1));
     }
 
-    /** A class loaded while an exception is on its way through {@code finally} and {@code catch}. */
+    /** A class loaded while an exception passes through {@code finally} and {@code catch}. */
     static void pending() {
         try {
             try {
@@ -235,7 +235,7 @@ public class Loading {
         System.out.println("many " + sum);
     }
 
-    /** Threads that do nothing but define classes, whose bytes were made before. */
+    /** Threads that do nothing but define classes, whose bytes were generated before. */
     static void burst(int threads, int each) throws Exception {
         Copies loader = new Copies();
         byte[][] bytes = new byte[threads * each][];
@@ -266,7 +266,7 @@ public class Loading {
         System.out.println("burst " + sum);
     }
 
-    /** Bytes that are no class file reach the JVM as they are. */
+    /** Bytes that are no class file reach the JVM unchanged. */
     static void garbage() {
         class Bare extends ClassLoader {
             Class<?> define(byte[] bytes) {

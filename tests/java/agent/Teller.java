@@ -1,6 +1,6 @@
 package bank;
 
-/** Pays in what its first argument says; how it ends is up to the second. */
+/** Pays in the amount of its first argument, and ends as its second says. */
 public class Teller {
     private int balance;
 

@@ -5,7 +5,7 @@ import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A service that takes orders all the time, and obeys the lines of its standard input until it ends. */
+/** A service that handles requests all the time, and executes the orders of its standard input until it ends. */
 public class Service {
     static final List<Order> KEPT = new ArrayList<>();
     static final List<FileInputStream> OPEN = new ArrayList<>();
@@ -76,7 +76,7 @@ public class Service {
         return "released";
     }
 
-    /** The names of parameters as reflection gives them. */
+    /** The names of parameters, by reflection. */
     static String names() {
         StringBuilder names = new StringBuilder();
         for (java.lang.reflect.Method method : Order.class.getDeclaredMethods()) {

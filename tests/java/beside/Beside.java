@@ -5,7 +5,7 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Does what its arguments say to {@link Target}, through the other agent's {@code Instrumentation}. */
+/** Changes {@link Target} as its arguments say, through the other agent's {@code Instrumentation}. */
 public class Beside {
     interface Shape {
         int area();
@@ -41,7 +41,7 @@ public class Beside {
         }
     }
 
-    /** Classes that have no probes: of the JDK, and an interface. */
+    /** Classes without probes: of the JDK, and an interface. */
     static void rest() throws Exception {
         Other.instrumentation.retransformClasses(ArrayList.class, Shape.class, Thread.class);
         List<String> list = new ArrayList<>(List.of("a", "b"));

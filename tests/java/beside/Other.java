@@ -7,7 +7,7 @@ import java.security.ProtectionDomain;
 import java.util.Arrays;
 
 /**
- * Another agent: {@code incapable:FILE} gives Target's bytes from a file, {@code capable:} edits what it is handed,
+ * Another agent: {@code incapable:FILE} returns Target's bytes from a file, {@code capable:} edits the bytes that it gets,
  * {@code weaving:} does so at load time alone, {@code breaking:} cuts it short when it is retransformed.
  */
 public class Other implements ClassFileTransformer {

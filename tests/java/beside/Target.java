@@ -1,4 +1,4 @@
-/** What both agents change. */
+/** The class that both agents change. */
 public class Target {
     int pick(int n) {
         switch (n) {

@@ -1,6 +1,6 @@
 package branches;
 
-/** Decisions with an outcome that never was: what a report has to say of a line stands behind it. */
+/** Decisions with an outcome that never occurred. The comment of a line is the expected text of the report. */
 public class Outcomes {
     enum Colour { RED, GREEN, BLUE }
 

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 
-/** Hands the classes of a folder to the JVM in the place of those it loads, and natives a prefix. */
+/** Replaces classes by those of a folder as the JVM loads them, and gives native methods a prefix. */
 public class Agent {
     static Instrumentation instrumentation;
 

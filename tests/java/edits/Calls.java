@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Calls, field accesses and allocations that are going to be others. */
+/** Calls, field accesses and allocations that edits replace. */
 public class Calls {
     static int shared = 1;
     long own = 2;

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
 
-/** Prints what {@code tests/plugins/editing} has made of {@code Target}: once, or for each line that it is told. */
+/** Prints the edits of {@code tests/plugins/editing} in {@code Target}: once, or for each line of input. */
 public final class Changed {
     static int second = 2;
     static int count;

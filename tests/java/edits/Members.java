@@ -4,7 +4,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 
-/** Prints what reflection sees of a class to which things have been added. */
+/** Prints the members that reflection finds in a class with added ones. */
 public class Members {
     @Retention(RetentionPolicy.RUNTIME)
     @interface Marked {

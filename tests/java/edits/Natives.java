@@ -1,4 +1,4 @@
-/** Natives that are found under their own name although they are called otherwise. */
+/** Native methods that are found under their own name although calls use another. */
 public class Natives {
     static native int twice(int number);
 

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Offers the JVM each version of a loaded class and prints what it says. */
+/** Redefines a loaded class with each version, and prints the JVM's answer. */
 public class Redefining {
     interface Speaking {}
 

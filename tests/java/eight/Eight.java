@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** A program for Java 8 that says "up", then answers each line of its standard input, until that ends. */
+/** A program for Java 8 that prints "up", then answers each line of its standard input, until that ends. */
 public class Eight {
     interface Named {
         default String name() { return getClass().getSimpleName(); }

@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Loads the same two classes by many loaders, both at once, and prints how often which sum of what they return came. */
+/** Loads the same two classes in many loaders at the same time, and counts the sums of their results. */
 public class Loaders {
     static int call(int number) {
         return 10 * number;
@@ -32,7 +32,7 @@ public class Loaders {
         }
     }
 
-    /** Locks itself while it loads, and asks its parent for nothing but `java`. */
+    /** Locks itself while it loads, and delegates only `java` packages to its parent. */
     static class Alone extends ClassLoader {
         Alone() {
             super(null);

@@ -3,9 +3,9 @@ import java.io.InputStreamReader;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * One thread calls `step` as often as it can; another does what it is told: `rare N` calls one of the methods that are
- * hot for nobody, `deep` runs out of stack and says how often that was caught, `pause` and `go` stop and start the first,
- * `end` ends the program. It is up when the first has run.
+ * One thread calls `step` as often as it can; another executes orders: `rare N` calls one of the methods that are
+ * rarely called, `deep` overflows the stack and prints how often that was caught, `pause` and `go` stop and start the first,
+ * `end` ends the program. It is ready when the first has run.
  */
 public class Hot {
     static volatile boolean paused;
@@ -29,7 +29,7 @@ public class Hot {
             }
         }
 
-        /** How many calls had no stack left and were caught where they were made. */
+        /** The number of calls that overflowed the stack and were caught by their caller. */
         static int deep() {
             try {
                 return deep();
@@ -39,7 +39,7 @@ public class Hot {
         }
     }
 
-    /** Returns again and again, so that its code is entered anew. */
+    /** Returns repeatedly, so that its code is entered anew. */
     static long burst() {
         long found = 0;
         for (int i = 0; i < 10_000; i++) found += Work.step(i);

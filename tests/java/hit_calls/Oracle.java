@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Threads call methods of generated classes, `M0`, `M1` and so on, and count each visit of a method when it begins and when
- * it ends. `allow HEX` says which methods may be visited, one bit for each; `counts` prints all begins and all ends; `end`
- * ends the program. It is up when each thread has run.
+ * it ends. `allow HEX` sets the methods that may be visited, one bit for each; `counts` prints all begins and all ends; `end`
+ * ends the program. It is ready when each thread has run.
  */
 public class Oracle {
     static final int THREADS = 3;
@@ -14,11 +14,11 @@ public class Oracle {
     static volatile long allowed = -1;
     static volatile boolean ended;
     static final CountDownLatch RUNNING = new CountDownLatch(THREADS);
-    /** Of each thread and method. */
+    /** By thread and method. */
     static final AtomicLongArray BEGINS = new AtomicLongArray(THREADS * METHODS);
     static final AtomicLongArray ENDS = new AtomicLongArray(THREADS * METHODS);
 
-    /** Says whether a method is to be visited, and counts the begin of the visit. */
+    /** Returns whether a method may be visited, and counts the begin of the visit. */
     static boolean begins(int thread, int method, boolean wanted) {
         if (!wanted || (allowed >>> method & 1) == 0) return false;
         BEGINS.getAndIncrement(thread * METHODS + method);

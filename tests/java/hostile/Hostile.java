@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.security.ProtectionDomain;
 
-/** Says "up", and calls for each line of its input a method whose name, class and thread a terminal would obey. */
+/** Prints "up", and for each line of input calls a method whose name, class and thread contain control characters. */
 public class Hostile {
     /** As long as the letters in the names below, in modified UTF-8. */
     static final String EVIL = "\u001bc\u009b2J\rx\nclasshook: error\u202e";

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Works with classes of the JDK, again each time that it is told to, and answers what came of it: the same, always. */
+/** Works with classes of the JDK, once for each order, and prints the result, which is always the same. */
 public class JdkWork {
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0) {
@@ -103,7 +103,7 @@ public class JdkWork {
         return caught;
     }
 
-    /** Where the release has them, by reflection: the class is compiled for the oldest. */
+    /** By reflection, if the release has them: the class is compiled for the oldest. */
     private static int virtualThreads() throws Exception {
         Method factory;
         try {
@@ -132,7 +132,7 @@ public class JdkWork {
         return depth == 0 ? 0 : recursion(depth - 1) + 1;
     }
 
-    /** With such a class the constructor of Object is compiled otherwise. */
+    /** With such a class the JVM compiles the constructor of Object differently. */
     private static class Finalized {
         @Override
         @SuppressWarnings({"deprecation", "removal"})

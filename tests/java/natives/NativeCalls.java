@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.zip.Deflater;
 
-/** Native methods of every kind. Obeys as `Servant` does. */
+/** Native methods of every kind. Executes orders as `Servant` does. */
 public class NativeCalls {
     static native int twice(int number);
 
@@ -22,7 +22,7 @@ public class NativeCalls {
         return depth == 0 ? 0 : 1 + back(depth);
     }
 
-    /** A native method that nobody implements. */
+    /** A native method without an implementation. */
     static native void missing();
 
     String round() {

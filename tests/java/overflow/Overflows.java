@@ -4,7 +4,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Overflows the stack of a pool's thread again and again, each time in another way, and answers a request after each.
+ * Overflows the stack of a pool's thread repeatedly, in different ways, and answers a request after each.
  * Counts the calls of each method itself: {@code Overflows ROUNDS platform|virtual}.
  */
 public class Overflows {
@@ -60,7 +60,7 @@ public class Overflows {
         }
     }
 
-    /** Has a large frame, and calls something while an exception leaves it. */
+    /** Has a large frame, and calls a method while an exception leaves it. */
     private static int wide(int seed, int two, long three, long four, double five) {
         CALLS[1]++;
         long sum = three + four + two;
@@ -73,7 +73,7 @@ public class Overflows {
         }
     }
 
-    /** Goes on where the stack has just overflowed. */
+    /** Continues where the stack has just overflowed. */
     private static int caught(int seed) {
         CALLS[2]++;
         try {

@@ -1,4 +1,4 @@
-/** The class that is patched; tests put other words in the place of {@code original}. */
+/** The patched class; tests replace the word {@code original}. */
 public class Answer {
     static int asked;
 

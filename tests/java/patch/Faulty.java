@@ -1,4 +1,4 @@
-/** Calls each of its methods in turn and prints what comes of it, whenever that changes. */
+/** Calls each of its methods in turn and prints the result whenever it changes. */
 public class Faulty {
     static int hits;
 

@@ -1,4 +1,4 @@
-/** A class with static state, and a method that stays on the stack: for each line of input it says what it has. */
+/** A class with static state, and a method with an open frame. For each line of input it prints both. */
 public class Kept {
     static int initialised = initialise();
     static int calls;

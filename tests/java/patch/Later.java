@@ -1,4 +1,4 @@
-/** A class that a program loads when it is asked to. */
+/** A class that a program loads on request. */
 public class Later {
     static String word() {
         return "original";

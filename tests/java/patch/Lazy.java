@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Says "up", then loads the class that each line of its standard input names, and prints what that answers. */
+/** Prints "up", then loads the class that each line of its standard input names, and prints its answer. */
 public class Lazy {
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));

@@ -1,4 +1,4 @@
-/** A class whose nested class lets it at its private parts, for which compilers before Java 11 add methods. */
+/** A class whose nested class uses its private members, for which compilers before Java 11 add methods. */
 public class Nested {
     private static final class Inner {
         private String word = "original";

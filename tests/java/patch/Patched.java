@@ -9,9 +9,9 @@ import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Calls {@code Answer.value} from several threads, in this loader and in another, and prints what it answers
+ * Calls {@code Answer.value} from several threads, in this loader and in another, and prints its answer
  * whenever that changes; loads the classes named by its arguments. As an agent, retransforms the class all the
- * time and prints the digest of the bytes it is shown whenever that changes.
+ * time and prints the digest of the bytes that it receives whenever that changes.
  */
 public class Patched {
     static volatile Instrumentation instrumentation;
@@ -46,7 +46,7 @@ public class Patched {
         for (String name : names) {
             Class.forName(name, false, Patched.class.getClassLoader());
         }
-        // JDK 17 shows an agent half of a class in its own form while another thread is linking it.
+        // JDK 17 passes half of a class in its internal form to an agent while another thread is linking it.
         Answer.value();
         URL[] here = {Paths.get(System.getProperty("java.class.path")).toUri().toURL()};
         Method other = new URLClassLoader(here, null).loadClass("Answer").getMethod("value");

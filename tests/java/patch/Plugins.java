@@ -5,8 +5,8 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 
 /**
- * Says "up", then loads the class that each line of its standard input names by a loader of its own, and prints what
- * that answers. The arguments are the archive of the parent loader and that of the loader.
+ * Prints "up", then loads the class that each line of its standard input names in a loader of its own, and prints
+ * its answer. The arguments are the archive of the parent loader and that of the loader.
  */
 public class Plugins {
     public static void main(String[] arguments) throws Exception {

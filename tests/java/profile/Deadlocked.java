@@ -1,7 +1,7 @@
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Two threads that wait for one another's monitors, and two for one another's locks, before anybody looks. */
+/** Two threads that wait for one another's monitors, and two for one another's locks, from before the recording. */
 public class Deadlocked {
     static class Left {}
 

@@ -3,14 +3,14 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * Calls what is traced and covered, asks for more memory or another thread than there is, and copies at once what lies in
- * the folder of the agent then.
+ * Calls traced and covered code, exhausts memory or threads, and then copies at once the files in
+ * the folder of the agent.
  */
 public class Exhausted {
     static final int CALLS = 777;
     static volatile Object sink;
 
-    /** Loaded right before. */
+    /** Loaded right before the exhaustion. */
     static class Last {
         static void call() {
             sink = "called";

@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Does what only events of rare kinds tell, knows how often, and stands still in a way that it knows. */
+/** Causes events of rare kinds in known numbers, and stops in a known state. */
 public class Gone {
     static final int UNITS = 1_000;
     static volatile Object sink;
@@ -92,7 +92,7 @@ public class Gone {
         }
     }
 
-    /** One thread owns a monitor twice and sleeps, one wants to enter it, and one waits for another. */
+    /** One thread owns a monitor twice and sleeps, one waits to enter it, and one waits for another. */
     static void stand() throws Exception {
         Gate owned = new Gate();
         stand("owner", () -> {
@@ -110,7 +110,7 @@ public class Gone {
         stand("waits", () -> forEver(new Gate()), Thread.State.WAITING);
     }
 
-    /** Whether a file of tables in this folder says so. */
+    /** Returns whether a file of tables in this folder has the text. */
     static boolean isSaid(Path folder, String text) throws Exception {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : (Iterable<Path>) files.filter(it -> it.toString().endsWith(".tables"))::iterator) {
@@ -123,7 +123,7 @@ public class Gone {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // The JVM drew the next sample of this thread when it started, by the interval of then.
+        // The JVM drew the next sample of this thread at its start, with the interval of that time.
         for (int i = 0; i < 64; i++) {
             sink = new byte[1 << 20];
         }

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
-/** Objects that are held in ways that the program knows; it waits for the end of its standard input. */
+/** Objects with known holders. The program waits for the end of its standard input. */
 public class Held {
     static class InMap {}
 
@@ -76,7 +76,7 @@ public class Held {
     static WeakReference<Object> weak;
     static SoftReference<Object> soft;
 
-    /** In a method of its own: no local variable of one that runs holds these. */
+    /** In a method of its own, so that no local variable of a running one holds these. */
     static void fill() {
         Object[] row = new Object[3];
         row[1] = new InMap();

@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Arrays;
 
-/** Creates global references of JNI and deletes some, as it is told; knows how many. */
+/** Creates global JNI references and deletes some, on orders; knows their number. */
 public class JniRefs {
     static class Kept {}
 
@@ -35,7 +35,7 @@ public class JniRefs {
     static final Weakly weakly = new Weakly();
     static long[] early = new long[0];
 
-    /** 700 references that nobody deletes. */
+    /** 700 references that are never deleted. */
     static void leak() {
         Kept kept = new Kept();
         for (int i = 0; i < 700; i++) {
@@ -77,7 +77,7 @@ public class JniRefs {
         }
     }
 
-    /** Several threads create and delete references at a time, so that handles are used again. */
+    /** Several threads create and delete references at the same time, so that handles are reused. */
     static void race() throws Exception {
         Thread[] threads = new Thread[4];
         for (int at = 0; at < threads.length; at++) {

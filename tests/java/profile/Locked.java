@@ -1,6 +1,6 @@
 import java.util.concurrent.CountDownLatch;
 
-/** Two threads that wait for one another for ever, one that waits for one of them, and one that nobody notifies. */
+/** Two threads in a deadlock, one that waits for one of them, and one that waits without a notification. */
 public class Locked {
     static class Left {}
 

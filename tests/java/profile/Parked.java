@@ -2,7 +2,7 @@ import java.lang.reflect.Method;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Threads that wait for locks that the main thread has: a platform thread to the end, and, if there are any, a virtual one for a while. */
+/** Threads that wait for locks of the main thread: a platform thread to the end, and a virtual one, if any, for a while. */
 public class Parked {
     static void take(ReentrantLock lock) {
         lock.lock();

@@ -3,20 +3,20 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 
-/** A thread that computes for some 2 ms each time that it is woken up, and else waits in native code, 150 times and at the end. */
+/** A thread that computes for some 2 ms each time that it is woken up, and otherwise waits in native code, 150 times and at the end. */
 public class Pings {
     static final int PINGS = 150;
     static volatile long sink;
     static volatile int served;
 
-    /** So much work, not so much time: of that it may get little where others compute. */
+    /** A fixed amount of work, not of time: on a busy machine it gets little CPU time. */
     static void compute(int turns) {
         for (int i = 0; i < turns; i++) {
             sink = sink * 31 + i;
         }
     }
 
-    /** Starts a thread that computes so much for each byte that it reads. */
+    /** Starts a thread that computes for each byte that it reads. */
     static Pipe.SinkChannel serve(String name, int turns) throws IOException {
         Pipe pipe = Pipe.open();
         Thread serves = new Thread(() -> {
@@ -47,7 +47,7 @@ public class Pings {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // What reads is loaded and compiled by then, so that it takes next to nothing of the other thread's time.
+        // The reading code is loaded and compiled by then, so it takes next to nothing of the other thread's time.
         ping(serve("warms up", 3_000), 3_000, 0);
         ping(serve("serves", 700_000), PINGS, 7);
     }

@@ -1,6 +1,6 @@
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Causes events for so many seconds, as fast as it can, with so many threads of each kind, and prints how many. */
+/** Causes events for the given seconds, as fast as it can, with the given threads of each kind, and prints their numbers. */
 public final class Soak {
     static final class Oops extends Exception {}
 

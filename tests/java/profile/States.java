@@ -1,7 +1,7 @@
 import java.net.ServerSocket;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads of which each stays in one state, and a crowd that is parked; they are there once it prints "up". */
+/** Threads that each stay in one state, and a crowd of parked threads. They are ready once it prints "up". */
 public class States {
     static final Object monitor = new Object();
     static final Object condition = new Object();
@@ -60,7 +60,7 @@ public class States {
         }
     }
 
-    /** A virtual thread that sleeps, where there are any. */
+    /** A sleeping virtual thread, if the release has them. */
     static void sleepVirtually() throws Exception {
         Runnable sleeps = () -> {
             try {

@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Does things whose numbers it knows, and prints them. */
+/** Causes events in known numbers, and prints the numbers. */
 public class Told {
     static final int ARRAYS = 20_000;
     static final int KEPT = 1_000;
@@ -46,7 +46,7 @@ public class Told {
         }
     }
 
-    /** Another thread waits for a monitor that this one holds; the least time for which it did, in nanoseconds. */
+    /** Lets another thread wait for a monitor that this one holds. Returns the least time of the wait, in nanoseconds. */
     static long block() throws Exception {
         Gate gate = new Gate();
         Thread other = new Thread(() -> enter(gate), "blocked");
@@ -70,7 +70,7 @@ public class Told {
         Told.class.wait(20);
     }
 
-    /** Has a native method bound that nothing else needs, asks for more memory than any JVM has, and runs a virtual thread. */
+    /** Binds a native method, requests more memory than any JVM has, and runs a virtual thread. */
     static void rare() throws Exception {
         sink = java.util.TimeZone.getDefault();
         try {
@@ -96,7 +96,7 @@ public class Told {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // The JVM drew the next sample of this thread when it started, by the interval of then.
+        // The JVM drew the next sample of this thread at its start, with the interval of that time.
         for (int i = 0; i < 64; i++) {
             sink = new byte[1 << 20];
         }
@@ -115,7 +115,7 @@ public class Told {
         System.gc();
         rare();
         Thread spinner = new Thread(() -> {
-            // So much work, not so much time: of that it may get little where others compute.
+            // A fixed amount of work, not of time: on a busy machine it gets little CPU time.
             for (int i = 0; i < 50_000; i++) {
                 sink = spin(10_000);
             }

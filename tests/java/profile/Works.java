@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.zip.Deflater;
 
-/** Has the collector work, and native code, until the system says that each has used some CPU time. */
+/** Keeps the collector and native code busy, until the system reports some CPU time of each. */
 public class Works {
     /** Ticks of 10 ms. */
     static final long ENOUGH = 30;
 
     static Object kept;
 
-    /** The ticks that threads with such a name have used. */
+    /** The ticks of threads with this name. */
     static long ticks(String name) throws Exception {
         long sum = 0;
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Paths.get("/proc/self/task"))) {
@@ -45,7 +45,7 @@ public class Works {
         byte[] noise = new byte[1 << 16];
         new Random(1).nextBytes(noise);
         byte[] out = new byte[1 << 17];
-        // The clock is asked seldom, so that samples lie in the native code.
+        // The clock is read rarely, so that samples are in the native code.
         long end = cpu() + 3 * ENOUGH * 10_000_000;
         while (cpu() < end) {
             for (int round = 0; round < 50; round++) {

@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Prints ten times what `both` passes on, and one; told to wait, for each line that it reads. */
+/** Prints ten times the argument of `both`, and one. On request it does so for each line of input. */
 public class Called {
     static class Target {
         static int call(int number) {

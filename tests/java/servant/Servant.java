@@ -14,7 +14,7 @@ import java.security.ProtectionDomain;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A program that says "up", then obeys the lines of its standard input, one line of answer each, until it ends. */
+/** Prints "up", then executes the orders of its standard input, with one line of answer each, until the input ends. */
 public class Servant {
     static Instrumentation instrumentation;
     static final AtomicBoolean spinning = new AtomicBoolean();
@@ -53,7 +53,7 @@ public class Servant {
         }
     }
 
-    /** Calls the methods of {@link Steps} that the letters name. */
+    /** Calls the methods of {@link Steps} with these letters. */
     static String steps(String letters) {
         int sum = 0;
         for (char letter : letters.toCharArray()) {
@@ -118,7 +118,7 @@ public class Servant {
         return "mapped";
     }
 
-    /** {@link Steps} in two loaders of one class, made when this is first called, and the bytecode of each. */
+    /** {@link Steps} in two loaders of one class, created by the first call, and the bytecode of each. */
     static String namesakes() throws Exception {
         StringBuilder all = new StringBuilder();
         for (int at = 0; at < namesakes.length; at++) {
@@ -132,7 +132,7 @@ public class Servant {
         return all.toString();
     }
 
-    /** The class file that the JVM hands over for a retransformation, before other agents of ours. */
+    /** The class file that the JVM passes to a retransformation, before our other agents. */
     static String bytes(Class<?> type) throws Exception {
         byte[][] seen = new byte[1][];
         ClassFileTransformer watcher = new ClassFileTransformer() {
@@ -154,7 +154,7 @@ public class Servant {
         static native String of(Class<?> type);
     }
 
-    /** What is measured. */
+    /** The measured methods. */
     static class Steps {
         static int a() { return 1; }
         static int b() { return 2; }

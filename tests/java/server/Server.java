@@ -13,8 +13,8 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * A Jetty server and clients that never stop asking it. Prints {@code serving}, then {@code failed …} for the first
- * request that is not answered with one of the known greetings, and each greeting that is new; {@code served N} for
+ * A Jetty server with clients that send requests without pause. Prints {@code serving}, then {@code failed …} for the first
+ * request without one of the known greetings as answer, and each new greeting; {@code served N} for
  * each thousand requests.
  */
 public class Server {

@@ -1,4 +1,4 @@
-/** One call that waits for nothing. */
+/** One call without a wait. */
 final class Brief {
     static int once(int number) {
         return number + 1;

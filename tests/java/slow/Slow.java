@@ -10,7 +10,7 @@ final class Slow {
     static final class Monitor {
     }
 
-    /** Holds the monitor or the lock of a worker while it waits for that. */
+    /** Holds the monitor or the lock of a worker while the worker waits for it. */
     static final class Holder implements Runnable {
         private final Semaphore asked = new Semaphore(0);
         private final Semaphore taken = new Semaphore(0);
@@ -25,7 +25,7 @@ final class Slow {
             thread.start();
         }
 
-        /** Has the monitor or the lock taken. */
+        /** Lets another thread take the monitor or the lock. */
         void take() {
             asked.release();
             taken.acquireUninterruptibly();
@@ -49,7 +49,7 @@ final class Slow {
             }
         }
 
-        /** Goes on for a while after the worker has begun to wait. */
+        /** Continues for a while after the worker has begun to wait. */
         private void hold() {
             while (ofMonitor ? work.thread.getState() != Thread.State.BLOCKED : !work.lock.hasQueuedThreads()) {
                 pause(1);
@@ -58,12 +58,12 @@ final class Slow {
         }
     }
 
-    /** What a worker does. The methods of this class are traced. */
+    /** The work of a worker. The methods of this class are traced. */
     static final class Work {
         final Object monitor = new Monitor();
         final ReentrantLock lock = new ReentrantLock();
         volatile Thread thread;
-        /** How long each wait lasts; longer in each call, so that a busy machine sees it at last. */
+        /** Duration of each wait; it grows with each call, so that a busy machine records it at last. */
         volatile long millis = 20;
 
         void outer(String worker, boolean fails) {
@@ -110,7 +110,7 @@ final class Slow {
             lock.unlock();
         }
 
-        /** Made by another thread all the time. */
+        /** Another thread calls it all the time. */
         void elsewhere() {
             pause(5);
         }
@@ -138,7 +138,7 @@ final class Slow {
             try {
                 work.outer(name, fails);
             } catch (IllegalStateException e) {
-                // as asked for
+                // as configured
             }
             fails = !fails;
             work.millis = Math.min(2 * work.millis, 2_000);
@@ -168,7 +168,7 @@ final class Slow {
         Thread two = start(isVirtual, "two");
         System.out.println("ready");
         while (System.in.read() >= 0) {
-            // goes on until the end
+            // runs until the end
         }
         ends = true;
         one.join();

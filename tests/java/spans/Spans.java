@@ -3,7 +3,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** What the tests of spans call; each case is named by the first argument. */
+/** The cases of the tests of spans, named by the first argument. */
 public class Spans {
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
@@ -47,7 +47,7 @@ public class Spans {
 
     static void nothing() {}
 
-    /** An object that must not be asked. */
+    /** An object whose methods must not be called. */
     static class Hostile {
         @Override public String toString() { throw new AssertionError("asked"); }
         @Override public int hashCode() { throw new AssertionError("asked"); }
@@ -138,7 +138,7 @@ public class Spans {
         System.out.println(sum);
     }
 
-    /** Each of the threads makes so many calls in each of so many milliseconds. */
+    /** Each thread makes the given number of calls in each of the given milliseconds. */
     static void steady(int threads, int calls, int milliseconds) throws Exception {
         Runnable run = () -> {
             long next = System.nanoTime();

@@ -1,6 +1,6 @@
 import classhook.runtime.Probes;
 
-/** How a program may end. */
+/** All ways in which a program may end. */
 public class Ending {
     static class Worked {
         static void hit() {}

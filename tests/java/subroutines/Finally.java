@@ -1,4 +1,4 @@
-/** Finally blocks, nested and left in each way. The class files are made by ECJ 4.6.1, which compiles them to subroutines. */
+/** Finally blocks, nested and left in each way. ECJ 4.6.1 compiled the class files, with subroutines. */
 public class Finally {
     static int deep(int count) {
         int sum = 0;

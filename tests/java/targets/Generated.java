@@ -1,4 +1,4 @@
-// What an annotation called Generated marks is left out.
+// Code with an annotation called Generated is left out.
 package targets;
 
 public class Generated { // missed

@@ -1,4 +1,4 @@
-// References to methods and constructors have no code but where they are made.
+// References to methods and constructors have code only at their creation.
 package targets;
 
 public class MethodReferences { // missed

@@ -1,4 +1,4 @@
-// Record patterns: the handler that wraps what an accessor throws is left out.
+// Record patterns: the handler that wraps an accessor's exception is left out.
 package targets;
 
 public class RecordPattern { // missed

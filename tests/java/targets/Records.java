@@ -1,4 +1,4 @@
-// What the compiler makes of a record is left out, what is written is not.
+// Generated members of a record are left out, written ones are not.
 package targets;
 
 public class Records { // missed

@@ -1,7 +1,7 @@
-// Runs the targets that are named.
+// Runs the named targets.
 package targets;
 
-/** Calls the {@code main} of each class that is named. */
+/** Calls the {@code main} of each named class. */
 class Targets {
     public static void main(String[] names) throws Exception {
         for (String name : names) {

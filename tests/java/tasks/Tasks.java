@@ -18,7 +18,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Tasks of each kind. Whatever runs one, it calls `work` with the name of the method that submitted it. */
+/** Tasks of each kind. Each calls `work` with the name of the method that submitted it. */
 public class Tasks {
     static final ExecutorService POOL = Executors.newFixedThreadPool(3, Tasks::daemon);
     static final ExecutorService ONE = Executors.newFixedThreadPool(1, Tasks::daemon);
@@ -34,7 +34,7 @@ public class Tasks {
         return by;
     }
 
-    /** Three ways to hand a task to a pool. */
+    /** Three ways to submit a task to a pool. */
     static void pool() throws Exception {
         POOL.submit(() -> { work("pool"); }).get();
         POOL.submit(() -> work("pool")).get();
@@ -69,7 +69,7 @@ public class Tasks {
         scheduler.shutdown();
     }
 
-    /** Eight leaves of a tree of tasks, and a task that is none of the pool's own. */
+    /** Eight leaves of a tree of tasks, and a task from outside of the pool. */
     static void forked() throws Exception {
         ForkJoinPool pool = new ForkJoinPool(3);
         pool.submit(new Fork(3, "forked")).get();
@@ -145,7 +145,7 @@ public class Tasks {
         timer.cancel();
     }
 
-    /** The pool has no room, so the caller runs it. */
+    /** The pool is full, so the caller runs the task. */
     static void rejected() throws Exception {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>(),
                 Tasks::daemon, new ThreadPoolExecutor.CallerRunsPolicy());

@@ -15,7 +15,7 @@ import java.util.spi.ToolProvider;
 /**
  * Runs tools of its JDK, such as {@code javac} and {@code jar}, and the command line of JaCoCo, until its input ends. A
  * request is the number of words and each word, the tool's name or the path of JaCoCo's jar first; the answer is the
- * exit code and what the tool said. Texts are a length and UTF-8.
+ * exit code and the tool's output. Texts are a length and UTF-8.
  */
 public class Tools {
     /** The constructor of JaCoCo's command line, once it is loaded. */
@@ -49,7 +49,7 @@ public class Tools {
         }
     }
 
-    /** What its {@code main} does before it exits. */
+    /** The part of its {@code main} before the exit. */
     private static int report(Path jar, String[] words, PrintWriter said) throws Exception {
         if (jacoco == null) {
             URLClassLoader loader = new URLClassLoader(new URL[] {jar.toUri().toURL()});

@@ -21,7 +21,7 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import kotlinx.coroutines.yield
 
-/** What the program itself says of its calls: number, function, caller, nanoseconds within and around, and how it ended. */
+/** The program's log of its calls: number, function, caller, nanoseconds within and around, and the kind of end. */
 object Log {
     val lines = ConcurrentLinkedQueue<String>()
     private val calls = AtomicInteger()
@@ -66,7 +66,7 @@ open class Steps {
 }
 
 class Suspending : Steps() {
-    /** Goes on three times, and calls what does not suspend in between. */
+    /** Resumes three times, and calls functions that do not suspend in between. */
     suspend fun steps(call: Int): Int {
         val begin = System.nanoTime()
         for (round in 1..3) {
@@ -81,7 +81,7 @@ class Suspending : Steps() {
 
     suspend fun quick(call: Int) = call + 1
 
-    /** Passes its continuation on: it is never entered again. */
+    /** Passes its continuation on, and is never entered again. */
     suspend fun passes(call: Int) = delay(2)
 
     suspend fun passesTwice(call: Int) = passesAgain(call)
@@ -106,7 +106,7 @@ class Suspending : Steps() {
         throw Refused()
     }
 
-    /** Goes on upon other threads. */
+    /** Resumes on other threads. */
     suspend fun moves(call: Int): Int {
         val begin = System.nanoTime()
         val first = withContext(Dispatchers.IO) { called("steps", call) { steps(it) } }
@@ -123,7 +123,7 @@ class Suspending : Steps() {
         return depth
     }
 
-    /** Goes on before it has returned that it suspends. */
+    /** Resumes before it has returned that it suspends. */
     suspend fun races(call: Int): Int {
         val begin = System.nanoTime()
         for (round in 1..20) {
@@ -167,7 +167,7 @@ class Suspending : Steps() {
         plain(call)
     }
 
-    /** Is not logged: it is called before anybody traces. */
+    /** It has no log, because it is called before the trace. */
     suspend fun early(gate: CompletableDeferred<Int>) = gate.await() + 1
 
     suspend fun forks(call: Int): Int = coroutineScope {

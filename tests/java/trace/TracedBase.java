@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a generated class {@code Traced} stands on: threads that call it, and the log that each of them keeps.
+ * The base of a generated class {@code Traced}: threads that call it, and the log of each of them.
  *
  * <p>A line is {@code E call method mark depth} for an entry, {@code X call method mark result} for an end, and
  * {@code F call method mark class} for an end by an exception. The mark is the number last read from standard input.
  */
 abstract class TracedBase {
-    /** Calls of one start; more are not made. */
+    /** The most calls of one start. */
     private static final int FUEL = 150;
 
     private static final AtomicLong CALLS = new AtomicLong();
@@ -31,7 +31,7 @@ abstract class TracedBase {
 
     static class Error2 extends RuntimeException {}
 
-    /** A call that was begun, or will begin. */
+    /** A call that has begun, or will begin. */
     private static final class Call {
         final long number;
         final String name;
@@ -44,13 +44,13 @@ abstract class TracedBase {
         }
     }
 
-    /** What one thread did. */
+    /** The events of one thread. */
     private static final class Log {
         final Thread thread = Thread.currentThread();
         final List<String> lines = new ArrayList<>();
-        /** Constructors that were called and are not behind their {@code super()}. */
+        /** Running constructors before the end of their {@code super()}. */
         final Deque<Call> pending = new ArrayDeque<>();
-        /** Constructors that are. */
+        /** Running constructors after it. */
         final Deque<Call> open = new ArrayDeque<>();
 
         int fuel;
@@ -172,7 +172,7 @@ abstract class TracedBase {
             try {
                 traced.start(first + round, 9);
             } catch (RuntimeException e) {
-                // it is in the log
+                // the log has the exception
             }
             if (rounds == 0) {
                 LockSupport.parkNanos(2_000_000);
@@ -180,7 +180,7 @@ abstract class TracedBase {
         }
     }
 
-    /** Takes marks from standard input until it ends; each is answered when the threads have worked under it. */
+    /** Reads marks from standard input until it ends. Each is answered when the threads have worked under it. */
     private static void obey() throws Exception {
         System.out.println("up");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));

@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Has a class that is loaded from the start and linked by its first call. Obeys as `Servant` does. */
+/** Has a class that is loaded from the start and linked by its first call. Executes orders as `Servant` does. */
 public class Unlinked {
     static class Lazy {
         static String work() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Vector;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Lists of every kind that the JDK makes, and constants of enums, of which no method may be called while they are watched. */
+/** Lists of every kind in the JDK, and constants of enums. None of their methods may be called during the watch. */
 public final class Basket {
     enum State {
         OPEN,
@@ -28,7 +28,7 @@ public final class Basket {
         }
     }
 
-    /** A list of the program: it has no elements for those who may not ask it. */
+    /** A list of the program: without a call of its methods it has no elements. */
     static final class Mine extends ArrayList<Item> {
         @Override
         public Item get(int index) {

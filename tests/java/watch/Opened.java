@@ -37,7 +37,7 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 
-/** Values with what they hold, each beside what Java itself says of it. */
+/** Values with their content, each beside the content that Java itself yields. */
 public final class Opened {
     enum Status {
         NEW,
@@ -49,7 +49,7 @@ public final class Opened {
         }
     }
 
-    /** Keys that lie in the same bin of each hash table. */
+    /** Keys in the same bin of each hash table. */
     static final class Key implements Comparable<Key> {
         final int id;
 
@@ -90,7 +90,7 @@ public final class Opened {
         }
     }
 
-    /** An inner class: its reference to the object around it is none of the program. */
+    /** An inner class: its reference to the enclosing object is no field of the program. */
     final class Inner {
         final double price = 1.5;
     }
@@ -101,7 +101,7 @@ public final class Opened {
         final String owner = "me";
     }
 
-    /** Called with a name, a value, and what it reads as. */
+    /** Called with a name, a value, and its expected text. */
     static void show(String name, Object value, String expected) {
         sum += name.length() + expected.length();
     }
@@ -112,7 +112,7 @@ public final class Opened {
         show(name, value, read(value));
     }
 
-    /** A value as it should be shown, as Java's own iteration gives it. */
+    /** The expected text of a value, as Java's own iteration yields it. */
     static String read(Object value) {
         if (value instanceof String) {
             return '"' + (String) value + '"';
@@ -333,7 +333,7 @@ public final class Opened {
         show("sparse", sparse(), "{… 1 more}");
     }
 
-    /** A map with a table that is longer than the agent looks into. */
+    /** A map with a longer table than the agent reads. */
     static Object sparse() {
         Map<Object, Object> map = new HashMap<>(1 << 16);
         map.put((1 << 16) - 1, "last");

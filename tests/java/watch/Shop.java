@@ -13,7 +13,7 @@ public final class Shop {
         }
     }
 
-    /** Nothing of it may be called. */
+    /** None of its methods may be called. */
     static class Order {
         final int id;
         final Line[] lines;
@@ -94,7 +94,7 @@ public final class Shop {
             try {
                 store.find("key-" + index % 10, index, order);
             } catch (IllegalStateException expected) {
-                // it is recorded
+                // the trace has it
             }
         }
     }
@@ -118,7 +118,7 @@ public final class Shop {
                 threads(count);
                 break;
             case "until":
-                // Prints how many calls it made when its input ends.
+                // Prints the number of its calls when its input ends.
                 System.out.println("ready");
                 long made = 0;
                 while (System.in.available() == 0) {
@@ -134,7 +134,7 @@ public final class Shop {
         System.out.println("size " + store.size);
     }
 
-    /** As many virtual threads, where there are such, each of which makes ten calls of a store of its own. */
+    /** As many virtual threads, if the release has them, each with ten calls on a store of its own. */
     private static void threads(int count) throws Exception {
         List<Thread> threads = new ArrayList<>();
         for (int number = 0; number < count; number++) {

@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes of fields, by the class that declares them, by subclasses, nested classes, lambdas and strangers. */
+/** Writes of fields, by the declaring class, by subclasses, nested classes, lambdas and other classes. */
 public class Writes {
     static class Base {
         protected String status = "NEW"; // by the class itself
@@ -41,7 +41,7 @@ public class Writes {
         }
     }
 
-    /** Names no field that is watched. */
+    /** Names no watched field. */
     static final class Counter {
         int total;
 

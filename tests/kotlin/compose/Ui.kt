@@ -1,4 +1,4 @@
-// `@Composable` functions: what the Compose compiler puts around their bodies.
+// `@Composable` functions: the code that the Compose compiler puts around their bodies.
 package ui
 
 import androidx.compose.runtime.*
@@ -117,7 +117,7 @@ fun Big(a: Int = 1, b: Int = 2, c: Int = 3, d: Int = 4, e: Int = 5, f: Int = 6, 
 fun Empty() {
 }
 
-/** Asks as the compiler's code does, but is not composable. */
+/** Calls `isTraceInProgress` as the compiler's code does, but is not composable. */
 @OptIn(ComposeCompilerApi::class)
 fun traced(composer: Composer) {
     if (isTraceInProgress()) {

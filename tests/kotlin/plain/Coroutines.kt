@@ -1,4 +1,4 @@
-// Suspending functions and lambdas: the compiler makes a state machine of what suspends.
+// Suspending functions and lambdas, which the compiler turns into state machines.
 package kotlincases
 
 import kotlin.coroutines.Continuation

@@ -1,4 +1,4 @@
-// Members that the compiler makes: of data, value and enum classes, objects, interfaces with code, and for Java.
+// Members that the compiler generates: of data, value and enum classes, objects, interfaces with code, and for Java.
 package kotlincases
 
 data class Point(val x: Int, val y: Int = 0, val name: String?)

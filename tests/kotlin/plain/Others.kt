@@ -1,4 +1,4 @@
-// What no filter of Kotlin's is about, so that nothing else is left out.
+// Code that no filter for Kotlin concerns, so that nothing else is left out.
 package kotlincases
 
 class Others {

@@ -1,4 +1,4 @@
-// Members that the plugin for `@Serializable` makes.
+// Members that the plugin for `@Serializable` generates.
 package kotlincases.serial
 
 import kotlinx.serialization.KSerializer

@@ -1,4 +1,4 @@
-// Lambdas that are kept, and lambdas that return from the function around them.
+// Lambdas that are stored, and lambdas that return from the enclosing function.
 package targets.kotlin
 
 private inline fun later(crossinline work: () -> Unit): () -> Unit = { // covered

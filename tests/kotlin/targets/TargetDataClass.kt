@@ -1,4 +1,4 @@
-// What the compiler makes of a data class is left out.
+// Members that the compiler generates for a data class are left out.
 package targets.kotlin
 
 private data class Pair(val left: Int, val right: String) { // partly

@@ -1,4 +1,4 @@
-/** What both agents change; with a method more. */
+/** The class that both agents change; with another method. */
 public class Target {
     int pick(int n) {
         switch (n) {

@@ -1,4 +1,4 @@
-/** What both agents change; with other bodies. */
+/** The class that both agents change; with other bodies. */
 public class Target {
     int pick(int n) {
         switch (n) {

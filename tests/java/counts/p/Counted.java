@@ -1,6 +1,6 @@
 package p;
 
-/** Each line with a number in a comment is executed so often, those of several threads one at a time. */
+/** The number in a line's comment is the number of its executions; several threads execute one at a time. */
 public class Counted {
     static int sum;
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Everything in which a type's name stands somewhere else. */
+/** Every place of a class file that may contain a type's name. */
 @Kind(Shape.Round.class)
 public sealed interface Shape<T extends Comparable<T>> permits Shape.Round, Shape.Square {
     double area();

@@ -1,4 +1,4 @@
-/** A nested class that compilers before release 11 give access to private members by numbered methods. */
+/** A nested class with access to private members, through numbered methods if the compiler is older than release 11. */
 public class Accessed {
     private static String one = "one";
     private static String two = "two";

@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Holds lambdas that were made once. */
+/** Holds lambdas that were created once. */
 public class Held {
     static List<Supplier<String>> held;
 

@@ -1,6 +1,6 @@
 import java.lang.reflect.Method;
 
-/** What a framework asks of a method. */
+/** The properties of a method that frameworks read. */
 public class Named {
     record Pair(int left, String right) {}
 

@@ -1,6 +1,6 @@
 package p;
 
-/** The same in two places. */
+/** The same class at two locations. */
 public class Shared {
     public static void go(boolean first) {
         if (first)

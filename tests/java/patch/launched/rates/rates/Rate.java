@@ -1,6 +1,6 @@
 package rates;
 
-/** What {@code Account} needs of another jar or module. */
+/** A class of another jar or module that {@code Account} uses. */
 public class Rate {
     public static int percent() {
         return 19;

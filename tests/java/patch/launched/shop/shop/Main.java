@@ -3,7 +3,7 @@ package shop;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Says "up", then prints for each line of its standard input what {@link Account} answers. */
+/** Prints "up", then for each line of its standard input the answer of {@link Account}. */
 public class Main {
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
