@@ -8,7 +8,9 @@ use std::path::Path;
 use jvms::names::binary;
 
 use crate::dominators::Edges;
-use crate::records::{self, Class, Id, Names, OBJECT, Root, Thing, Type, number, width, wrong};
+use crate::records::{
+    self, Class, HeapRecord, Id, Names, OBJECT, Root, Type, number, width, wrong,
+};
 
 /// Upper limit of addresses with compressed references: 32 GiB.
 const COMPRESSED: Id = 1 << 35;
@@ -17,13 +19,13 @@ const REFERENCE: &str = "java/lang/ref/Reference";
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A class.
     Class,
     /// An instance, or an array of references, of this class.
-    Of(Id),
+    Instance(Id),
     /// An array of primitives.
-    Values(Type),
+    Primitives(Type),
 }
 
 /// A heap. Nodes are numbered in file order; the node after the last one is the root of all roots.
@@ -37,9 +39,9 @@ pub struct Heap {
     /// Ids by node.
     ids: Vec<Id>,
     /// Kinds by node.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<NodeKind>,
     /// Offsets in the file, by node.
-    places: Vec<u64>,
+    offsets: Vec<u64>,
     /// Shallow sizes in bytes, by node.
     pub sizes: Vec<u32>,
     /// Roots, by the nodes that they hold.
@@ -57,9 +59,9 @@ impl Heap {
     /// If the file is no heap dump, or is damaged.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let mut heap = Self::things(&mut BufReader::with_capacity(1 << 20, &file))?;
+        let mut heap = Self::read_objects(&mut BufReader::with_capacity(1 << 20, &file))?;
         file.seek(SeekFrom::Start(0))?;
-        heap.refer(&mut BufReader::with_capacity(1 << 20, &file))?;
+        heap.read_references(&mut BufReader::with_capacity(1 << 20, &file))?;
         Ok(heap)
     }
 
@@ -74,30 +76,32 @@ impl Heap {
     }
 
     /// First pass: classes, and objects without their references.
-    fn things(from: &mut impl io::BufRead) -> io::Result<Self> {
+    fn read_objects(from: &mut impl io::BufRead) -> io::Result<Self> {
         let mut classes = HashMap::new();
-        let (mut ids, mut kinds, mut places, mut lengths) = (vec![], vec![], vec![], vec![]);
+        let (mut ids, mut kinds, mut offsets, mut lengths) = (vec![], vec![], vec![], vec![]);
         let mut roots: Vec<(Root, Id)> = Vec::new();
-        let (names, whole) = records::read(from, &mut |_, place, thing| {
-            let (id, kind, length) = match thing {
-                Thing::Root(root, id) => {
+        let (names, whole) = records::read(from, &mut |_, offset, record| {
+            let (id, kind, length) = match record {
+                HeapRecord::Root(root, id) => {
                     roots.push((root, id));
                     return Ok(());
                 }
-                Thing::Class(id, class) => {
+                HeapRecord::Class(id, class) => {
                     classes.insert(id, class);
-                    (id, Kind::Class, 0)
+                    (id, NodeKind::Class, 0)
                 }
-                Thing::Instance(id, class, _) => (id, Kind::Of(class), 0),
-                Thing::Objects(id, class, elements) => (id, Kind::Of(class), elements.len()),
-                Thing::Values(id, of, count) => {
+                HeapRecord::Instance(id, class, _) => (id, NodeKind::Instance(class), 0),
+                HeapRecord::Objects(id, class, elements) => {
+                    (id, NodeKind::Instance(class), elements.len())
+                }
+                HeapRecord::Values(id, of, count) => {
                     let bytes = (count as usize).saturating_mul(width(of, 8)?);
-                    (id, Kind::Values(of), bytes)
+                    (id, NodeKind::Primitives(of), bytes)
                 }
             };
             ids.push(id);
             kinds.push(kind);
-            places.push(place);
+            offsets.push(offset);
             lengths.push(length);
             match u32::try_from(ids.len()) {
                 Ok(u32::MAX) | Err(_) => Err(wrong("there are too many objects")),
@@ -113,7 +117,7 @@ impl Heap {
             nodes,
             ids,
             kinds,
-            places,
+            offsets,
             sizes: Vec::new(),
             roots: HashMap::new(),
             edges: Edges::default(),
@@ -134,10 +138,12 @@ impl Heap {
         let mut instances: HashMap<Id, usize> = HashMap::new();
         let sizes = self.kinds.iter().zip(lengths).map(|(kind, length)| {
             let bytes = match kind {
-                Kind::Class => 64, // the mirror alone; the JVM's metadata is elsewhere
-                Kind::Values(_) => header + 4 + length,
-                Kind::Of(_) if *length > 0 => header + 4 + length / self.names.id * reference,
-                Kind::Of(class) => *instances.entry(*class).or_insert_with(|| {
+                NodeKind::Class => 64, // the mirror alone; the JVM's metadata is elsewhere
+                NodeKind::Primitives(_) => header + 4 + length,
+                NodeKind::Instance(_) if *length > 0 => {
+                    header + 4 + length / self.names.id * reference
+                }
+                NodeKind::Instance(class) => *instances.entry(*class).or_insert_with(|| {
                     let fields = self.chain(*class).flat_map(|(_, class)| &class.fields);
                     let widths = fields.map(|(_, of)| width(*of, reference).unwrap_or(0));
                     header + widths.sum::<usize>()
@@ -152,53 +158,53 @@ impl Heap {
     fn chain(&self, class: Id) -> impl Iterator<Item = (Id, &Class)> {
         let first = self.classes.get(&class).map(|found| (class, found));
         let chain = std::iter::successors(first, |(_, class)| {
-            Some((class.above, self.classes.get(&class.above)?))
+            Some((class.superclass, self.classes.get(&class.superclass)?))
         });
         chain.take(1000) // ends a circle in a damaged file
     }
 
-    fn refer(&mut self, from: &mut impl io::BufRead) -> io::Result<()> {
+    fn read_references(&mut self, from: &mut impl io::BufRead) -> io::Result<()> {
         let mut edges = Edges {
             starts: vec![0],
             targets: Vec::new(),
         };
         let heap = &*self;
-        records::read(from, &mut |_, _, thing| {
-            if matches!(thing, Thing::Root(..)) {
+        records::read(from, &mut |_, _, record| {
+            if matches!(record, HeapRecord::Root(..)) {
                 return Ok(());
             }
-            heap.each_reference(&thing, &mut |_, id| edges.targets.extend(heap.node(id)));
+            heap.each_reference(&record, &mut |_, id| edges.targets.extend(heap.node(id)));
             edges.starts.push(edges.targets.len());
             Ok(())
         })?;
         edges.targets.extend(self.roots.keys());
         edges.starts.push(edges.targets.len());
         if edges.starts.len() != self.kinds.len() + 2 {
-            return Err(wrong("it has changed while it was read"));
+            return Err(wrong("the file changed while it was read"));
         }
         self.edges = edges;
         Ok(())
     }
 
     /// Passes each reference of a record to `take`, with its name.
-    fn each_reference(&self, thing: &Thing<'_>, take: &mut impl FnMut(Name, Id)) {
-        match thing {
-            Thing::Root(..) | Thing::Values(..) => {}
-            Thing::Class(_, class) => {
-                take(Name::Above, class.above);
-                take(Name::Loader, class.loader);
+    fn each_reference(&self, record: &HeapRecord<'_>, take: &mut impl FnMut(ReferenceName, Id)) {
+        match record {
+            HeapRecord::Root(..) | HeapRecord::Values(..) => {}
+            HeapRecord::Class(_, class) => {
+                take(ReferenceName::Superclass, class.superclass);
+                take(ReferenceName::Loader, class.loader);
                 for (name, value) in &class.statics {
-                    take(Name::Static(*name), *value);
+                    take(ReferenceName::Static(*name), *value);
                 }
             }
-            Thing::Objects(_, class, elements) => {
-                take(Name::Class, *class);
+            HeapRecord::Objects(_, class, elements) => {
+                take(ReferenceName::Class, *class);
                 for (index, id) in elements.chunks_exact(self.names.id).enumerate() {
-                    take(Name::Element(index), number(id));
+                    take(ReferenceName::Element(index), number(id));
                 }
             }
-            Thing::Instance(_, class, fields) => {
-                take(Name::Class, *class);
+            HeapRecord::Instance(_, class, fields) => {
+                take(ReferenceName::Class, *class);
                 let mut rest = *fields;
                 for (id, class) in self.chain(*class) {
                     let is_reference = self.internal(id) == REFERENCE;
@@ -210,7 +216,7 @@ impl Heap {
                         rest = behind;
                         let keeps = !(is_reference && self.text(*name) == "referent");
                         if *of == OBJECT && keeps {
-                            take(Name::Field(*name), number(value));
+                            take(ReferenceName::Field(*name), number(value));
                         }
                     }
                 }
@@ -233,7 +239,7 @@ impl Heap {
     pub fn name(&self, node: u32) -> String {
         match self.kinds.get(node as usize) {
             None => "the roots".to_owned(),
-            Some(Kind::Values(of)) => {
+            Some(NodeKind::Primitives(of)) => {
                 let name = match of {
                     4 => "boolean",
                     5 => "char",
@@ -246,11 +252,11 @@ impl Heap {
                 };
                 format!("{name}[]")
             }
-            Some(Kind::Class) => {
+            Some(NodeKind::Class) => {
                 let id = self.ids.get(node as usize).copied().unwrap_or(0);
                 format!("class {}", of_class(self.internal(id)))
             }
-            Some(Kind::Of(class)) => of_class(self.internal(*class)),
+            Some(NodeKind::Instance(class)) => of_class(self.internal(*class)),
         }
     }
 
@@ -259,26 +265,26 @@ impl Heap {
     /// # Errors
     /// If the file cannot be read again.
     pub fn reference(&self, path: &Path, from: u32, to: u32) -> io::Result<Option<String>> {
-        let Some(place) = self.places.get(from as usize) else {
+        let Some(offset) = self.offsets.get(from as usize) else {
             return Ok(None);
         };
         let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(*place))?;
+        file.seek(SeekFrom::Start(*offset))?;
         let wanted = self.ids.get(to as usize).copied();
         let mut found = None;
         records::read_one(
             &mut BufReader::new(file),
             &self.names,
-            &mut |_, _, thing| {
-                self.each_reference(&thing, &mut |name, id| {
+            &mut |_, _, record| {
+                self.each_reference(&record, &mut |name, id| {
                     if Some(id) == wanted && found.is_none() {
                         found = Some(match name {
-                            Name::Field(name) => format!("field {}", self.text(name)),
-                            Name::Static(name) => format!("static {}", self.text(name)),
-                            Name::Element(index) => format!("element {index}"),
-                            Name::Class => "its class".to_owned(),
-                            Name::Above => "its superclass".to_owned(),
-                            Name::Loader => "its loader".to_owned(),
+                            ReferenceName::Field(name) => format!("field {}", self.text(name)),
+                            ReferenceName::Static(name) => format!("static {}", self.text(name)),
+                            ReferenceName::Element(index) => format!("element {index}"),
+                            ReferenceName::Class => "its class".to_owned(),
+                            ReferenceName::Superclass => "its superclass".to_owned(),
+                            ReferenceName::Loader => "its loader".to_owned(),
                         });
                     }
                 });
@@ -291,12 +297,12 @@ impl Heap {
 
 /// The name of a reference.
 #[derive(Debug, Clone, Copy)]
-enum Name {
+enum ReferenceName {
     Field(Id),
     Static(Id),
     Element(usize),
     Class,
-    Above,
+    Superclass,
     Loader,
 }
 

@@ -21,7 +21,7 @@ pub fn width(of: Type, id: usize) -> io::Result<usize> {
         5 | 9 => 2,
         6 | 10 => 4,
         7 | 11 => 8,
-        other => return Err(wrong(&format!("no type has the number {other}"))),
+        other => return Err(wrong(&format!("expected a type from 2 to 11, found {other}"))),
     })
 }
 
@@ -29,7 +29,7 @@ pub fn width(of: Type, id: usize) -> io::Result<usize> {
 #[derive(Debug, Default, Clone)]
 pub struct Class {
     /// Its superclass.
-    pub above: Id,
+    pub superclass: Id,
     /// Its loader.
     pub loader: Id,
     /// Names and values of static fields that are references.
@@ -40,7 +40,7 @@ pub struct Class {
 
 /// A record of a heap dump.
 #[derive(Debug)]
-pub enum Thing<'a> {
+pub enum HeapRecord<'a> {
     /// A root that holds an object.
     Root(Root, Id),
     /// A class.
@@ -88,7 +88,7 @@ pub struct Names {
 /// If the file is no heap dump, is damaged, or `take` fails.
 pub fn read(
     from: &mut impl BufRead,
-    take: &mut impl FnMut(&Names, u64, Thing<'_>) -> io::Result<()>,
+    take: &mut impl FnMut(&Names, u64, HeapRecord<'_>) -> io::Result<()>,
 ) -> io::Result<(Names, bool)> {
     let mut input = Input {
         from,
@@ -118,7 +118,7 @@ pub fn read(
             0x01 => {
                 let id = input.id()?;
                 let rest = length.checked_sub(input.id as u64);
-                let text = input.bytes(rest.ok_or_else(|| wrong("a text is too short"))?)?;
+                let text = input.bytes(rest.ok_or_else(|| wrong("a name record is too short"))?)?;
                 let text = String::from_utf8_lossy(text).into_owned();
                 names.texts.insert(id, text);
             }
@@ -132,10 +132,10 @@ pub fn read(
             0x0C | 0x1C => {
                 let end = input.at + length;
                 while input.at < end {
-                    input.thing(&names, take)?;
+                    input.record(&names, take)?;
                 }
                 if input.at != end {
-                    return Err(wrong("a heap is longer than it says"));
+                    return Err(wrong("a heap segment does not have its stated length"));
                 }
             }
             0x2C => return Ok((names, true)),
@@ -151,7 +151,7 @@ pub fn read(
 pub fn read_one(
     from: &mut impl BufRead,
     names: &Names,
-    take: &mut impl FnMut(&Names, u64, Thing<'_>) -> io::Result<()>,
+    take: &mut impl FnMut(&Names, u64, HeapRecord<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut input = Input {
         from,
@@ -159,7 +159,7 @@ pub fn read_one(
         id: names.id,
         buffer: Vec::new(),
     };
-    input.thing(names, take)
+    input.record(names, take)
 }
 
 struct Input<'r, R> {
@@ -180,7 +180,7 @@ impl<R: BufRead> Input<'_, R> {
         self.at += read as u64;
         match read as u64 == length {
             true => Ok(&self.buffer),
-            false => Err(wrong("it ends within a record")),
+            false => Err(wrong("the file ends within a record")),
         }
     }
 
@@ -189,7 +189,7 @@ impl<R: BufRead> Input<'_, R> {
         self.at += skipped;
         match skipped == length {
             true => Ok(()),
-            false => Err(wrong("it ends within a record")),
+            false => Err(wrong("the file ends within a record")),
         }
     }
 
@@ -217,12 +217,12 @@ impl<R: BufRead> Input<'_, R> {
         Ok(number(self.bytes(self.id as u64)?))
     }
 
-    fn thing(
+    fn record(
         &mut self,
         names: &Names,
-        take: &mut impl FnMut(&Names, u64, Thing<'_>) -> io::Result<()>,
+        take: &mut impl FnMut(&Names, u64, HeapRecord<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let (place, id) = (self.at, self.id as u64);
+        let (offset, id) = (self.at, self.id as u64);
         let tag = self.u8()?;
         let of = self.id()?;
         let (root, rest) = match tag {
@@ -237,38 +237,38 @@ impl<R: BufRead> Input<'_, R> {
             0xFF => (Root::Other, 0),
             0x20 => {
                 let class = self.class()?;
-                return take(names, place, Thing::Class(of, class));
+                return take(names, offset, HeapRecord::Class(of, class));
             }
             0x21 => {
                 self.skip(4)?;
                 let class = self.id()?;
                 let length = self.u32()?;
                 let fields = self.bytes(length.into())?;
-                return take(names, place, Thing::Instance(of, class, fields));
+                return take(names, offset, HeapRecord::Instance(of, class, fields));
             }
             0x22 => {
                 self.skip(4)?;
                 let count = self.u32()?;
                 let class = self.id()?;
                 let elements = self.bytes(u64::from(count) * id)?;
-                return take(names, place, Thing::Objects(of, class, elements));
+                return take(names, offset, HeapRecord::Objects(of, class, elements));
             }
             0x23 => {
                 self.skip(4)?;
                 let count = self.u32()?;
                 let kind = self.u8()?;
                 self.skip(u64::from(count) * width(kind, self.id)? as u64)?;
-                return take(names, place, Thing::Values(of, kind, count));
+                return take(names, offset, HeapRecord::Values(of, kind, count));
             }
-            other => return Err(wrong(&format!("nothing in a heap has the tag {other:#x}"))),
+            other => return Err(wrong(&format!("expected a heap record, found the tag {other:#x}"))),
         };
         self.skip(rest)?;
-        take(names, place, Thing::Root(root, of))
+        take(names, offset, HeapRecord::Root(root, of))
     }
 
     fn class(&mut self) -> io::Result<Class> {
         self.skip(4)?;
-        let (above, loader) = (self.id()?, self.id()?);
+        let (superclass, loader) = (self.id()?, self.id()?);
         self.skip(4 * self.id as u64)?; // signers, protection domain, two that are reserved
         self.skip(4)?; // instance size, as if references had the width of ids
         for _ in 0..self.u16()? {
@@ -289,7 +289,7 @@ impl<R: BufRead> Input<'_, R> {
             fields.push((name, self.u8()?));
         }
         Ok(Class {
-            above,
+            superclass,
             loader,
             statics,
             fields,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::dominators::{self, Dominators, NONE};
-use crate::graph::{Heap, Kind};
+use crate::graph::{Heap, NodeKind};
 use crate::records::Root;
 
 /// The objects of a file that retain the most, as a tree: each below the object that retains it.
@@ -70,7 +70,7 @@ impl<'a> Retained<'a> {
         let mut nodes: Vec<u32> = self.found.order.iter().copied().skip(1).collect();
         nodes.retain(|node| {
             let above = self.found.of[*node as usize];
-            kind(*node) != kind(above) || kind(*node) == Some(&Kind::Class)
+            kind(*node) != kind(above) || kind(*node) == Some(&NodeKind::Class)
         });
         let key = |node: &u32| (std::cmp::Reverse(self.bytes[*node as usize]), *node);
         if most < nodes.len() {
@@ -93,7 +93,7 @@ impl<'a> Retained<'a> {
             let _ = write!(text, "; {} more cannot", thousands(unreached));
         }
         text.push_str(
-            "\nan object retains what nothing could reach without it; soft, weak, phantom and final references hold nothing\n",
+            "\nan object retains all objects that only it keeps reachable; soft, weak, phantom and final references do not count\n",
         );
         text.push_str("   self           bytes      objects  what\n");
         text
@@ -149,7 +149,7 @@ impl<'a> Retained<'a> {
         let name = self.heap.name(node);
         let root = self.heap.roots.get(&node);
         let held_by = match (root, self.heap.kinds.get(node as usize)) {
-            (Some(Root::Class), _) | (None, Some(Kind::Class)) => return name,
+            (Some(Root::Class), _) | (None, Some(NodeKind::Class)) => return name,
             (None, _) => "held in several ways",
             (Some(Root::Jni), _) => "a reference of JNI",
             (Some(Root::Frame), _) => "a local variable",

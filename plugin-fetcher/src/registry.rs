@@ -125,7 +125,7 @@ impl Registry<'_> {
             || (realm.starts_with("http://") && is_local(host) && self.reference.is_local());
         if !is_safe {
             return Err(
-                Failure::new(format!("the registry wants a token of `{realm}`"))
+                Failure::new(format!("the registry names `{realm}` as its token server"))
                     .expected("an https URL"),
             );
         }
@@ -162,8 +162,8 @@ fn found(answer: Answer) -> Result<Answer, Failure> {
 }
 
 fn wants_password() -> Failure {
-    Failure::new("the registry wants a user and password, or others").help(
-        "set CLASSHOOK_REGISTRY to its host, CLASSHOOK_REGISTRY_USER and CLASSHOOK_REGISTRY_PASSWORD, or put them into ~/.docker/config.json; helpers that it names are not asked",
+    Failure::new("the registry requires a user and password, or rejects these").help(
+        "set CLASSHOOK_REGISTRY to its host, CLASSHOOK_REGISTRY_USER and CLASSHOOK_REGISTRY_PASSWORD, or put them into ~/.docker/config.json; credential helpers are not run",
     )
 }
 
@@ -385,7 +385,7 @@ mod tests {
                 )
             };
             let failure = pull(&Server::start(answer).host(), ":1", None).unwrap_err();
-            assert!(failure.found.contains("wants a token of"), "{failure:?}");
+            assert!(failure.found.contains("as its token server"), "{failure:?}");
         }
     }
 }

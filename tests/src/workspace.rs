@@ -9,7 +9,7 @@ pub fn root() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests
         .parent()
-        .expect("tests/ lies in the workspace")
+        .expect("tests/ is in the workspace")
         .to_path_buf()
 }
 

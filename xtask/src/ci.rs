@@ -39,7 +39,7 @@ pub fn set_up(workspace: &Workspace) -> Result<()> {
         let built = plugins::build_compiler(workspace);
         let fetched = fetching
             .join()
-            .map_err(|_| anyhow!("the set-up came to a sudden end"))?;
+            .map_err(|_| anyhow!("the set-up panicked"))?;
         fetched.and(built)
     })
 }

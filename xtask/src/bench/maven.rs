@@ -69,7 +69,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
     }
     ensure!(
         !figures.is_empty(),
-        "expected a full JDK of a release that is asked for, found none"
+        "expected a full JDK of a requested release, found none"
     );
     Ok(figures)
 }

@@ -29,7 +29,7 @@ pub fn fetch_all() -> Result<()> {
             missing.join("\n")
         );
     }
-    say(format!("{} test artifacts are there", list.len()));
+    say(format!("{} test artifacts are present", list.len()));
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub fn fill(list: &[File]) -> Result<()> {
         ));
         fetch(&missing, &repository)?;
     }
-    say(format!("{} files for Maven are there", list.len()));
+    say(format!("{} files for Maven are present", list.len()));
     Ok(())
 }
 

@@ -91,7 +91,7 @@ fn broken(folder: &Path, text: &str, target: &str) -> Option<String> {
         return None;
     }
     Some(format!(
-        "the link {target} names a heading that is not there"
+        "the link {target} names a missing heading"
     ))
 }
 

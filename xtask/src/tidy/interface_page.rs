@@ -20,7 +20,7 @@ pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
         return std::fs::write(root.join(PAGE), page).context("failed to write the page");
     }
-    let what = format!("it is not what {WIT} makes: `BLESS=1 cargo xtask tidy` writes it");
+    let what = format!("it differs from {WIT}: `BLESS=1 cargo xtask tidy` writes it");
     findings.push(Finding::new(PAGE, what));
     Ok(())
 }

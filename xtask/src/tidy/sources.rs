@@ -146,7 +146,7 @@ fn check_syntax(
     {
         if !visitor.listings.contains(line) {
             let what = format!(
-                "a function of {length} lines, at most {FUNCTION_LINES} are allowed unless `{LISTING_MARK} reason` stands above it"
+                "a function of {length} lines, at most {FUNCTION_LINES} are allowed unless `{LISTING_MARK} reason` is above it"
             );
             findings.push(Finding::new(format!("{name}:{line}"), what));
         }
