@@ -21,7 +21,11 @@ pub fn width(of: Type, id: usize) -> io::Result<usize> {
         5 | 9 => 2,
         6 | 10 => 4,
         7 | 11 => 8,
-        other => return Err(wrong(&format!("expected a type from 2 to 11, found {other}"))),
+        other => {
+            return Err(wrong(&format!(
+                "expected a type from 2 to 11, found {other}"
+            )));
+        }
     })
 }
 
@@ -260,7 +264,11 @@ impl<R: BufRead> Input<'_, R> {
                 self.skip(u64::from(count) * width(kind, self.id)? as u64)?;
                 return take(names, offset, HeapRecord::Values(of, kind, count));
             }
-            other => return Err(wrong(&format!("expected a heap record, found the tag {other:#x}"))),
+            other => {
+                return Err(wrong(&format!(
+                    "expected a heap record, found the tag {other:#x}"
+                )));
+            }
         };
         self.skip(rest)?;
         take(names, offset, HeapRecord::Root(root, of))

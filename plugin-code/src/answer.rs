@@ -19,7 +19,7 @@ pub enum Answer {
         /// Length in bytes.
         length: u64,
     },
-    /// It is no valid component, and why.
+    /// The component is invalid, with the reason.
     Invalid(String),
     /// The component exceeds a limit: the size found, and the size allowed.
     TooLarge(String, String),
@@ -29,7 +29,7 @@ impl Answer {
     /// Writes the line and the code.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write(&self, code: &[u8], output: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *output, self)?;
         output.write_all(b"\n")?;

@@ -1,4 +1,4 @@
-//! The compiler itself.
+//! The compiler.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use wasmtime::{Engine, OptLevel};
 /// machines, in the agent and in home folders that machines share.
 ///
 /// # Errors
-/// When it is no valid component.
+/// If the component is invalid.
 pub fn compile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
     let mut settings = plugin_code::settings();
     settings
@@ -18,10 +18,11 @@ pub fn compile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
     Engine::new(&settings)?.precompile_component(wasm)
 }
 
-/// Leaves the code of `component`, a file `IN.wasm`, in `folder/IN.cwasm`, and its digest and length in `folder/IN.digest`.
+/// Writes the code of `component`, a file `IN.wasm`, to `folder/IN.cwasm`, and its digest and length to
+/// `folder/IN.digest`.
 ///
 /// # Errors
-/// Those of the files and of [`compile`].
+/// If a file cannot be read or written, and the errors of [`compile`].
 pub fn compile_file(component: &Path, folder: &Path) -> wasmtime::Result<()> {
     let wasm = fs::read(component)?;
     let digest = format!("{} {}\n", plugin_code::sha256_hex(&wasm), wasm.len());

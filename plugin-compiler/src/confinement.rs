@@ -1,4 +1,4 @@
-//! Limits and access of this process.
+//! Limits and open files of this process.
 
 use std::fs;
 use std::io;
@@ -6,11 +6,11 @@ use std::io;
 use child_process::{Resource, limit};
 use plugin_code::limits::Limits;
 
-/// The last of the three streams that each process has.
+/// The last of the three standard streams.
 const STDERR: i32 = 2;
 
-/// Closes the files that the JVM had open besides the three streams: files of Java are inherited. The JVM could close
-/// them only in a copy of itself (`fork`), and a large JVM has no memory for a copy.
+/// Closes the JVM's files, which a child inherits, except for the three streams. The JVM could close them only in a
+/// copy of itself (`fork`), and a large JVM has no memory for a copy.
 ///
 /// # Errors
 /// If the list of open files cannot be read.
@@ -24,12 +24,12 @@ pub fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// Limits this process. Where memory runs out, the system is to end it and not the JVM that waits for it.
+/// Limits this process. If memory runs out, the system ends this process and not the JVM that waits for it.
 ///
 /// # Errors
-/// Those of the system.
+/// The errors of the system.
 pub fn restrict(limits: Limits) -> io::Result<()> {
-    let _ = fs::write("/proc/self/oom_score_adj", "1000"); // the limits below count all the same
+    let _ = fs::write("/proc/self/oom_score_adj", "1000"); // the limits below hold without it
     limit(Resource::As, limits.memory)?;
     limit(Resource::Cpu, limits.cpu.as_secs())?;
     limit(Resource::Core, 0)?;

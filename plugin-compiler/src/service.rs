@@ -1,4 +1,4 @@
-//! Compiling one component for whoever is at the other end of a pipe.
+//! The service: compiles one component from a pipe, and answers on another.
 
 use std::io::{self, Read, Write};
 
@@ -8,7 +8,7 @@ use wasmparser::{Parser, Payload};
 
 use crate::compiler::compile;
 
-/// Compiles the component that comes on `input`. Before the compiler runs, `limit` is to limit this process.
+/// Compiles the component from `input`. `limit` limits this process before the compiler runs.
 ///
 /// # Errors
 /// If the input cannot be read, this process cannot be limited, or the answer cannot be written.
@@ -18,7 +18,7 @@ pub fn serve(
     limit: &dyn Fn(Limits) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut wasm = Vec::new();
-    // Whoever asks has read no more; of a longer one the digest would be another.
+    // The requester reads the same number of bytes. More bytes would give another digest.
     input.take(MAX_COMPONENT).read_to_end(&mut wasm)?;
     limit(Limits::of(wasm.len()))?;
     let (answer, code) = answer(&wasm);
@@ -43,7 +43,7 @@ fn answer(wasm: &[u8]) -> (Answer, Vec<u8>) {
     }
 }
 
-/// The limit that a component's functions exceed. Code that cannot be read is left to the compiler's own check.
+/// Returns the limit that a component's functions exceed, if any. Unreadable code is left to the compiler's own check.
 fn beyond_limit(wasm: &[u8]) -> Option<Answer> {
     let mut functions = 0;
     for payload in Parser::new(0).parse_all(wasm) {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use wit_component::ComponentEncoder;
 
-/// Makes a component of a core module that holds its interface in sections `component-type` (wit-bindgen leaves them).
-/// A file that is equal stays as it is.
+/// Wraps a core module as a component. Its sections `component-type`, as wit-bindgen leaves them, hold its interface.
+/// An equal file stays as it is.
 ///
 /// # Errors
-/// Those of the files, and if the module imports or exports something else than its interface says.
+/// If a file cannot be read or written, or the module imports or exports items that its interface lacks.
 pub fn wrap_file(module: &Path, component: &Path) -> Result<(), String> {
     let unusable = |file: &Path, error| format!("{}: {error}", file.display());
     let bytes = fs::read(module).map_err(|error| unusable(module, error))?;

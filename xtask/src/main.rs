@@ -16,6 +16,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod demo;
+mod docs;
 mod jdks;
 mod maven_plugin;
 mod metadata;
@@ -61,6 +62,8 @@ enum Task {
     Runtime,
     /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
     Corpus,
+    /// Build the documentation of all crates, with target/doc/index.html as its first page
+    Docs,
     /// Check rules that no compiler checks: layers, circles among modules, sizes, unsafe code, links in documents
     Tidy(tidy::Options),
 }
@@ -89,6 +92,7 @@ fn run(task: Task) -> Result<()> {
         Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
+        Task::Docs => docs::run(&workspace),
         Task::Tidy(options) => tidy::run(&workspace, &options),
     }
 }

@@ -15,6 +15,8 @@ struct Metadata {
 pub struct Package {
     /// The name in `Cargo.toml`.
     pub name: String,
+    /// Its description in `Cargo.toml`.
+    pub description: Option<String>,
     /// The path of `Cargo.toml`.
     pub manifest_path: PathBuf,
     /// Dependencies, tests included.

@@ -90,9 +90,7 @@ fn broken(folder: &Path, text: &str, target: &str) -> Option<String> {
     if anchor.is_empty() || headings(&linked).any(|heading| heading == anchor) {
         return None;
     }
-    Some(format!(
-        "the link {target} names a missing heading"
-    ))
+    Some(format!("the link {target} names a missing heading"))
 }
 
 /// Returns the anchors of a file's headings, formed as the usual renderers do.

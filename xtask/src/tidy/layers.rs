@@ -314,6 +314,7 @@ mod tests {
         });
         let package = Package {
             name: name.to_owned(),
+            description: None,
             manifest_path: format!("/somewhere/{folder}/Cargo.toml").into(),
             targets: Vec::new(),
             plugin: folder.strip_prefix("plugins/").map(str::to_owned),
