@@ -23,7 +23,7 @@ pub struct Servant {
 
 /// The remains of a servant that has ended.
 #[derive(Debug)]
-pub struct Left {
+pub struct EndedServant {
     /// Standard output since the last order.
     pub stdout: String,
     /// All of its standard error.
@@ -33,7 +33,7 @@ pub struct Left {
 }
 
 /// The compiled program, as folder and as Java agent, and the library `bodies`.
-struct Made {
+struct Compiled {
     _folder: TempDir,
     classes: PathBuf,
     jar: PathBuf,
@@ -44,13 +44,13 @@ struct Made {
 pub fn java(jdk: &Jdk, options: &[&str]) -> Java {
     Java::new(jdk)
         .options(options)
-        .class_path(&[&made().classes])
+        .class_path(&[&compiled().classes])
         .main("Servant")
 }
 
 /// Returns the folder of its classes.
 pub fn classes() -> &'static Path {
-    &made().classes
+    &compiled().classes
 }
 
 /// Returns its source, from which tests make other versions.
@@ -91,8 +91,8 @@ impl Servant {
     /// Like [`Servant::start`], with two more orders: `bodies CLASS` prints the bytecode that runs, and `bytes CLASS`
     /// the class file that a retransformation receives.
     pub fn watching(jdk: &Jdk, options: &[&str]) -> Self {
-        let agent = format!("-javaagent:{}", made().jar.display());
-        let bodies = format!("-Dbodies={}", made().bodies.display());
+        let agent = format!("-javaagent:{}", compiled().jar.display());
+        let bodies = format!("-Dbodies={}", compiled().bodies.display());
         let mut all = vec![agent.as_str(), bodies.as_str()];
         all.extend(options);
         Self::of(&java(jdk, &all))
@@ -154,11 +154,11 @@ impl Servant {
     }
 
     /// Ends the orders, and waits for the end of the process.
-    pub fn end(mut self) -> Left {
+    pub fn end(mut self) -> EndedServant {
         drop(self.input.take());
         let mut stdout = String::new();
         self.output.read_to_string(&mut stdout).expect("text");
-        Left {
+        EndedServant {
             stdout,
             code: self.child.wait().expect("an end").code(),
             stderr: self
@@ -189,15 +189,15 @@ fn line(output: &mut BufReader<ChildStdout>) -> String {
     line.trim_end().to_owned()
 }
 
-fn made() -> &'static Made {
-    static MADE: OnceLock<Made> = OnceLock::new();
-    MADE.get_or_init(|| {
+fn compiled() -> &'static Compiled {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    COMPILED.get_or_init(|| {
         let jdk = jdks::newest();
         let folder = scratch();
         let classes = javac::compile(&jdk, &[&file()], folder.path(), &["--release", "11"]);
         let bodies = workspace::test_file("native/bodies.c");
         let manifest = "Premain-Class: Servant\nCan-Retransform-Classes: true\n";
-        Made {
+        Compiled {
             jar: javac::jar(
                 &jdk,
                 &classes,

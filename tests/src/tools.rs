@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The result of a tool.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct ToolResult {
     /// The exit code.
     pub code: i32,
     /// The text of both outputs.
@@ -35,7 +35,7 @@ static IDLE: Mutex<BTreeMap<PathBuf, Vec<Tools>>> = Mutex::new(BTreeMap::new());
 ///
 /// # Panics
 /// If the tool does not exist.
-pub fn run(jdk: &Jdk, tool: &str, words: &[impl AsRef<OsStr>]) -> Ended {
+pub fn run(jdk: &Jdk, tool: &str, words: &[impl AsRef<OsStr>]) -> ToolResult {
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().get_mut(&jdk.home).and_then(Vec::pop);
     let mut tools = kept.unwrap_or_else(|| Tools::start(jdk));
@@ -63,7 +63,7 @@ impl Tools {
         }
     }
 
-    fn run(&mut self, tool: &str, words: &[impl AsRef<OsStr>]) -> io::Result<Ended> {
+    fn run(&mut self, tool: &str, words: &[impl AsRef<OsStr>]) -> io::Result<ToolResult> {
         self.write_number(words.len() + 1)?;
         self.write_text(tool.as_bytes())?;
         for word in words {
@@ -75,7 +75,7 @@ impl Tools {
         let mut text = vec![0; length];
         self.output.read_exact(&mut text)?;
         let text = String::from_utf8_lossy(&text).into_owned();
-        Ok(Ended { code, text })
+        Ok(ToolResult { code, text })
     }
 
     fn write_number(&mut self, number: usize) -> io::Result<()> {

@@ -25,11 +25,11 @@ use figures::Figure;
 #[derive(Args)]
 pub struct Options {
     #[command(subcommand)]
-    what: What,
+    measurement: Measurement,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum Measurement {
     /// Everything that a peer does as well, as one table of ratios
     All(All),
     /// The last figures of each measurement beside a peer, as one table
@@ -78,20 +78,20 @@ struct Table {
 /// Runs one measurement, or all, and keeps the figures.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let keep = |figures: Vec<Figure>| figures::keep(workspace, &figures);
-    match &options.what {
-        What::All(options) => all(workspace, options.brief),
-        What::Table(options) => figures::show(workspace, options.docs),
-        What::Startup(options) => keep(startup::run(workspace, options)?),
-        What::Rewriter(options) => keep(rewriter::run(workspace, options)?),
-        What::Plugins(options) => plugins::run(workspace, options),
-        What::Instrument(options) => keep(instrument::run(workspace, options)?),
-        What::Report(options) => keep(report::run(workspace, options)?),
-        What::Attach(options) => keep(attach::run(workspace, options)?),
-        What::Change(options) => change::run(workspace, options),
-        What::Coverage(options) => keep(coverage::run(workspace, options)?),
-        What::Maven(options) => keep(maven::run(workspace, options)?),
-        What::Profile(options) => keep(profile::run(workspace, options)?),
-        What::Trace(options) => keep(trace::run(workspace, options)?),
+    match &options.measurement {
+        Measurement::All(options) => all(workspace, options.brief),
+        Measurement::Table(options) => figures::show(workspace, options.docs),
+        Measurement::Startup(options) => keep(startup::run(workspace, options)?),
+        Measurement::Rewriter(options) => keep(rewriter::run(workspace, options)?),
+        Measurement::Plugins(options) => plugins::run(workspace, options),
+        Measurement::Instrument(options) => keep(instrument::run(workspace, options)?),
+        Measurement::Report(options) => keep(report::run(workspace, options)?),
+        Measurement::Attach(options) => keep(attach::run(workspace, options)?),
+        Measurement::Change(options) => change::run(workspace, options),
+        Measurement::Coverage(options) => keep(coverage::run(workspace, options)?),
+        Measurement::Maven(options) => keep(maven::run(workspace, options)?),
+        Measurement::Profile(options) => keep(profile::run(workspace, options)?),
+        Measurement::Trace(options) => keep(trace::run(workspace, options)?),
     }
 }
 

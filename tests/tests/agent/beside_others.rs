@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// The other agent, and the versions of `Target`.
-struct Made {
+struct Compiled {
     _folder: TempDir,
     classes: PathBuf,
     jar: PathBuf,
@@ -23,9 +23,9 @@ struct Made {
     changed: PathBuf,
 }
 
-fn made() -> &'static Made {
-    static MADE: OnceLock<Made> = OnceLock::new();
-    MADE.get_or_init(|| {
+fn compiled() -> &'static Compiled {
+    static COMPILED: OnceLock<Compiled> = OnceLock::new();
+    COMPILED.get_or_init(|| {
         let jdk = jdks::newest();
         let folder = scratch();
         let compile = |into: &str, files: &[&str]| {
@@ -48,7 +48,7 @@ fn made() -> &'static Made {
             "Premain-Class: Other\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n";
         let jar = folder.path().join("other.jar");
         let jar = javac::jar(&jdk, &classes, "Other.class", manifest, &jar);
-        Made {
+        Compiled {
             _folder: folder,
             classes,
             jar,
@@ -77,11 +77,11 @@ fn beside(java: Java, other: &str, order: Order, output: &Path) -> Java {
 fn java(jdk: &Jdk) -> Java {
     Java::new(jdk)
         .options(&["-Xverify:all", "-Xcheck:jni"])
-        .class_path(&[&made().classes])
+        .class_path(&[&compiled().classes])
 }
 
 fn other(options: &str) -> String {
-    format!("-javaagent:{}={options}", made().jar.display())
+    format!("-javaagent:{}={options}", compiled().jar.display())
 }
 
 /// Runs `Beside` without ours, with ours first and with ours last, on each JDK. The output must be the same. Passes
@@ -120,10 +120,10 @@ fn all_hit(snapshot: &Snapshot, class: &str) -> usize {
 /// The other agent receives a class before us, so we measure its result.
 #[test]
 fn method_added_by_an_incapable_agent_at_load_is_covered() {
-    let options = format!("incapable:{}", made().added.display());
+    let options = format!("incapable:{}", compiled().added.display());
     each_order(&options, &["once", "all"], |snapshot, run| {
         assert!(run.stdout.contains("\nadded\n"), "{}", run.report());
-        let bytes = std::fs::read(&made().added).expect("the class");
+        let bytes = std::fs::read(&compiled().added).expect("the class");
         let target = snapshot.classes.iter().find(|class| class.name == "Target");
         let found = target.expect("Target").fingerprint;
         assert_eq!(
@@ -138,7 +138,7 @@ fn method_added_by_an_incapable_agent_at_load_is_covered() {
 /// JaCoCo does the same if it is named first; otherwise a report does not find the class.
 #[test]
 fn class_is_measured_as_it_is_before_an_incapable_agent_changes_it() {
-    let class = std::fs::read(made().classes.join("Target.class")).expect("the class");
+    let class = std::fs::read(compiled().classes.join("Target.class")).expect("the class");
     for jdk in jdks::main_three() {
         for (is_before, option) in [(true, ",before-agents=on"), (false, "")] {
             let folder = scratch();
@@ -172,14 +172,14 @@ fn command_measures_classes_before_other_agents_and_leaves_them_changed() {
         .arguments(&["coverage", "--before-agents", "--output"])
         .argument(&output)
         .arguments(&["--classes"])
-        .argument(&made().classes)
+        .argument(&compiled().classes)
         .arguments(&["--xml"])
         .argument(&xml)
         .arguments(&["--"])
         .argument(jdk.home.join("bin/java"))
         .argument(other("weaving:"))
         .arguments(&["-cp"])
-        .argument(&made().classes)
+        .argument(&compiled().classes)
         .arguments(&["Beside", "all"])
         .run();
     run.assert_success();
@@ -192,7 +192,7 @@ fn command_measures_classes_before_other_agents_and_leaves_them_changed() {
 /// The JVM keeps the edits of agents without the capability, and runs ours again on them.
 #[test]
 fn probes_and_added_method_survive_another_agents_retransformation() {
-    let options = format!("incapable:{}", made().added.display());
+    let options = format!("incapable:{}", compiled().added.display());
     let arguments = ["once", "retransform", "all", "retransform"];
     each_order(&options, &arguments, |snapshot, run| {
         assert!(run.stdout.contains("\nadded\n"), "{}", run.report());
@@ -225,7 +225,7 @@ fn classes_without_probes_are_retransformed_as_without_our_agent() {
 /// New bytes are a new class to a report, as to JaCoCo. The old class keeps its hits.
 #[test]
 fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
-    let redefine = format!("redefine:{}", made().changed.display());
+    let redefine = format!("redefine:{}", compiled().changed.display());
     each_order(
         "none",
         &["once", redefine.as_str(), "all"],
@@ -255,7 +255,7 @@ fn class_redefined_by_another_agent_is_covered_under_both_its_ids() {
 /// agent alone, and ours does not change it.
 #[test]
 fn redefinition_fares_at_a_retransformation_as_with_the_other_agent_alone() {
-    let redefine = format!("redefine:{}", made().changed.display());
+    let redefine = format!("redefine:{}", compiled().changed.display());
     let arguments = ["once", redefine.as_str(), "retransform", "all"];
     each_order("capable:", &arguments, |snapshot, run| {
         assert!(run.stdout.contains(" other\n"), "{}", run.report());
@@ -328,7 +328,10 @@ fn covered_as_it_runs(jdk: &Jdk, (rest, errors): (String, String), starts: &str,
     assert!(all_hit(&snapshot, "Target") > 5, "on {jdk}");
     assert_eq!(snapshot.summary.skipped_methods, 0, "on {jdk}");
     assert!(snapshot.failures.is_empty(), "{:?}", snapshot.failures);
-    let files = [made().classes.join("Target.class"), made().changed.clone()];
+    let files = [
+        compiled().classes.join("Target.class"),
+        compiled().changed.clone(),
+    ];
     let target = snapshot.classes.iter().find(|class| class.name == "Target");
     let found = target.expect("Target").fingerprint;
     for file in files {
@@ -341,7 +344,10 @@ fn covered_as_it_runs(jdk: &Jdk, (rest, errors): (String, String), starts: &str,
 fn class_that_an_agent_changed_at_its_load_is_covered_as_it_runs_when_attached_to() {
     for jdk in jdks::main_two() {
         let folder = scratch();
-        let java = java(&jdk).option(other(&format!("incapable:{}", made().changed.display())));
+        let java = java(&jdk).option(other(&format!(
+            "incapable:{}",
+            compiled().changed.display()
+        )));
         let program = ["all", "retransform-rest"];
         let output = attached(&java, &jdk, "21\n", || {}, &program, folder.path());
         covered_as_it_runs(&jdk, output, "21 22 ", folder.path());
@@ -354,7 +360,7 @@ fn class_whose_file_was_replaced_since_it_was_loaded_is_covered_as_it_runs_when_
         let folder = scratch();
         let classes = folder.path().join("classes");
         std::fs::create_dir(&classes).expect("a folder");
-        for file in javac::files_with_extension(&made().classes, "class") {
+        for file in javac::files_with_extension(&compiled().classes, "class") {
             let copy = classes.join(file.file_name().expect("a name"));
             std::fs::copy(&file, copy).expect("copied");
         }
@@ -362,7 +368,7 @@ fn class_whose_file_was_replaced_since_it_was_loaded_is_covered_as_it_runs_when_
             .options(&["-Xverify:all", "-Xcheck:jni"])
             .class_path(&[&classes]);
         let replace = || {
-            std::fs::copy(&made().changed, classes.join("Target.class")).expect("copied");
+            std::fs::copy(&compiled().changed, classes.join("Target.class")).expect("copied");
         };
         let output = attached(&java, &jdk, "11\n", replace, &["all"], folder.path());
         covered_as_it_runs(&jdk, output, "11 12 ", folder.path());
@@ -392,7 +398,7 @@ fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
                 "a class twice on {jdk}"
             );
             all_hit(&snapshot, "Target");
-            let bytes = std::fs::read(made().classes.join("Target.class")).expect("the class");
+            let bytes = std::fs::read(compiled().classes.join("Target.class")).expect("the class");
             let target = snapshot.classes.iter().find(|class| class.name == "Target");
             let found = target.expect("Target").fingerprint;
             assert_eq!(found, rewriter::fingerprint(&bytes), "JaCoCo's id on {jdk}");

@@ -6,7 +6,7 @@ use crate::support::command::{LATE, assert_no_agent, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::patience::await_that;
-use e2e_tests::servant::{Left, Servant};
+use e2e_tests::servant::{EndedServant, Servant};
 use e2e_tests::{javac, rotation, scratch, workspace};
 use probes::Snapshot;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn recorded_by(running: &Servant) -> (String, String) {
 
 #[track_caller]
 fn end(running: Servant) {
-    let Left {
+    let EndedServant {
         stdout,
         stderr,
         code,
@@ -256,7 +256,7 @@ fn assert_exact(jdk: &Jdk, (jvm, agent): (&[&str], &str), seed: u64) -> [usize; 
             }
         }
     }
-    let Left { stderr, code, .. } = running.end();
+    let EndedServant { stderr, code, .. } = running.end();
     assert_eq!(code, Some(0), "{stderr}");
     checked
 }

@@ -2,13 +2,13 @@
 
 use attach::{AttachError, Attachment};
 use e2e_tests::jdks;
-use e2e_tests::servant::{Left, Servant};
+use e2e_tests::servant::{EndedServant, Servant};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Asserts that the program printed only its own lines since it was ready.
-fn assert_undisturbed(left: &Left) {
+fn assert_undisturbed(left: &EndedServant) {
     assert_eq!((left.stdout.as_str(), left.code), ("down\n", Some(0)));
 }
 

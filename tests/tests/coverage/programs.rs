@@ -15,7 +15,7 @@ use comparison::Comparison;
 use e2e_tests::jdks::Jdk;
 use e2e_tests::programs::{self, Program};
 use e2e_tests::{rotation, scratch};
-use runs::{Kind, Measured};
+use runs::{Measured, Tool};
 
 /// Most runs of each kind.
 const ROUNDS: usize = 5;
@@ -44,10 +44,10 @@ fn check(name: &str) {
 fn compare(program: &Program, jdk: &Jdk, mut measured: Measured<'_>, all_kinds: bool) {
     let place = format!("{} on {}", program.name, jdk.feature);
     measured.run_plain();
-    measured.run(Kind::Agent);
-    measured.run(Kind::Jacoco);
+    measured.run(Tool::Agent);
+    measured.run(Tool::Jacoco);
     if measured.instrumented.is_some() {
-        measured.run(Kind::Static);
+        measured.run(Tool::Static);
     }
     measured.assert_remarks(program, &place);
     let mut comparison = Comparison {

@@ -27,12 +27,12 @@ fn command(folder: &Path) -> Java {
 }
 
 /// A command and its output so far.
-struct Talking {
+struct RunningCommand {
     child: Child,
     lines: BufReader<ChildStderr>,
 }
 
-impl Talking {
+impl RunningCommand {
     fn start(java: &Java) -> Self {
         let mut child = java.spawn_talking();
         let lines = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -87,7 +87,7 @@ fn plugin_is_reloaded_in_a_running_jvm_and_a_wrong_version_leaves_the_former() {
         "--plugin-settings",
         SETTINGS,
     ];
-    let mut watching = Talking::start(&command(folder).arguments(&words));
+    let mut watching = RunningCommand::start(&command(folder).arguments(&words));
     watching.until("visiting");
     assert!(servant.ask("steps a").starts_with("sum "));
     change(&source, "\"calls\"", "calls\"");
@@ -146,7 +146,7 @@ fn plugin_is_reloaded_in_the_jvm_of_a_command_and_files_that_stay_are_refused() 
     let program = program
         .argument(java)
         .arguments(&["-cp", &classes, "Servant"]);
-    let mut watching = Talking::start(&program);
+    let mut watching = RunningCommand::start(&program);
     let mut first = [0; 3];
     let stdout = watching.child.stdout.as_mut().expect("a pipe");
     stdout.read_exact(&mut first).expect("the program is up");

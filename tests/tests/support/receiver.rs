@@ -17,7 +17,7 @@ use std::thread;
 
 /// The treatment of requests.
 #[derive(Debug, Clone, Copy)]
-pub enum Manner {
+pub enum Behaviour {
     /// Accepts requests.
     Takes,
     /// Refuses requests with this HTTP status, and the gRPC status that corresponds.
@@ -45,7 +45,7 @@ pub struct Received {
 #[derive(Debug, Clone)]
 pub struct Receiver {
     pub url: String,
-    manner: Manner,
+    behaviour: Behaviour,
     received: Arc<Mutex<Received>>,
 }
 
@@ -58,8 +58,8 @@ struct Answer {
 
 impl Receiver {
     /// Starts a receiver for HTTP/1.1.
-    pub fn http(manner: Manner) -> Self {
-        let (receiver, listener) = Self::listen(manner);
+    pub fn http(behaviour: Behaviour) -> Self {
+        let (receiver, listener) = Self::listen(behaviour);
         let theirs = receiver.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -71,8 +71,8 @@ impl Receiver {
     }
 
     /// Starts a receiver for gRPC.
-    pub fn grpc(manner: Manner) -> Self {
-        let (receiver, listener) = Self::listen(manner);
+    pub fn grpc(behaviour: Behaviour) -> Self {
+        let (receiver, listener) = Self::listen(behaviour);
         let theirs = receiver.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -83,11 +83,11 @@ impl Receiver {
         receiver
     }
 
-    fn listen(manner: Manner) -> (Self, TcpListener) {
+    fn listen(behaviour: Behaviour) -> (Self, TcpListener) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let receiver = Self {
             url: format!("http://{}", listener.local_addr().expect("its port")),
-            manner,
+            behaviour,
             received: Arc::default(),
         };
         (receiver, listener)
@@ -198,7 +198,7 @@ impl Receiver {
     fn traces(&self, body: &[u8], headers: HashMap<String, String>) -> Answer {
         let request = ExportTraceServiceRequest::decode(body).expect("a request");
         let response = ExportTraceServiceResponse {
-            partial_success: matches!(self.manner, Manner::Rejects).then(|| {
+            partial_success: matches!(self.behaviour, Behaviour::Rejects).then(|| {
                 ExportTracePartialSuccess {
                     rejected_spans: 1,
                     error_message: "one is too old".to_owned(),
@@ -213,7 +213,7 @@ impl Receiver {
     fn metrics(&self, body: &[u8], headers: HashMap<String, String>) -> Answer {
         let request = ExportMetricsServiceRequest::decode(body).expect("a request");
         let response = ExportMetricsServiceResponse {
-            partial_success: matches!(self.manner, Manner::Rejects).then(|| {
+            partial_success: matches!(self.behaviour, Behaviour::Rejects).then(|| {
                 ExportMetricsPartialSuccess {
                     rejected_data_points: 1,
                     error_message: "one is too new".to_owned(),
@@ -239,15 +239,15 @@ impl Receiver {
             grpc,
             body: b"there is no room".to_vec(),
         };
-        match self.manner {
-            Manner::Waits => {
+        match self.behaviour {
+            Behaviour::Waits => {
                 drop(received);
                 loop {
                     thread::park();
                 }
             }
-            Manner::Refuses(status) => refused(status, if status == 400 { 3 } else { 13 }),
-            Manner::Later(count) if received.requests <= count => refused(503, 14),
+            Behaviour::Refuses(status) => refused(status, if status == 400 { 3 } else { 13 }),
+            Behaviour::Later(count) if received.requests <= count => refused(503, 14),
             _ => {
                 keep(&mut received);
                 Answer {

@@ -3,7 +3,7 @@
 use crate::support::command::{LATE, await_changed, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::servant::{Left, Servant};
+use e2e_tests::servant::{EndedServant, Servant};
 use e2e_tests::{javac, native, scratch, workspace};
 use probes::events::{EventKind, Outcome, Trace};
 use std::path::{Path, PathBuf};
@@ -280,7 +280,7 @@ fn native_methods_of_loaded_classes_stay_unchanged_with_a_reason() {
             called.contains(&"up") && !called.contains(&"twice"),
             "{called:?}"
         );
-        let Left { stderr, .. } = running.end();
+        let EndedServant { stderr, .. } = running.end();
         assert!(
             stderr.contains("a native method is traced from the load of its class on"),
             "{stderr}"

@@ -2,7 +2,7 @@
 
 use super::spans::classes;
 use crate::support::encrypted::{self, Identity};
-use crate::support::receiver::{Manner, Received, Receiver};
+use crate::support::receiver::{Behaviour, Received, Receiver};
 use crate::support::traced::{Line, Program, java, logged, trace_of};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Both kinds of receivers.
-const KINDS: [fn(Manner) -> Receiver; 2] = [Receiver::http, Receiver::grpc];
+const KINDS: [fn(Behaviour) -> Receiver; 2] = [Receiver::http, Receiver::grpc];
 
 /// Their names for `--otlp-protocol`.
 const NAMES: [&str; 2] = ["http/protobuf", "grpc"];
@@ -210,7 +210,7 @@ fn spans_and_metrics_equal_the_log_of_the_program() {
     for jdk in jdks::main_two() {
         for (kind, protocol) in KINDS.into_iter().zip(NAMES) {
             let folder = scratch();
-            let receiver = kind(Manner::Takes);
+            let receiver = kind(Behaviour::Takes);
             let began = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .expect("after 1970");
@@ -313,7 +313,7 @@ fn spans_of_a_running_jvm_arrive_during_the_trace_and_each_call_once() {
             .arguments(&["2", "0", "0"]);
         let mut running = Servant::of(&program);
         let output = folder.path().join("out");
-        let receiver = kind(Manner::Takes);
+        let receiver = kind(Behaviour::Takes);
         let child = tracing(&receiver.url, protocol, &output)
             .arguments(&[&running.pid().to_string(), "--methods", "Traced.m?"])
             .spawn();
@@ -369,7 +369,7 @@ fn missing_receiver_is_reported_and_all_files_are_written() {
 #[test]
 fn failure_is_reported_while_the_program_runs() {
     let folder = scratch();
-    let receiver = Receiver::http(Manner::Refuses(400));
+    let receiver = Receiver::http(Behaviour::Refuses(400));
     let java = jdks::newest().tool("java");
     let run = tracing(&receiver.url, "http/protobuf", folder.path())
         .arguments(&["--methods", "Spans.step", "--interval", "1s", "--"])
@@ -389,9 +389,9 @@ fn failure_is_reported_while_the_program_runs() {
 
 #[test]
 fn receiver_that_never_answers_is_waited_for_no_longer_than_seconds() {
-    let wait = |(kind, protocol): (fn(Manner) -> Receiver, &str)| {
+    let wait = |(kind, protocol): (fn(Behaviour) -> Receiver, &str)| {
         let folder = scratch();
-        let receiver = kind(Manner::Waits);
+        let receiver = kind(Behaviour::Waits);
         let run = steady(&receiver.url, protocol, folder.path(), &[])
             .variable("OTEL_EXPORTER_OTLP_TIMEOUT", "2000")
             .run();
@@ -425,7 +425,7 @@ fn refusals_are_counted_with_the_receivers_words() {
     ] {
         for ((kind, protocol), cause) in KINDS.into_iter().zip(NAMES).zip(causes) {
             let folder = scratch();
-            let receiver = kind(Manner::Refuses(status));
+            let receiver = kind(Behaviour::Refuses(status));
             let run = steady(&receiver.url, protocol, folder.path(), &[]).run();
             assert_missing(&run, cause);
         }
@@ -436,7 +436,7 @@ fn refusals_are_counted_with_the_receivers_words() {
 fn spans_that_a_receiver_rejects_are_counted() {
     for (kind, protocol) in KINDS.into_iter().zip(NAMES) {
         let folder = scratch();
-        let receiver = kind(Manner::Rejects);
+        let receiver = kind(Behaviour::Rejects);
         let run = steady(&receiver.url, protocol, folder.path(), &[]).run();
         let requests = receiver.received().traces.len();
         run.assert_exit(3)
@@ -450,7 +450,7 @@ fn spans_that_a_receiver_rejects_are_counted() {
 fn receiver_that_has_no_time_gets_everything_later() {
     for (kind, protocol) in KINDS.into_iter().zip(NAMES) {
         let folder = scratch();
-        let receiver = kind(Manner::Later(3));
+        let receiver = kind(Behaviour::Later(3));
         let run = steady(&receiver.url, protocol, folder.path(), &[]).run();
         run.assert_success();
         assert_eq!(spans(&receiver.received()).len(), 1_000);
@@ -461,7 +461,7 @@ fn receiver_that_has_no_time_gets_everything_later() {
 #[test]
 fn environment_variables_name_receiver_and_protocol() {
     let folder = scratch();
-    let receiver = Receiver::grpc(Manner::Takes);
+    let receiver = Receiver::grpc(Behaviour::Takes);
     let java = jdks::newest().tool("java");
     let run = Java::program(workspace::classhook())
         .variable("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.url)
@@ -499,7 +499,7 @@ fn spans_go_encrypted_to_a_receiver_that_is_trusted() {
             let folder = scratch();
             let (authority, _) = host.files(folder.path(), "host");
             let (certificate, key) = own.files(folder.path(), "client");
-            let receiver = kind(Manner::Takes);
+            let receiver = kind(Behaviour::Takes);
             let url = encrypted::in_front_of(&receiver.url, &host, client);
             let sent = |variables: &[(&str, &Path)]| {
                 let command = Java::program(workspace::classhook());

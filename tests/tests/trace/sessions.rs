@@ -24,7 +24,7 @@ struct Recording {
 }
 
 /// The output of a command.
-struct Said {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     told: String,
@@ -37,13 +37,13 @@ impl Recording {
     }
 
     /// Interrupts it as Ctrl-C does.
-    fn end(self) -> Said {
+    fn end(self) -> CommandOutput {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::INT).expect("our own child");
         self.wait()
     }
 
-    fn wait(mut self) -> Said {
+    fn wait(mut self) -> CommandOutput {
         let mut told = String::new();
         let mut out = String::new();
         let mut stdout = self.child.stdout.take().expect("a pipe");
@@ -52,7 +52,7 @@ impl Recording {
             out
         });
         self.told.read_to_string(&mut told).expect("text");
-        Said {
+        CommandOutput {
             code: self.child.wait().expect("an end").code(),
             out: reader.join().expect("text"),
             told,
@@ -65,7 +65,7 @@ impl Recording {
     }
 }
 
-impl Said {
+impl CommandOutput {
     #[track_caller]
     fn assert_success(&self) -> &Self {
         assert_eq!(self.code, Some(0), "{}\n{}", self.out, self.told);

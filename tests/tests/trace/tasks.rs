@@ -2,7 +2,7 @@
 //! (`tests/java/tasks`).
 
 use crate::support::command::{LATE, classhook};
-use crate::support::receiver::{Manner, Receiver};
+use crate::support::receiver::{Behaviour, Receiver};
 use crate::support::traced::trace_of;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -255,7 +255,7 @@ fn tell_events(jdk: &Jdk, trace: &Trace) {
 fn spans_of_tasks_belong_to_the_trace_of_the_call_that_submitted_them() {
     for jdk in jdks::main_two() {
         let folder = scratch();
-        let receiver = Receiver::http(Manner::Takes);
+        let receiver = Receiver::http(Behaviour::Takes);
         let output = folder.path().join("out");
         traced(&jdk, &output, &["--otlp", &receiver.url]).assert_success();
         let received = receiver.received();

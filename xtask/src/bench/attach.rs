@@ -54,7 +54,7 @@ const TOOLS: [(Tool, &str); 2] = [(Tool::Classhook, "Classhook"), (Tool::Arthas,
 type Step = (Duration, Duration);
 type Steps = [Step; STEPS.len()];
 /// One of the two.
-type Part = fn(&Step) -> Duration;
+type Measure = fn(&Step) -> Duration;
 
 /// Measures on each full JDK from 17 up and prints a table for each.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<Vec<Figure>> {
@@ -279,13 +279,13 @@ pub(super) fn load() -> String {
 
 /// Returns, for each step, the time and then the longest safepoint.
 fn figures_of(jdk: &Jdk, found: &[Vec<Steps>; TOOLS.len()]) -> Vec<Figure> {
-    let measured: [(&str, Part); 2] = [
+    let measured: [(&str, Measure); 2] = [
         ("", |found| found.0),
         (": longest safepoint meanwhile", |found| found.1),
     ];
     let steps = STEPS.iter().enumerate();
     let all = steps.flat_map(|(step, title)| measured.map(|(more, of)| (step, title, more, of)));
-    let figure = |(step, title, more, of): (usize, &&str, &str, Part)| {
+    let figure = |(step, title, more, of): (usize, &&str, &str, Measure)| {
         let cost = |tool: usize| {
             let rounds = found[tool].iter();
             let times = rounds.map(|steps| of(&steps[step]));

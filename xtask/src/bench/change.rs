@@ -49,7 +49,7 @@ const PIECE: Duration = Duration::from_millis(100);
 const SHARE: f64 = 0.8;
 
 /// The observations of one change.
-struct Seen {
+struct Observation {
     command: Duration,
     safepoint: Duration,
     /// The lowest speed of a short piece, as a share of the speed before; and the same before.
@@ -70,7 +70,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             "", "command", "longest safepoint", "slowest 20 ms", "(before)", "as fast after"
         );
         for (classes, methods) in CHANGES {
-            let mut seen: [Vec<Seen>; 2] = Default::default();
+            let mut seen: [Vec<Observation>; 2] = Default::default();
             for _ in 0..options.rounds {
                 for (seen, found) in seen.iter_mut().zip(bench.once(methods)?) {
                     seen.push(found);
@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Measures the change of these methods' classes, and the change back, in a JVM of its own.
-    fn once(&self, methods: &[&str]) -> Result<[Seen; 2]> {
+    fn once(&self, methods: &[&str]) -> Result<[Observation; 2]> {
         let mut jvm = Jvm::start(self.jdk, &self.folder)?;
         let pid = jvm.child.id().to_string();
         let names = methods.iter().map(|name| format!("\"{name}\""));
@@ -200,7 +200,7 @@ impl Jvm {
     }
 
     /// Samples the program while a command changes its classes, and afterwards.
-    fn meanwhile(&mut self, command: &mut Command) -> Result<Seen> {
+    fn meanwhile(&mut self, command: &mut Command) -> Result<Observation> {
         let known = self.safepoints()?.len();
         self.look_for(Duration::ZERO);
         let begun = Instant::now();
@@ -221,7 +221,7 @@ impl Jvm {
             .into_iter()
             .rposition(|speed| speed.is_some_and(|speed| speed < SHARE * last));
         let pieces_until = slow.map_or(0, |piece| piece + 1);
-        Ok(Seen {
+        Ok(Observation {
             command,
             safepoint: longest.unwrap_or_default(),
             least: least(&after) / level,
@@ -286,12 +286,12 @@ fn least(speeds: &[Option<f64>]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn row(title: &str, seen: &[Seen]) -> String {
-    let median = |of: fn(&Seen) -> Duration| {
+fn row(title: &str, seen: &[Observation]) -> String {
+    let median = |of: fn(&Observation) -> Duration| {
         let times: Vec<Duration> = seen.iter().map(of).collect();
         quantile_of_times(&times, 50)
     };
-    let share = |of: fn(&Seen) -> f64| {
+    let share = |of: fn(&Observation) -> f64| {
         let mut shares: Vec<f64> = seen.iter().map(of).collect();
         shares.sort_by(f64::total_cmp);
         shares.get(shares.len() / 2).copied().unwrap_or(f64::NAN) * 100.0

@@ -92,7 +92,7 @@ struct Pair {
 
 struct Bench<'a> {
     jdk: &'a Jdk,
-    profilers: profiler::Means,
+    profilers: profiler::Profilers,
     class_path: OsString,
     folder: PathBuf,
 }
@@ -118,7 +118,7 @@ impl<'a> Bench<'a> {
         class_path.push(classes);
         Ok(Self {
             jdk,
-            profilers: profiler::Means::prepare(workspace, jdk, &folder)?,
+            profilers: profiler::Profilers::prepare(workspace, jdk, &folder)?,
             class_path: std::env::join_paths(&class_path)?,
             folder,
         })

@@ -1,7 +1,7 @@
 //! Comparison of a program's recordings: with JaCoCo's agent, in reports, and with offline instrumented classes.
 
 use super::ROUNDS;
-use super::runs::{Hits, Kind, Measured, hits};
+use super::runs::{Hits, Measured, Tool, hits};
 use e2e_tests::java::Java;
 use e2e_tests::programs::{Program, classes};
 use e2e_tests::{jacoco, workspace};
@@ -29,9 +29,9 @@ impl Comparison<'_> {
             // Only the runs of one tool show the probes that it does not repeat.
             let (ours, theirs) = (self.measured.agent.len(), self.measured.jacoco.len());
             let kind = if ours > theirs {
-                Kind::Jacoco
+                Tool::Jacoco
             } else {
-                Kind::Agent
+                Tool::Agent
             };
             self.measured.run(kind);
         }
@@ -117,9 +117,9 @@ impl Comparison<'_> {
         while self.differing(&originals).len() > allowed && self.measured.by_itself.len() < ROUNDS {
             let (ours, own) = (self.measured.by_agent.len(), self.measured.by_itself.len());
             let kind = if ours > own {
-                Kind::Static
+                Tool::Static
             } else {
-                Kind::Agent
+                Tool::Agent
             };
             self.measured.run(kind);
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The tool that observes a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Tool {
     /// Classhook's agent.
     Agent,
     /// JaCoCo's agent.
@@ -87,11 +87,11 @@ impl<'a> Measured<'a> {
     }
 
     /// Adds a run of this kind; its output must be that without a tool.
-    pub fn run(&mut self, kind: Kind) {
+    pub fn run(&mut self, kind: Tool) {
         match kind {
-            Kind::Agent => self.run_agent(),
-            Kind::Jacoco => self.run_jacoco(),
-            Kind::Static => self.run_static(),
+            Tool::Agent => self.run_agent(),
+            Tool::Jacoco => self.run_jacoco(),
+            Tool::Static => self.run_static(),
         }
     }
 

@@ -102,12 +102,12 @@ pub struct Bench<'a> {
 }
 
 /// The resources of a run, and of its report.
-struct Used {
+struct RunUsage {
     run: Usage,
     report: Option<Usage>,
 }
 
-const COLUMNS: [Column<Used>; 4] = [
+const COLUMNS: [Column<RunUsage>; 4] = [
     ("CPU time", "s", |used| Some(used.run.cpu.as_secs_f64())),
     ("time", "s", |used| Some(used.run.wall.as_secs_f64())),
     ("most memory", "MB", |used| Some(used.run.peak as f64 / 1e6)),
@@ -122,7 +122,7 @@ impl Bench<'_> {
     /// # Errors
     /// If a run fails, or records nothing.
     pub fn measure(&self, program: &Program, rounds: u32) -> Result<Vec<Figure>> {
-        let mut used: Runs<Used> = Default::default();
+        let mut used: Runs<RunUsage> = Default::default();
         self.once(program, Variant::None)?; // brings its files into the page cache
         for _ in 0..rounds {
             for ((variant, title), used) in VARIANTS.iter().zip(&mut used) {
@@ -138,7 +138,7 @@ impl Bench<'_> {
         Ok(subject.compare(&COLUMNS, &used))
     }
 
-    fn once(&self, program: &Program, variant: Variant) -> Result<Used> {
+    fn once(&self, program: &Program, variant: Variant) -> Result<RunUsage> {
         let out = folder::another(self.folder)?;
         let recorded = out.join("recorded");
         let mut java = Command::new(self.jdk.tool("java"));
@@ -162,7 +162,7 @@ impl Bench<'_> {
         let library = program.library.as_deref();
         let report = library.and_then(|library| self.report(variant, &recorded, library));
         let report = report.transpose().context("its report")?;
-        Ok(Used { run, report })
+        Ok(RunUsage { run, report })
     }
 
     /// Makes the HTML, XML and CSV of a recording. `None` without an agent.

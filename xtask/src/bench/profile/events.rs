@@ -42,7 +42,7 @@ pub fn measure(workspace: &Workspace, jdk: &Jdk, (warm_up, rounds): (u32, u32)) 
         jdk.feature, "", "no agent", "nobody listens", "of none", "recorded", "more (quartiles)"
     );
     for kind in KINDS {
-        let times = Kind::of(kind, workspace, jdk, &folder)
+        let times = EventBench::of(kind, workspace, jdk, &folder)
             .rounds((warm_up, rounds))
             .context(kind.0)?;
         print!("{}", line(kind.0, &times));
@@ -53,7 +53,7 @@ pub fn measure(workspace: &Workspace, jdk: &Jdk, (warm_up, rounds): (u32, u32)) 
 /// The CPU time of an event in nanoseconds, by variant and round.
 type Times = [Vec<f64>; VARIANTS];
 
-struct Kind<'a> {
+struct EventBench<'a> {
     name: &'static str,
     recorded: &'static str,
     count: u32,
@@ -62,7 +62,7 @@ struct Kind<'a> {
     folder: &'a Path,
 }
 
-impl<'a> Kind<'a> {
+impl<'a> EventBench<'a> {
     fn of(
         (name, recorded, count): (&'static str, &'static str, u32),
         workspace: &Workspace,

@@ -60,7 +60,7 @@ impl Profiler {
 }
 
 /// The files that the profilers need.
-pub struct Means {
+pub struct Profilers {
     classhook: PathBuf,
     agent: PathBuf,
     jcmd: PathBuf,
@@ -75,7 +75,7 @@ pub enum Session {
     Ends(Command, PathBuf),
 }
 
-impl Means {
+impl Profilers {
     /// Fetches the needed files. Recordings are written to `folder`.
     pub fn prepare(workspace: &Workspace, jdk: &Jdk, folder: &Path) -> Result<Self> {
         Ok(Self {
