@@ -179,7 +179,8 @@ fn rules_are_about_the_changed_lines() {
     let of_commit = ["HEAD~1..", "--fail-under", "line=100"];
     ran(&bank, &with("check", &of_commit)).prints(&["Account.java", "1 of 1", "the rule holds"]);
     let nothing = ["HEAD..HEAD", "--fail-under", "line=100,package:bank=100"];
-    ran(&bank, &with("check", &nothing)).prints(&["no changed line has code", "all 2 rules hold"]);
+    ran(&bank, &with("check", &nothing))
+        .prints(&["no changed line contains measured code", "all 2 rules hold"]);
     git(&bank, &["mv", "src", "core"]);
     git(&bank, &["commit", "-q", "-m", "moved"]);
     let moved = ["HEAD~2...HEAD", "--fail-under", "line=100"];

@@ -17,7 +17,7 @@ use outcomes::Outcomes;
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::filter::{self, Counting, FilterContext, Nodes};
-use crate::flow::{Kind, Labels, Subroutine};
+use crate::flow::{InstructionKind, Labels, Subroutine};
 use crate::model::{ClassCoverage, MethodCoverage};
 use crate::source_map;
 
@@ -190,8 +190,9 @@ pub fn unmeasured<'a>(
 ) -> impl Iterator<Item = (&'a MethodDescription<'a>, Subroutine)> {
     class.methods.iter().filter_map(|method| {
         let mut instructions = method.code.as_ref()?.instructions.iter();
-        let first =
-            instructions.find(|instruction| Kind::of(instruction.opcode) == Kind::Subroutine)?;
+        let first = instructions.find(|instruction| {
+            InstructionKind::of(instruction.opcode) == InstructionKind::Subroutine
+        })?;
         let subroutine = Subroutine {
             bci: first.bci,
             opcode: first.opcode,

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_were_begun_go_with_their_methods() {
+    fn started_lines_are_carried_over_with_their_methods() {
         let old = class(vec![
             method("same", NOP, 20),
             method("changed", LCONST_0, 10),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn method_is_found_where_it_has_moved_to_and_a_changed_one_counts_for_nothing() {
+    fn moved_method_is_found_and_changed_method_is_missed() {
         let old = class(vec![
             method("changed", LCONST_0, 10),
             method("gone", NOP, 15),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_probes_depend_on_makes_another_method() {
+    fn methods_differ_if_their_probes_would() {
         let of = |change: &dyn Fn(&mut CodeDescription<'static>)| {
             let mut changed = method("run", NOP, 1);
             change(changed.code.as_mut().unwrap());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_that_are_too_few_are_none() {
+    fn too_few_hits_count_as_missed() {
         let new = class(vec![method("run", NOP, 1)]);
         let (probes, carried) = carry_over(&[version(new, &[true])], &new);
         assert_eq!((probes, carried.same), (NOT.to_vec(), 0));

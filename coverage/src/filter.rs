@@ -160,56 +160,56 @@ pub const ALL: &[Filter] = filters! {
         synthetic_class "synthetic-class" "All methods of a class marked ACC_SYNTHETIC."
         enum_methods "enum-methods" "`values()` and `valueOf(String)` of an enum."
         bridge "bridge" "Methods marked ACC_BRIDGE."
-        synchronized "synchronized" "The handler that leaves the monitor of a `synchronized` block when it is left by an exception."
+        synchronized "synchronized" "The handler that exits the monitor of a `synchronized` block after an exception."
         try_with_resources_javac11 "try-with-resources-javac11" "The closing of resources as javac 11 and later compile it."
         try_with_resources_javac "try-with-resources-javac" "The closing of resources as javac 7 to 10 compile it."
         try_with_resources_ecj "try-with-resources-ecj" "The closing of resources as the Eclipse compiler compiles it."
-        finally "finally" "The copies of a `finally` block are counted as one."
-        private_constructor "private-empty-constructor" "A private constructor without parameters that does nothing."
-        assert "assert" "The test whether assertions are enabled, and its initialisation."
+        finally "finally" "All copies of a `finally` block except one."
+        private_constructor "private-empty-constructor" "A private constructor without parameters and without code."
+        assert "assert" "The test for enabled assertions, and its initialisation."
         string_switch_javac "string-switch-javac" "The look-up of the key in a `switch` on strings as javac compiles it."
-        string_switch "string-switch" "The comparisons in a `switch` on strings of other compilers become the branches of one switch."
-        enum_constructor "enum-empty-constructor" "A constructor of an enum without parameters that does nothing."
-        record_members "record-members" "`equals`, `hashCode`, `toString` and the accessors of a record that the compiler made."
+        string_switch "string-switch" "The comparisons in a `switch` on strings of other compilers: they become the branches of one switch."
+        enum_constructor "enum-empty-constructor" "A constructor of an enum without parameters and without code."
+        record_members "record-members" "`equals`, `hashCode`, `toString` and the accessors of a record that the compiler generated."
         exhaustive_switch "exhaustive-switch" "The default branch of an exhaustive `switch`, which throws `MatchException` or `IncompatibleClassChangeError`."
-        record_pattern "record-pattern" "The handler that wraps what an accessor throws during the matching of a record pattern."
-        annotation_generated "annotation-generated" "Classes and methods with an annotation whose simple name contains `Generated` and that is kept in the class file."
+        record_pattern "record-pattern" "The handler that wraps an exception of an accessor during the matching of a record pattern."
+        annotation_generated "annotation-generated" "Classes and methods with an annotation that is in the class file and whose simple name contains `Generated`."
     }
     Kotlin {
-        kotlin::without_lines "kotlin-without-lines" "Methods without line numbers, and what stands in front of the first line of others, such as checks of parameters."
+        kotlin::without_lines "kotlin-without-lines" "Methods without line numbers, and code before the first line of others, such as checks of parameters."
         kotlin::accessor "kotlin-accessor" "Accessors of private members."
-        kotlin::serializable "kotlin-serializable" "Members made for `@Serializable`."
+        kotlin::serializable "kotlin-serializable" "Members generated for `@Serializable`."
         kotlin::enum_entries "kotlin-enum-entries" "`getEntries()` of an enum."
-        kotlin::overload "kotlin-overload" "The overloads made for `@JvmOverloads` that return nothing, constructors among them."
-        kotlin::static_delegate "kotlin-static-delegate" "The static methods made for `@JvmStatic` functions without parameters."
-        kotlin::safe_call "kotlin-safe-call" "The null checks of a chain of `?.`, also with `?:` behind it: a null in one of them covers this branch of all."
+        kotlin::overload "kotlin-overload" "The `void` overloads generated for `@JvmOverloads`, including constructors."
+        kotlin::static_delegate "kotlin-static-delegate" "The static methods generated for `@JvmStatic` functions without parameters."
+        kotlin::safe_call "kotlin-safe-call" "The null checks of a chain of `?.`, also followed by `?:`: a null in one check covers this branch of all."
         kotlin::lateinit "kotlin-lateinit" "The check that a `lateinit` property has a value."
-        kotlin::exhaustive_when "kotlin-exhaustive-when" "The default branch of an exhaustive `when`, and what finds the number of an enum constant that may be null."
-        kotlin::string_when "kotlin-string-when" "The comparisons in a `when` on strings become the branches of one switch."
+        kotlin::exhaustive_when "kotlin-exhaustive-when" "The default branch of an exhaustive `when`, and the code that finds the number of a nullable enum constant."
+        kotlin::string_when "kotlin-string-when" "The comparisons in a `when` on strings: they become the branches of one switch."
         kotlin::unsafe_cast "kotlin-unsafe-cast" "The null check of `as`."
         kotlin::not_null "kotlin-not-null" "The null check of `!!`."
         kotlin::value_class "kotlin-value-class" "The boxed form of a value class."
-        kotlin::exposed "kotlin-exposed" "Methods made for `@JvmExposeBoxed`."
+        kotlin::exposed "kotlin-exposed" "Methods generated for `@JvmExposeBoxed`."
         kotlin::default_argument "kotlin-default-argument" "The tests for default arguments in `…$default`."
-        kotlin::inlined "kotlin-inlined" "Instructions inlined from elsewhere."
+        kotlin::inlined "kotlin-inlined" "Inlined instructions."
         kotlin::coroutine "kotlin-coroutine" "The state machine of a `suspend` function."
         kotlin::interface_delegate "kotlin-interface-delegate" "Methods that only call the body of an interface's function."
-        kotlin::compose "kotlin-compose" "What the Compose compiler puts around the body of a `@Composable` function."
+        kotlin::compose "kotlin-compose" "The code that the Compose compiler adds around the body of a `@Composable` function."
     }
     NotKotlin {
-        synthetic "synthetic" "Methods marked ACC_SYNTHETIC, other than the bodies of lambdas, in classes that are not Kotlin's."
+        synthetic "synthetic" "Methods marked ACC_SYNTHETIC, except the bodies of lambdas, in classes of other compilers than Kotlin's."
     }
 };
 
 /// The filters that [`Counting::Source`] applies after all others.
 pub const OF_SOURCE: &[Filter] = filters! {
     NotKotlin {
-        record_pattern_tests "record-pattern-tests" "The tests of the components of a record pattern, and the code with which a `switch` over patterns goes on behind a case."
-        scala "scala-members" "Members that the compilers of Scala make: those of case classes and their companions, accessors, forwarders, constant values of parameters, the tests of lazy values, and the error of a `match` without a fitting case."
-        aspectj "aspectj-members" "Members that AspectJ's compiler and weaver make, other than advice, for finding aspects, passing on calls and describing woven places."
+        record_pattern_tests "record-pattern-tests" "The tests of the components of a record pattern, and the code that restarts a `switch` over patterns after a case."
+        scala "scala-members" "Members that the Scala compilers generate: those of case classes and their companions, accessors, forwarders, constant values of parameters, the tests of lazy values, and the error of a `match` without a matching case."
+        aspectj "aspectj-members" "Members that AspectJ's compiler and weaver generate, except advice, to find aspects, forward calls and describe join points."
     }
     Kotlin {
-        kotlin::tail_call "kotlin-tail-call" "The return of `Unit` behind a call that suspends, at the end of a `suspend` function: both ways out count as one."
+        kotlin::tail_call "kotlin-tail-call" "The return of `Unit` after a suspending call at the end of a `suspend` function: both exits count as one."
     }
 };
 

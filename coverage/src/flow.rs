@@ -17,12 +17,12 @@
 //! falls through to it.
 
 mod code;
-mod kind;
+mod instruction_kind;
 mod labels;
 mod method;
 
 pub(crate) use code::return_label;
-pub(crate) use kind::Kind;
+pub(crate) use instruction_kind::InstructionKind;
 pub(crate) use labels::Labels;
 pub use method::{FlowMethod, Placement, Subroutine, Unplaced};
 
@@ -81,10 +81,12 @@ fn emit_at(labels: &mut Labels, code: &[u8], at: usize, out: &mut Vec<Placement>
     if !label.leaves() {
         return;
     }
-    match code.get(at).map_or(Kind::Plain, |opcode| Kind::of(*opcode)) {
-        Kind::Plain | Kind::Invoke | Kind::Subroutine => {}
-        Kind::Exit => out.push(Placement::Before(bci)),
-        Kind::Goto | Kind::Branch => {
+    match code.get(at).map_or(InstructionKind::Plain, |opcode| {
+        InstructionKind::of(*opcode)
+    }) {
+        InstructionKind::Plain | InstructionKind::Invoke | InstructionKind::Subroutine => {}
+        InstructionKind::Exit => out.push(Placement::Before(bci)),
+        InstructionKind::Goto | InstructionKind::Branch => {
             let target = code::jump_target(code, at);
             let begins = |bci| labels.at(bci).begins();
             let label = |target: &u16| labels.at(code::jump_label(code, at, *target, begins));
@@ -93,7 +95,7 @@ fn emit_at(labels: &mut Labels, code: &[u8], at: usize, out: &mut Vec<Placement>
                 out.push(Placement::Jump { source, target });
             }
         }
-        Kind::Switch => emit_switch(labels, bci, code::switch_targets(code, at), out),
+        InstructionKind::Switch => emit_switch(labels, bci, code::switch_targets(code, at), out),
     }
 }
 
@@ -108,7 +110,7 @@ fn emit_switch(
             out.push(Placement::Jump { source, target });
         }
     }
-    labels.forget_visits(targets);
+    labels.clear_visits(targets);
 }
 
 #[cfg(test)]

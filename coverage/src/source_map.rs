@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_of_other_languages_and_broken_ones_are_not_read() {
+    fn maps_of_other_languages_and_broken_maps_are_ignored() {
         for map in [
             "",
             "SMAP",

@@ -5,7 +5,7 @@ use std::iter::repeat;
 use super::input::{label, targets};
 use crate::class::{CodeDescription, Constant, Instruction, Operand};
 use crate::filter::{FilterOutput, Node, Nodes};
-use crate::flow::{Kind, Labels};
+use crate::flow::{InstructionKind, Labels};
 use crate::model::{Branch, Counter, LineCoverage, MethodCoverage, Outcome};
 use jvms::opcode;
 
@@ -16,7 +16,7 @@ struct Branches {
     /// The numbers from 64 on.
     #[expect(
         clippy::box_collection,
-        reason = "next to no instruction has them, and each has room for this"
+        reason = "hardly any instruction has them, and each has space for this"
     )]
     high: Option<Box<Vec<u64>>>,
 }
@@ -200,12 +200,15 @@ impl<'a> Graph<'a> {
     fn visit_branches(&mut self, index: usize, walk: &mut Walk<'_>) {
         let code = self.code;
         let instruction = &code.instructions[index];
-        match (Kind::of(instruction.opcode), &instruction.operand) {
-            (Kind::Exit, _) => {
+        match (
+            InstructionKind::of(instruction.opcode),
+            &instruction.operand,
+        ) {
+            (InstructionKind::Exit, _) => {
                 let hit = walk.take_probe();
                 self.probe(index, 0, hit);
             }
-            (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
+            (InstructionKind::Branch | InstructionKind::Goto, Operand::Target(target)) => {
                 let label = label(code, (instruction.bci, instruction.opcode), *target);
                 if walk.labels.at(label).is_multitarget() {
                     let hit = walk.take_probe();
@@ -214,7 +217,7 @@ impl<'a> Graph<'a> {
                     walk.jumps.push((index, 1, *target));
                 }
             }
-            (Kind::Switch, Operand::Switch { default, cases }) => {
+            (InstructionKind::Switch, Operand::Switch { default, cases }) => {
                 self.visit_switch(index, targets(*default, cases), walk);
             }
             _ => {}

@@ -3,7 +3,7 @@
 use jvms::opcode::{ACONST_NULL, GOTO_W};
 
 use crate::class::{CodeDescription, Instruction, Operand};
-use crate::flow::{Kind, Labels, Subroutine, return_label};
+use crate::flow::{InstructionKind, Labels, Subroutine, return_label};
 
 /// Finds the labels of `code`.
 pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<(), Subroutine> {
@@ -23,8 +23,8 @@ pub(super) fn mark(labels: &mut Labels, code: &CodeDescription<'_>) -> Result<()
     } in code.instructions
     {
         let (bci, opcode) = (*bci, *opcode);
-        let kind = Kind::of(opcode);
-        if kind == Kind::Subroutine {
+        let kind = InstructionKind::of(opcode);
+        if kind == InstructionKind::Subroutine {
             return Err(Subroutine { bci, opcode });
         }
         marking.instruction(usize::from(bci), kind);
@@ -66,13 +66,13 @@ pub(super) fn probe_count(labels: &Labels, code: &CodeDescription<'_>) -> usize 
     let mut count = 0;
     for at in code.instructions {
         count += usize::from(labels.at(at.bci).needs_probe());
-        count += match (Kind::of(at.opcode), &at.operand) {
-            (Kind::Exit, _) => 1,
-            (Kind::Branch | Kind::Goto, Operand::Target(target)) => {
+        count += match (InstructionKind::of(at.opcode), &at.operand) {
+            (InstructionKind::Exit, _) => 1,
+            (InstructionKind::Branch | InstructionKind::Goto, Operand::Target(target)) => {
                 let label = label(code, (at.bci, at.opcode), *target);
                 usize::from(labels.at(label).is_multitarget())
             }
-            (Kind::Switch, Operand::Switch { default, cases }) => {
+            (InstructionKind::Switch, Operand::Switch { default, cases }) => {
                 let targets = targets(*default, cases);
                 let mut multitargets: Vec<u16> = targets
                     .filter(|target| labels.at(*target).is_multitarget())

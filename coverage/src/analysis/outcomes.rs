@@ -11,7 +11,7 @@ use jvms::{access_flags::ACC_STATIC, opcode};
 use super::input::targets;
 use crate::class::{CodeDescription, Constant, Dynamic, Instruction, MethodDescription, Operand};
 use crate::filter::Replacement;
-use crate::flow::Kind;
+use crate::flow::InstructionKind;
 use crate::model::Outcome;
 
 /// Maximum number of steps through the conditions of one expression.
@@ -19,7 +19,7 @@ const LONGEST_EXPRESSION: usize = 64;
 /// The class whose bootstrap methods find the case of a pattern.
 const SWITCHES: &str = "java/lang/runtime/SwitchBootstraps";
 /// Maximum number of named cases that share their code.
-const MOST_CASES: usize = 8;
+const MAX_CASES: usize = 8;
 /// Maximum number of characters of a string.
 const LONGEST_TEXT: usize = 40;
 
@@ -48,9 +48,14 @@ impl<'a> Outcomes<'a> {
         let Some(instruction) = self.code.instructions.get(index) else {
             return Vec::new();
         };
-        match (Kind::of(instruction.opcode), &instruction.operand) {
-            (Kind::Branch, Operand::Target(_)) => self.of_jump(index, instruction.opcode).into(),
-            (Kind::Switch, Operand::Switch { default, cases }) => {
+        match (
+            InstructionKind::of(instruction.opcode),
+            &instruction.operand,
+        ) {
+            (InstructionKind::Branch, Operand::Target(_)) => {
+                self.of_jump(index, instruction.opcode).into()
+            }
+            (InstructionKind::Switch, Operand::Switch { default, cases }) => {
                 self.of_switch(index, *default, cases)
             }
             _ => Vec::new(),
@@ -66,7 +71,8 @@ impl<'a> Outcomes<'a> {
         if self.is_pattern(index, by) {
             return self.of(index); // the order of the record pattern filter
         }
-        let is_switch = self.opcode(index).map(Kind::of) == Some(Kind::Switch);
+        let is_switch =
+            self.opcode(index).map(InstructionKind::of) == Some(InstructionKind::Switch);
         let of_group = |group: &[(usize, u32)]| {
             let outcomes = group
                 .iter()
@@ -105,9 +111,9 @@ impl<'a> Outcomes<'a> {
 
     /// Returns the outcome of one branch in a replacement; for a comparison with a string, its case.
     fn of_pair(&self, at: usize, branch: u32) -> Outcome {
-        let outcome = match Kind::of(self.opcode(at).unwrap_or_default()) {
-            Kind::Switch => self.of(at).into_iter().nth(branch as usize),
-            Kind::Branch => {
+        let outcome = match InstructionKind::of(self.opcode(at).unwrap_or_default()) {
+            InstructionKind::Switch => self.of(at).into_iter().nth(branch as usize),
+            InstructionKind::Branch => {
                 let is_equal = (self.opcode(at) == Some(opcode::IFNE)) == (branch == 1);
                 let text = self.compared_text(at).filter(|_| is_equal);
                 text.map(|text| Outcome::Cases(quoted(text).into()))
@@ -201,8 +207,8 @@ impl<'a> Outcomes<'a> {
         {
             return Some(false);
         }
-        let next = self.opcode(index + 1).map(Kind::of);
-        (next != Some(Kind::Exit)).then_some(true)
+        let next = self.opcode(index + 1).map(InstructionKind::of);
+        (next != Some(InstructionKind::Exit)).then_some(true)
     }
 
     /// Checks for the condition of a `case … when`: if it is false, the `switch` starts again after this case.
@@ -242,8 +248,11 @@ impl<'a> Outcomes<'a> {
     /// Returns bci and target of a conditional jump.
     fn jump(&self, index: usize) -> Option<(u16, u16)> {
         let instruction = self.code.instructions.get(index)?;
-        match (Kind::of(instruction.opcode), &instruction.operand) {
-            (Kind::Branch, Operand::Target(target)) => Some((instruction.bci, *target)),
+        match (
+            InstructionKind::of(instruction.opcode),
+            &instruction.operand,
+        ) {
+            (InstructionKind::Branch, Operand::Target(target)) => Some((instruction.bci, *target)),
             _ => None,
         }
     }
@@ -446,9 +455,9 @@ fn quoted(text: &str) -> String {
 
 /// Joins names as `1, 2`; only the first ones of a long list.
 fn listed(names: &[String]) -> String {
-    let first = names.iter().take(MOST_CASES).map(String::as_str);
+    let first = names.iter().take(MAX_CASES).map(String::as_str);
     let first: Vec<&str> = first.collect();
-    match names.len().saturating_sub(MOST_CASES) {
+    match names.len().saturating_sub(MAX_CASES) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }

@@ -104,7 +104,7 @@ fn diamond() -> ClassDescription<'static> {
 }
 
 #[test]
-fn nothing_is_covered_without_probes() {
+fn without_probes_all_is_missed() {
     let coverage = analyze(&diamond(), None).expect("no probes fit every class");
     assert_eq!(coverage.counters.instruction, Counter::new(5, 0));
     assert_eq!(coverage.counters.branch, Counter::new(2, 0));
@@ -112,22 +112,22 @@ fn nothing_is_covered_without_probes() {
 }
 
 #[test]
-fn probe_on_a_jump_covers_what_leads_to_it() {
+fn probe_on_a_jump_covers_its_predecessors() {
     check(&diamond(), &[1, 0, 0], (3, 2), (1, 1), "1:2/2 2:0/1 3:0/2");
 }
 
 #[test]
-fn probe_where_the_ways_meet_covers_the_way_that_falls_in() {
+fn probe_at_the_join_covers_the_path_that_falls_through() {
     check(&diamond(), &[0, 1, 1], (0, 5), (1, 1), "1:2/2 2:1/1 3:2/2");
 }
 
 #[test]
-fn probe_of_the_return_does_not_cover_what_stands_before_the_meeting() {
+fn probe_of_the_return_does_not_cover_code_before_the_join() {
     check(&diamond(), &[0, 0, 1], (3, 2), (2, 0), "1:0/2 2:0/1 3:2/2");
 }
 
 #[test]
-fn both_ways_cover_both_branches() {
+fn hits_on_both_paths_cover_both_branches() {
     check(&diamond(), &[1, 1, 1], (0, 5), (0, 2), "1:2/2 2:1/1 3:2/2");
 }
 
@@ -233,7 +233,7 @@ fn line_statuses(class: &ClassDescription<'_>, probes: &[bool], lines: &[bool]) 
 }
 
 #[test]
-fn line_that_ended_with_an_exception_is_covered_up_to_there() {
+fn line_that_ended_with_an_exception_is_covered_up_to_the_throw() {
     let class = dividing();
     assert_eq!(probe_count(&class), 1);
     let of = |probe, lines: &[bool]| line_statuses(&class, &[probe], lines);
@@ -248,7 +248,7 @@ fn line_that_ended_with_an_exception_is_covered_up_to_there() {
 }
 
 #[test]
-fn line_behind_a_branch_tells_which_way_it_went() {
+fn started_line_after_a_branch_shows_the_taken_branch() {
     // Without probes after them, the started lines of both ways show the branch.
     let counters = |lines: &[bool]| {
         let coverage = analyze_with_lines(&diamond(), Some(&[false; 3]), lines).expect("they fit");
@@ -263,7 +263,7 @@ fn line_behind_a_branch_tells_which_way_it_went() {
 }
 
 #[test]
-fn other_number_of_lines_is_refused() {
+fn wrong_number_of_lines_is_refused() {
     let error = analyze_with_lines(&dividing(), Some(&[false]), &[true]).unwrap_err();
     let AnalysisError::ProbeCount {
         expected, found, ..
@@ -282,12 +282,12 @@ fn outcomes(class: &ClassDescription<'_>) -> Vec<Outcome> {
 }
 
 #[test]
-fn jump_over_code_is_taken_when_the_condition_does_not_hold() {
+fn jump_over_code_is_taken_if_the_condition_is_false() {
     assert_eq!(outcomes(&diamond()), [Outcome::True, Outcome::False]);
 }
 
 #[test]
-fn loop_that_tests_at_its_end_repeats_when_the_condition_holds() {
+fn loop_with_its_test_at_the_end_repeats_if_the_condition_is_true() {
     let code = vec![
         jump(0, GOTO, 4),
         op(3, NOP),
@@ -301,7 +301,7 @@ fn loop_that_tests_at_its_end_repeats_when_the_condition_holds() {
 }
 
 #[test]
-fn jump_back_before_a_return_is_not_told_from_a_return_in_a_loop() {
+fn jump_back_before_a_return_and_return_in_a_loop_are_ambiguous() {
     let code = vec![op(0, NOP), jump(1, IFEQ, 0), op(4, RETURN)];
     assert_eq!(
         outcomes(&class(code, &[(0, 7)])),
@@ -322,7 +322,7 @@ fn null_checks_of_kotlin_are_named_by_their_value() {
 }
 
 #[test]
-fn expressions_without_an_end_are_followed_for_a_while() {
+fn endless_expressions_are_followed_up_to_a_limit() {
     let conditions = |count: u16| {
         let jumps = (0..count).map(|at| jump(at * 3, IFEQ, at * 3 + 6));
         let mut code: Vec<_> = jumps.collect();

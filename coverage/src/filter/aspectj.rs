@@ -10,7 +10,7 @@ use super::output::FilterOutput;
 use crate::class::{ClassDescription, MethodDescription, Operand};
 
 /// Name prefixes of methods without source code.
-const MADE: [&str; 17] = [
+const GENERATED: [&str; 17] = [
     "ajc$preClinit",
     "ajc$postClinit",
     "ajc$pointcut$$",
@@ -34,18 +34,18 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let method = context.method;
     let is_closure = context.is_super("org/aspectj/runtime/internal/AroundClosure");
     ignore_searches(context, output);
-    if is_closure || is_made(method.name) || finds_aspect(context) || is_woven(context) {
+    if is_closure || is_generated(method.name) || finds_aspect(context) || is_woven(context) {
         context.ignore_all(output);
     } else if method.name == "<clinit>" {
         ignore_beginning(context, output);
     }
 }
 
-fn is_made(name: &str) -> bool {
+fn is_generated(name: &str) -> bool {
     let is_proceed = name.starts_with("ajc$around$") && name.ends_with("proceed");
     let is_of_object = name.starts_with("ajc$")
         && (name.ends_with("$perObjectGet") || name.ends_with("$perObjectSet"));
-    is_proceed || is_of_object || MADE.iter().any(|begin| name.starts_with(begin))
+    is_proceed || is_of_object || GENERATED.iter().any(|begin| name.starts_with(begin))
 }
 
 /// Checks whether a method only calls advice around its code, which is in a separate method.

@@ -9,32 +9,32 @@ use crate::class::{Constant, MemberRef, Operand};
 pub(crate) type Name = (&'static str, u32);
 
 /// A few named items.
-struct Named<T>(Vec<(Name, T)>);
+struct Bindings<T>(Vec<(Name, T)>);
 
-impl<T> Default for Named<T> {
+impl<T> Default for Bindings<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T: Copy + PartialEq> Named<T> {
+impl<T: Copy + PartialEq> Bindings<T> {
     fn get(&self, name: Name) -> Option<T> {
         let mut all = self.0.iter();
         all.find(|(of, _)| *of == name).map(|&(_, named)| named)
     }
 
     /// Names an item, and replaces a previous item of this name.
-    fn set(&mut self, name: Name, what: T) {
+    fn set(&mut self, name: Name, item: T) {
         self.0.retain(|(of, _)| *of != name);
-        self.0.push((name, what));
+        self.0.push((name, item));
     }
 
-    /// Checks whether the name belongs to `what`; binds an unknown name to it.
-    fn is(&mut self, name: Name, what: T) -> bool {
+    /// Checks whether the name belongs to `item`; binds an unknown name to it.
+    fn is(&mut self, name: Name, item: T) -> bool {
         match self.get(name) {
-            Some(named) => named == what,
+            Some(named) => named == item,
             None => {
-                self.0.push((name, what));
+                self.0.push((name, item));
                 true
             }
         }
@@ -45,9 +45,9 @@ impl<T: Copy + PartialEq> Named<T> {
 pub(crate) struct Cursor<'a> {
     nodes: &'a Nodes<'a>,
     at: Option<usize>,
-    locals: Named<u16>,
-    labels: Named<usize>,
-    owners: Named<&'a str>,
+    locals: Bindings<u16>,
+    labels: Bindings<usize>,
+    owners: Bindings<&'a str>,
 }
 
 impl<'a> Cursor<'a> {
@@ -55,9 +55,9 @@ impl<'a> Cursor<'a> {
         Self {
             nodes,
             at: None,
-            locals: Named::default(),
-            labels: Named::default(),
-            owners: Named::default(),
+            locals: Bindings::default(),
+            labels: Bindings::default(),
+            owners: Bindings::default(),
         }
     }
 

@@ -68,7 +68,7 @@ struct Patterns<'a> {
 
 /// The paths through one pattern.
 #[derive(Default)]
-struct Ways {
+struct PatternPaths {
     /// The last branches before the guarded code.
     matched: Vec<Edge>,
     /// The branches of components that do not match.
@@ -88,7 +88,7 @@ impl Patterns<'_> {
         let Some(index) = self.nodes.instruction_index(at) else {
             return;
         };
-        let mut all = Ways::default();
+        let mut all = PatternPaths::default();
         for (branch, target) in self.branches(at) {
             let first = self.nodes.skip_to_instruction(target);
             let first = first.and_then(|first| self.nodes.instruction_index(first));
@@ -119,25 +119,25 @@ impl Patterns<'_> {
         let Some(first) = self.following(at, matches) else {
             return;
         };
-        let mut ways = Ways::default();
-        self.walk(first, (index, matches), &mut ways);
-        if ways.tests.is_empty() {
+        let mut paths = PatternPaths::default();
+        self.walk(first, (index, matches), &mut paths);
+        if paths.tests.is_empty() {
             return;
         }
-        ways.failed.push((index, 1 - matches));
+        paths.failed.push((index, 1 - matches));
         let mut outcomes = Replacement::default();
         for branch in 0..2 {
             let edges = if branch == matches {
-                &ways.matched
+                &paths.matched
             } else {
-                &ways.failed
+                &paths.failed
             };
             for (instruction, number) in edges {
                 outcomes.add(branch as usize, *instruction, *number);
             }
         }
         output.replace(index, outcomes);
-        self.ignore(&ways.tests, output);
+        self.ignore(&paths.tests, output);
     }
 
     fn ignore(&self, tests: &[Test], output: &mut FilterOutput) {
@@ -147,16 +147,16 @@ impl Patterns<'_> {
     }
 
     /// Follows a pattern from the node that `edge` leads to.
-    fn walk(&self, from: usize, edge: Edge, ways: &mut Ways) {
+    fn walk(&self, from: usize, edge: Edge, paths: &mut PatternPaths) {
         let (mut next, mut edge) = (self.nodes.skip_to_instruction(from), edge);
         while let Some(at) = next {
             let test = self.tests.get(&at);
-            if test.is_some_and(|test| ways.tests.iter().any(|known| known.to == test.to)) {
+            if test.is_some_and(|test| paths.tests.iter().any(|known| known.to == test.to)) {
                 break; // no compiler emits a jump back to it
             }
             next = match test {
                 Some(test) if self.nodes.switch_labels(test.to).is_some() => {
-                    return self.walk_switch(*test, ways);
+                    return self.walk_switch(*test, paths);
                 }
                 Some(test) => {
                     let Some((index, matches)) = self
@@ -166,8 +166,8 @@ impl Patterns<'_> {
                     else {
                         break;
                     };
-                    ways.tests.push(*test);
-                    ways.failed.push((index, 1 - matches));
+                    paths.tests.push(*test);
+                    paths.failed.push((index, 1 - matches));
                     edge = (index, matches);
                     self.following(test.to, matches)
                 }
@@ -179,20 +179,20 @@ impl Patterns<'_> {
                 None => self.nodes.next_instruction(at),
             };
         }
-        ways.matched.push(edge);
+        paths.matched.push(edge);
     }
 
     /// Follows the cases on one record.
-    fn walk_switch(&self, test: Test, ways: &mut Ways) {
+    fn walk_switch(&self, test: Test, paths: &mut PatternPaths) {
         let Some(index) = self.nodes.instruction_index(test.to) else {
             return;
         };
-        ways.tests.push(test);
+        paths.tests.push(test);
         for (branch, target) in self.branches(test.to) {
             let first = self.nodes.skip_to_instruction(target);
             match first.is_some_and(|first| self.restarts.contains(&first)) {
-                true => ways.failed.push((index, branch)),
-                false => self.walk(target, (index, branch), ways),
+                true => paths.failed.push((index, branch)),
+                false => self.walk(target, (index, branch), paths),
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
         return;
     }
     let member = Member::of(context.class, context.method);
-    match member.is_some_and(is_made) {
+    match member.is_some_and(is_generated) {
         true => context.ignore_all(output),
         false => {
             lazy_value::ignore_tests(context, output);
@@ -33,7 +33,7 @@ fn is_scala(class: &ClassDescription<'_>) -> bool {
 }
 
 /// Checks whether a compiler generated the method. The static forwarders of an object's methods have no line.
-fn is_made(member: Member<'_>) -> bool {
+fn is_generated(member: Member<'_>) -> bool {
     member.lines.is_empty()
         || member.name.contains("$_setter_$")
         || member.is_forwarder()
@@ -41,6 +41,6 @@ fn is_made(member: Member<'_>) -> bool {
         || member.is_default()
         || member.is_constructor_of_value()
         || lazy_value::is_accessor(member)
-        || case_class::is_made(member)
-        || companion::is_made(member, is_made)
+        || case_class::is_generated(member)
+        || companion::is_generated(member, is_generated)
 }

@@ -131,7 +131,7 @@ fn check(class: &ClassDescription<'_>, filters: &[&str], instructions: u32, bran
 }
 
 #[test]
-fn every_filter_has_a_name_of_its_own_and_a_sentence() {
+fn every_filter_has_a_unique_name_and_a_description() {
     let all = || ALL.iter().chain(OF_SOURCE);
     let mut names: Vec<_> = all().map(|filter| filter.name).collect();
     names.sort_unstable();
@@ -158,7 +158,7 @@ fn document_names_every_filter_and_no_other() {
 }
 
 #[test]
-fn flags_leave_out_whole_methods() {
+fn access_flags_leave_out_whole_methods() {
     let plain = || code("nop\nreturn");
     check(&run(plain()), &[], 2, 0);
     check(
@@ -195,7 +195,7 @@ fn overload(leave: &str) -> ClassDescription<'static> {
 }
 
 #[test]
-fn overload_is_left_out_but_for_where_it_returns_a_value() {
+fn overload_is_left_out_except_its_return_of_a_value() {
     let nothing = overload("return");
     check(&nothing, &["kotlin-without-lines", "kotlin-overload"], 0, 0);
     let value = annotated(overload("areturn"), &["Lkotlin/jvm/JvmOverloads;"]);
@@ -227,7 +227,7 @@ fn only_the_simple_name_of_an_annotation_counts() {
 }
 
 #[test]
-fn constructors_that_do_something_are_kept() {
+fn constructors_with_code_are_kept() {
     let empty = "aload_0\ninvokespecial x/Y <init> ()V\nreturn";
     let private = |code| class("x/Y", method("<init>", "()V", 2, code));
     check(&private(code(empty)), &["private-empty-constructor"], 0, 0);
@@ -318,7 +318,7 @@ fn switch_on_strings_of_javac_keeps_the_second_switch() {
 }
 
 #[test]
-fn switch_on_strings_of_others_becomes_one_switch() {
+fn switch_on_strings_of_other_compilers_becomes_one_switch() {
     let text =
         "aload 1\nastore 2\naload 2\ninvokevirtual java/lang/String hashCode ()I\nlookupswitch 10 5
         aload 2\nldc\ninvokevirtual java/lang/String equals (Ljava/lang/Object;)Z\nifne 11\ngoto 10
@@ -327,7 +327,7 @@ fn switch_on_strings_of_others_becomes_one_switch() {
 }
 
 #[test]
-fn impossible_default_is_no_branch_unless_written_elsewhere() {
+fn impossible_default_is_no_branch_unless_it_is_on_another_line() {
     let text = "line 1\nlookupswitch 2 1 1 8\nreturn\nnew java/lang/MatchException\ndup\naconst_null
         aconst_null\ninvokespecial java/lang/MatchException <init> (Ljava/lang/String;Ljava/lang/Throwable;)V\nathrow\nreturn";
     check(&run(code(text)), &["exhaustive-switch"], 3, 2);
@@ -336,7 +336,7 @@ fn impossible_default_is_no_branch_unless_written_elsewhere() {
 }
 
 #[test]
-fn resource_closed_as_javac_8_does() {
+fn closing_of_a_resource_by_javac_8_is_left_out() {
     let suppress = "invokevirtual java/lang/Throwable addSuppressed (Ljava/lang/Throwable;)V";
     let close = |at: u16, t: u16, end: u16| {
         format!(
@@ -387,7 +387,7 @@ fn record_pattern_has_two_branches_where_the_source_counts() {
 }
 
 #[test]
-fn test_of_a_component_that_leads_back_to_itself_ends() {
+fn endless_test_of_a_component_terminates() {
     let class = record_pattern("ifne 3");
     let coverage = analyze_as(Counting::Source, &class, None, &[]).expect("it has no probes");
     assert_eq!(coverage.counters.branch, Counter::new(2, 0));

@@ -3,7 +3,7 @@
 use jvms::instruction::{length_at, switch_layout};
 use jvms::opcode;
 
-use super::kind::Kind;
+use super::instruction_kind::InstructionKind;
 use super::labels::Marking;
 use super::method::{FlowMethod, Subroutine, Unplaced};
 
@@ -12,7 +12,10 @@ static PLAIN_LENGTHS: [u8; 256] = {
     let mut table = [0; 256];
     let mut code = 0;
     while code < table.len() {
-        if matches!(Kind::classify(code as u8), Kind::Plain) {
+        if matches!(
+            InstructionKind::classify(code as u8),
+            InstructionKind::Plain
+        ) {
             table[code] = opcode::length(code as u8);
         }
         code += 1;
@@ -40,7 +43,7 @@ pub(super) fn mark(code: &[u8], mut labels: Marking<'_>) -> Result<(), Unplaced>
         last = at;
         let length = PLAIN_LENGTHS[usize::from(*opcode)];
         at += if length != 0 {
-            labels.instruction(at, Kind::Plain);
+            labels.instruction(at, InstructionKind::Plain);
             usize::from(length)
         } else {
             other(code, at, &mut labels)?
@@ -61,18 +64,18 @@ fn other(code: &[u8], at: usize, labels: &mut Marking<'_>) -> Result<usize, Unpl
         [opcode, ..] => *opcode,
         [] => return Err(no_instruction(code, at)),
     };
-    let kind = Kind::of(opcode);
+    let kind = InstructionKind::of(opcode);
     labels.instruction(at, kind);
     match kind {
-        Kind::Plain | Kind::Invoke | Kind::Exit => {}
-        Kind::Branch | Kind::Goto => {
+        InstructionKind::Plain | InstructionKind::Invoke | InstructionKind::Exit => {}
+        InstructionKind::Branch | InstructionKind::Goto => {
             if let Some(target) = jump_target(code, at) {
                 let label = jump_label(code, at, target, |bci| labels.begins(bci));
                 labels.target(label);
             }
         }
-        Kind::Switch => labels.switch(switch_targets(code, at)),
-        Kind::Subroutine => {
+        InstructionKind::Switch => labels.switch(switch_targets(code, at)),
+        InstructionKind::Subroutine => {
             let bci = at as u16;
             return Err(Subroutine { bci, opcode }.into());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::kind::Kind;
+use super::instruction_kind::InstructionKind;
 
 /// An instruction starts here.
 const START: u8 = 1;
@@ -136,13 +136,13 @@ impl Labels {
         all.filter_map(|(flags, bci)| (*flags & BOTH == BOTH).then_some(bci))
     }
 
-    /// Returns `true` on the first call for this label since [`forget_visits`](Self::forget_visits).
+    /// Returns `true` on the first call for this label since [`clear_visits`](Self::forget_visits).
     pub(crate) fn first_visit(&mut self, bci: u16) -> bool {
         first_visit(&mut self.flags, bci)
     }
 
-    pub(crate) fn forget_visits(&mut self, targets: impl Iterator<Item = u16>) {
-        forget_visits(&mut self.flags, targets);
+    pub(crate) fn clear_visits(&mut self, targets: impl Iterator<Item = u16>) {
+        clear_visits(&mut self.flags, targets);
     }
 }
 
@@ -156,7 +156,7 @@ fn first_visit(flags: &mut [u8], bci: u16) -> bool {
     first
 }
 
-fn forget_visits(flags: &mut [u8], targets: impl Iterator<Item = u16>) {
+fn clear_visits(flags: &mut [u8], targets: impl Iterator<Item = u16>) {
     for target in targets {
         if let Some(flags) = flags.get_mut(usize::from(target)) {
             *flags &= !VISITED;
@@ -201,12 +201,12 @@ impl Marking<'_> {
                 self.target(target);
             }
         }
-        forget_visits(self.flags, targets);
+        clear_visits(self.flags, targets);
     }
 
     /// Marks the next instruction, in code order.
     #[inline(always)]
-    pub(crate) fn instruction(&mut self, bci: usize, kind: Kind) {
+    pub(crate) fn instruction(&mut self, bci: usize, kind: InstructionKind) {
         if let Some(flags) = self.flags.get_mut(bci) {
             *flags |= START | self.cut;
             if *flags & LINE != 0 {
@@ -215,9 +215,12 @@ impl Marking<'_> {
         }
         self.cut = if kind.falls_through() { 0 } else { CUT };
         match kind {
-            Kind::Plain | Kind::Subroutine => {}
-            Kind::Invoke => self.set(self.line, INVOCATION_LINE),
-            Kind::Branch | Kind::Goto | Kind::Switch | Kind::Exit => self.set(bci, LEAVES),
+            InstructionKind::Plain | InstructionKind::Subroutine => {}
+            InstructionKind::Invoke => self.set(self.line, INVOCATION_LINE),
+            InstructionKind::Branch
+            | InstructionKind::Goto
+            | InstructionKind::Switch
+            | InstructionKind::Exit => self.set(bci, LEAVES),
         }
     }
 

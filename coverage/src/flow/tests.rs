@@ -35,7 +35,7 @@ fn straight_line_has_one_probe_at_its_return() {
 }
 
 #[test]
-fn diamond_has_probes_where_ways_meet() {
+fn diamond_has_probes_at_its_join() {
     // if (x) { nop } nop; return
     check(
         &FlowMethod {
@@ -58,7 +58,7 @@ fn jump_to_the_first_instruction_finds_a_multitarget() {
 }
 
 #[test]
-fn line_with_a_call_gets_a_probe_in_front_unless_it_is_the_first() {
+fn line_with_a_call_has_a_probe_before_it_unless_it_is_the_first() {
     let call = [INVOKESTATIC, 0, 1];
     let code = [&call[..], &[NOP], &call, &[RETURN]].concat();
     check(
@@ -84,7 +84,7 @@ fn line_zero_does_not_start_a_line() {
 }
 
 #[test]
-fn try_start_that_is_fallen_into_is_a_multitarget() {
+fn try_start_reached_by_falling_through_is_a_multitarget() {
     check(
         &FlowMethod {
             code: &[NOP, NOP, RETURN, ATHROW],
@@ -149,7 +149,7 @@ fn subroutines_are_refused() {
 }
 
 #[test]
-fn what_is_no_instruction_is_refused() {
+fn invalid_instruction_is_refused() {
     for (code, bci, opcode) in [
         (&[NOP, 202][..], 1, 202),
         (&[NOP, SIPUSH, 1], 1, SIPUSH),
@@ -167,7 +167,7 @@ fn what_is_no_instruction_is_refused() {
 }
 
 #[test]
-fn targets_outside_the_code_are_not_looked_at() {
+fn targets_outside_the_code_are_ignored() {
     check(
         &FlowMethod {
             code: &[GOTO, 0x27, 0x0F],
@@ -179,14 +179,14 @@ fn targets_outside_the_code_are_not_looked_at() {
 
 /// An instruction before its bci is known; targets are indices of instructions.
 #[derive(Debug, Clone)]
-enum Made {
+enum UnplacedInstruction {
     Plain(Vec<u8>),
     Jump(u8, prop::sample::Index),
     Wide(prop::sample::Index),
     Switch(bool, Vec<prop::sample::Index>),
 }
 
-fn made() -> impl Strategy<Value = Made> {
+fn made() -> impl Strategy<Value = UnplacedInstruction> {
     let plain = prop::sample::select(vec![
         vec![NOP],
         vec![ACONST_NULL],
@@ -199,34 +199,34 @@ fn made() -> impl Strategy<Value = Made> {
     ]);
     let target = any::<prop::sample::Index>;
     prop_oneof![
-        8 => plain.prop_map(Made::Plain),
+        8 => plain.prop_map(UnplacedInstruction::Plain),
         3 => (prop::sample::select(vec![IFEQ, GOTO]), target())
-            .prop_map(|(opcode, target)| Made::Jump(opcode, target)),
-        1 => target().prop_map(Made::Wide),
-        1 => (any::<bool>(), vec(target(), 2..6)).prop_map(|(table, targets)| Made::Switch(table, targets)),
+            .prop_map(|(opcode, target)| UnplacedInstruction::Jump(opcode, target)),
+        1 => target().prop_map(UnplacedInstruction::Wide),
+        1 => (any::<bool>(), vec(target(), 2..6)).prop_map(|(table, targets)| UnplacedInstruction::Switch(table, targets)),
     ]
 }
 
 /// An instruction at its bci.
 #[derive(Debug, Clone)]
-struct Placed {
+struct PlacedInstruction {
     bci: u16,
     opcode: u8,
-    kind: Kind,
+    kind: InstructionKind,
     targets: Vec<u16>,
 }
 
 /// Returns the code array and its instructions.
-fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
+fn assemble(made: &[UnplacedInstruction]) -> (Vec<u8>, Vec<PlacedInstruction>) {
     let mut starts = vec![0_usize];
     for made in made {
         let at = *starts.last().expect("the first");
         let length = match made {
-            Made::Plain(bytes) => bytes.len(),
-            Made::Jump(..) => 3,
-            Made::Wide(_) => 5,
-            Made::Switch(true, targets) => (at | 3) + 1 - at + 8 + 4 * targets.len(),
-            Made::Switch(false, targets) => (at | 3) + 1 - at + 8 * targets.len(),
+            UnplacedInstruction::Plain(bytes) => bytes.len(),
+            UnplacedInstruction::Jump(..) => 3,
+            UnplacedInstruction::Wide(_) => 5,
+            UnplacedInstruction::Switch(true, targets) => (at | 3) + 1 - at + 8 + 4 * targets.len(),
+            UnplacedInstruction::Switch(false, targets) => (at | 3) + 1 - at + 8 * targets.len(),
         };
         starts.push(at + length);
     }
@@ -236,18 +236,18 @@ fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
         let distance = |index| (target(index) as i32 - *at as i32).to_be_bytes();
         let mut targets = Vec::new();
         match made {
-            Made::Plain(bytes) => code.extend(bytes),
-            Made::Jump(opcode, index) => {
+            UnplacedInstruction::Plain(bytes) => code.extend(bytes),
+            UnplacedInstruction::Jump(opcode, index) => {
                 code.push(*opcode);
                 code.extend(&distance(index)[2..]);
                 targets.push(target(index) as u16);
             }
-            Made::Wide(index) => {
+            UnplacedInstruction::Wide(index) => {
                 code.push(GOTO_W);
                 code.extend(distance(index));
                 targets.push(target(index) as u16);
             }
-            Made::Switch(table, indices) => {
+            UnplacedInstruction::Switch(table, indices) => {
                 code.push(if *table { TABLESWITCH } else { LOOKUPSWITCH });
                 code.resize((at | 3) + 1, 0);
                 code.extend(distance(&indices[0]));
@@ -273,10 +273,10 @@ fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
             WIDE => code[at + 1],
             opcode => opcode,
         };
-        placed.push(Placed {
+        placed.push(PlacedInstruction {
             bci: *at as u16,
             opcode,
-            kind: Kind::of(opcode),
+            kind: InstructionKind::of(opcode),
             targets,
         });
     }
@@ -284,7 +284,7 @@ fn assemble(made: &[Made]) -> (Vec<u8>, Vec<Placed>) {
 }
 
 /// Computes the probes label by label from the definitions in the table of this module.
-fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
+fn by_definition(placed: &[PlacedInstruction], method: &FlowMethod<'_>) -> Vec<Placement> {
     let number = |high: u8, low: u8| u16::from_be_bytes([high, low]);
     let once = |targets: &[u16]| {
         let mut once: Vec<u16> = Vec::new();
@@ -296,13 +296,14 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
         once
     };
     // A `goto_w` back to the end of `aconst_null` and `goto_w` returns from a subroutine, to a separate label.
-    let is_call = |pair: &[Placed]| pair[0].opcode == ACONST_NULL && pair[1].opcode == GOTO_W;
+    let is_call =
+        |pair: &[PlacedInstruction]| pair[0].opcode == ACONST_NULL && pair[1].opcode == GOTO_W;
     let called = |bci: u16| {
         let mut three = placed.windows(3);
         three.any(|three| three[2].bci == bci && is_call(&three[..2]))
             && placed.iter().any(|at| at.bci == bci)
     };
-    let label = |at: &Placed, target: u16| {
+    let label = |at: &PlacedInstruction, target: u16| {
         let is_return = at.opcode == GOTO_W && target <= at.bci && called(target);
         (target, is_return)
     };
@@ -342,14 +343,14 @@ fn by_definition(placed: &[Placed], method: &FlowMethod<'_>) -> Vec<Placement> {
         starts_line(placed[index].bci)
             && placed[index..index + 1 + end]
                 .iter()
-                .any(|at| at.kind == Kind::Invoke)
+                .any(|at| at.kind == InstructionKind::Invoke)
     };
     let mut probes = Vec::new();
     for (index, at) in placed.iter().enumerate() {
         if successor(at.bci) && (multitarget((at.bci, false)) || invocation_line(index)) {
             probes.push(Placement::FallThrough(placed[index - 1].bci));
         }
-        if at.kind == Kind::Exit {
+        if at.kind == InstructionKind::Exit {
             probes.push(Placement::Before(at.bci));
         }
         let reached = once(&at.targets)
@@ -364,7 +365,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn probes_are_where_the_definition_says(
+    fn probes_match_their_definition(
         made in vec(made(), 1..24),
         lines in vec((any::<prop::sample::Index>(), 0..3_u8), 0..8),
         handlers in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..3),

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_two_files_of_one_name_stay_apart() {
+    fn lines_of_files_with_one_name_are_separate() {
         let lines = [(3, Counter::MISSED), (4, Counter::MISSED)];
         let first = class(1, "a/B", Some("B.java"), &lines);
         let mut second = class(2, "a/C", Some("B.java"), &[(3, Counter::COVERED)]);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn class_without_code_is_listed_and_counts_nothing() {
+    fn class_without_code_is_listed_without_counters() {
         let bundle = bundle([ClassCoverage::new(1, "a/Marker")]);
         assert_eq!(bundle.packages[0].classes.len(), 1);
         assert_eq!(bundle.counters, Counters::default());

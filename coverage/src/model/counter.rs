@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn ratio_of_nothing_is_none() {
+    fn ratio_without_items_is_none() {
         assert_eq!(Counter::EMPTY.ratio(), None);
         assert_eq!(Counter::new(3, 1).ratio(), Some(0.25));
     }

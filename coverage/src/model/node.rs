@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn executions_are_those_that_were_counted_of_covered_lines() {
+    fn executions_are_the_counted_starts_of_covered_lines() {
         let mut class = ClassCoverage::new(1, "a/B");
         class.add_method(method("one", &[(5, 0, 1), (6, 1, 0)]));
         class.add_method(method("two", &[(5, 0, 1), (7, 0, 1)]));
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn class_without_a_method_counts_as_if_it_had_none() {
+    fn class_counts_as_if_removed_methods_had_never_existed() {
         let (mut all, mut one) = (ClassCoverage::new(1, "a/B"), ClassCoverage::new(1, "a/B"));
         all.add_method(method("one", &[(5, 1, 0), (6, 1, 0)]));
         all.add_method(method("two", &[(5, 0, 1)]));
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn two_methods_on_one_line_count_it_once() {
+    fn line_of_two_methods_counts_once() {
         let mut class = ClassCoverage::new(1, "a/B");
         class.add_method(method("one", &[(5, 1, 0)]));
         class.add_method(method("two", &[(5, 0, 1)]));
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn complexity_is_the_decisions_and_the_method() {
+    fn complexity_counts_decisions_and_the_method() {
         let mut method = MethodCoverage::new("choose", "(I)V", None);
         method.increment(Counter::COVERED, Counter::new(1, 1), Some(1));
         method.increment(Counter::COVERED, Counter::new(3, 1), Some(2));

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_written_by_the_caller() {
+    fn special_characters_are_escaped_by_the_caller() {
         let mut out = String::new();
         escaped("a<é\tb'", &mut out, |character, out| {
             out.push_str(&format!("[{character}]"));

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn badge_of_changed_lines_says_so() {
+    fn badge_of_changed_lines_has_their_label() {
         let changed = Changed::default();
         let text = badge(Counter::new(1, 1), Some(&changed));
         assert!(
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn number_and_colour_are_those_of_the_lines() {
+    fn number_and_colour_show_line_coverage() {
         for (missed, covered, value, colour) in [
             (0, 7, "100%", COLOURS[0].1),
             (21, 79, "79%", COLOURS[1].1),

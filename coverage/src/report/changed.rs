@@ -76,7 +76,7 @@ pub(super) fn listed(ranges: &[(u32, u32)], most: usize) -> String {
 }
 
 /// The text of a report without changed lines.
-pub(super) const NOTHING: &str = "no changed line has code that was measured";
+pub(super) const NOTHING: &str = "no changed line contains measured code";
 
 /// Writes a table for a terminal: one row for each file, and then the notes about files that the report does not
 /// contain.
@@ -177,7 +177,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn files_with_the_lines_that_are_not_covered() {
+    fn table_lists_files_with_uncovered_changed_lines() {
         let expected = "\
 changed since origin/main                    lines            branches  not covered
 core/src/bank/Account|<b>.java         57%  4 of 7         37%  3 of 8  10, 16-17; in part: 9
@@ -195,14 +195,14 @@ total                                  57%  4 of 7         37%  3 of 8
     }
 
     #[test]
-    fn no_changed_line_is_said() {
+    fn absence_of_changed_lines_is_reported() {
         let nothing = Changed {
             range: "HEAD\u{1b}".into(),
             ..Changed::default()
         };
         let text = shown(&nothing);
         assert!(
-            text.starts_with("no changed line has code that was measured (changed since HEAD"),
+            text.starts_with("no changed line contains measured code (changed since HEAD"),
             "{text}"
         );
         assert!(!text.contains('\u{1b}'));

@@ -180,14 +180,14 @@ mod tests {
     use crate::report::{NoSources, fixture};
 
     #[test]
-    fn only_all_is_all() {
+    fn rate_is_one_only_if_all_is_covered() {
         assert_eq!(rate(Counter::new(1, 99_999)), "0.9999");
         assert_eq!(rate(Counter::new(0, 3)), "1.0000");
         assert_eq!(rate(Counter::new(1, 2)), "0.6666");
     }
 
     #[test]
-    fn class_without_a_source_names_its_class_file_and_line_0_is_none() {
+    fn class_without_a_source_names_its_class_file_and_line_0_is_left_out() {
         let lines = [(0, 2, 0, 0, 0), (1, 0, 0, 0, 3)];
         let method = fixture::method("run", "()V", &lines);
         let mut builder = crate::model::BundleBuilder::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::{Branch, Counter, Outcome, PackageCoverage, SourceFileCoverage};
 
 /// Maximum number of named branches that were never taken.
-const MOST: usize = 12;
+const MAX_NAMED: usize = 12;
 
 /// The decisions of a source file by line, in the order of classes and methods.
 pub(super) struct Decisions<'a>(BTreeMap<u32, Vec<&'a [Branch]>>);
@@ -56,16 +56,19 @@ fn never_taken(decision: &[Branch]) -> Option<String> {
     let missed: Vec<String> = missed
         .map(|(branch, number)| name(&branch.outcome, number))
         .collect();
-    let (count, names) = (missed.len(), missed.iter().take(MOST).map(String::as_str));
+    let (count, names) = (
+        missed.len(),
+        missed.iter().take(MAX_NAMED).map(String::as_str),
+    );
     let names = names.collect::<Vec<_>>().join(", ");
     match count {
         0 => None,
         _ if count == decision.len() => Some("never reached".to_owned()),
         1 => Some(format!("{names} was never taken")),
-        2..=MOST => Some(format!("{names} were never taken")),
+        2..=MAX_NAMED => Some(format!("{names} were never taken")),
         _ => Some(format!(
             "{names} and {} more were never taken",
-            count - MOST
+            count - MAX_NAMED
         )),
     }
 }
@@ -111,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_that_never_were_are_named() {
+    fn outcomes_that_never_occurred_are_named() {
         let condition = |holds, fails| decision(&[(holds, Outcome::True), (fails, Outcome::False)]);
         let case = |key: &str| Outcome::Cases(key.into());
         let switch = decision(&[
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_branches_the_first_are_named() {
+    fn first_of_many_branches_are_named() {
         let mut cases = vec![(true, Outcome::Default)];
         cases.extend((1..=15).map(|key| (false, Outcome::Cases(key.to_string().into()))));
         let words = of_line(&[decision(&cases)]).unwrap();
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_are_only_counted_have_no_names() {
+    fn branches_with_unknown_decisions_have_no_names() {
         let one = decision(&[(false, Outcome::True), (true, Outcome::False)]);
         let decisions = Decisions(BTreeMap::from([(7, vec![one.as_slice()])]));
         assert_eq!(decisions.never_taken(7, Counter::new(2, 2)), None);

@@ -33,7 +33,7 @@ pub struct ExecFile {
 /// Two records with one class id that cannot belong to the same class.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "class id {id:016x} stands for {name} with {probes} probes and for {other_name} with \
+    "class id {id:016x} belongs to {name} with {probes} probes and to {other_name} with \
      {other_probes}; do not mix runs of different programs"
 )]
 pub struct Incompatible {

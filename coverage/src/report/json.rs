@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::per_test::{OfFile, PerTest};
+use super::per_test::{FileTests, PerTest};
 use super::{Module, Report, Session, SourceLookup};
 use crate::filter::Counting;
 use crate::model::{ClassCoverage, CounterKind, Counters, MethodCoverage};
@@ -72,7 +72,7 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
 }
 
 /// Finds the tests that executed a source file of a module, if they are known.
-type FindTests<'a> = dyn Fn(&SourceFileCoverage) -> Option<&'a OfFile> + 'a;
+type FindTests<'a> = dyn Fn(&SourceFileCoverage) -> Option<&'a FileTests> + 'a;
 
 fn of_module<'a>(report: &Report<'a>, number: usize) -> Box<FindTests<'a>> {
     let per_test = report.per_test;
@@ -169,7 +169,7 @@ fn write_file(
     out: &mut dyn Write,
     file: &SourceFileCoverage,
     sources: &dyn SourceLookup,
-    tests: Option<&OfFile>,
+    tests: Option<&FileTests>,
 ) -> io::Result<()> {
     let path = sources.path(&file.package, &file.name, file.copy);
     write!(
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_name_their_tests_by_their_places_in_the_list() {
+    fn lines_refer_to_tests_by_index() {
         let text = written(&fixture::bundle(), 4, write);
         for part in [
             "{\"name\":\"bank.AccountTest#withdraws<0001>\",\"alone\":false}",

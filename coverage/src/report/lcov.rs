@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::decisions::Decisions;
-use super::per_test::{OfFile, PerTest};
+use super::per_test::{FileTests, PerTest};
 use super::{Report, SourceLookup, path_of};
 use crate::model::{
     BundleCoverage, Counter, LineCoverage, MethodCoverage, PackageCoverage, SourceFileCoverage,
@@ -118,14 +118,14 @@ fn fnv(text: &str) -> u32 {
 struct Outside<'a> {
     package: Option<&'a PackageCoverage>,
     file: Option<&'a SourceFileCoverage>,
-    tests: Option<&'a OfFile>,
+    tests: Option<&'a FileTests>,
 }
 
 impl<'a> Outside<'a> {
     fn new(
         bundle: &'a BundleCoverage,
         file: &SourceFileCoverage,
-        tests: Option<&'a OfFile>,
+        tests: Option<&'a FileTests>,
     ) -> Self {
         let mut packages = bundle.packages.iter();
         let package = packages.find(|found| found.name == file.package);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_were_taken_are_told_from_others() {
+    fn taken_branches_are_marked() {
         assert_eq!(branches(&[true, false]), ["2,0,0,1", "2,0,1,0"]);
         assert_eq!(branches(&[false, true]), ["2,0,0,0", "2,0,1,1"]);
         assert_eq!(
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn each_test_has_a_section_and_their_sum_is_what_was_executed() {
+    fn each_test_has_a_section_and_the_sum_is_the_total_coverage() {
         let text = written(&fixture::bundle(), 5, write);
         let sections: Vec<&str> = text.split_inclusive("end_of_record\n").collect();
         assert_eq!(sections.len(), 6, "{text}");
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_the_sum_of_all_sections() {
+    fn counted_executions_are_the_sum_of_all_sections() {
         let mut class = fixture::class(
             "bank/Account",
             Some("Account.java"),
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_tests_have_the_letters_that_lcov_allows_and_differ() {
+    fn test_names_are_valid_in_lcov_and_unique() {
         assert_eq!(
             test_name("com.acme.SumTest#adds_two"),
             "com_acme_SumTest__adds_two"

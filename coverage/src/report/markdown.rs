@@ -48,10 +48,10 @@ pub fn write(report: &Report<'_>, out: &mut (impl Write + ?Sized)) -> io::Result
         .filter(|(_, it)| it.instruction.total() > 0);
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
-        let what = if report.is_group { "module" } else { "package" };
+        let heading = if report.is_group { "module" } else { "package" };
         let _ = writeln!(
             text,
-            "| {what} | instructions | branches | lines | methods |"
+            "| {heading} | instructions | branches | lines | methods |"
         );
         text += "|---|--:|--:|--:|--:|\n";
         for (name, counters) in rows.iter().take(ROWS) {

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_descriptors_end() {
+    fn malformed_descriptors_terminate() {
         let class = class_named("A", None);
         assert_eq!(method(&class, &method_named("a", "([Lunclosed")), "a()");
         assert_eq!(method(&class, &method_named("a", "([[)V")), "a()");

@@ -31,7 +31,7 @@ pub trait Tests: Sync {
 
 /// The tests that executed a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OfLine {
+pub struct LineTests {
     /// Test numbers, ascending.
     pub tests: Vec<u32>,
     /// `true` if the line was executed outside tests, too.
@@ -39,28 +39,28 @@ pub struct OfLine {
 }
 
 /// The tests of the lines of a source file.
-pub type OfFile = BTreeMap<u32, OfLine>;
+pub type FileTests = BTreeMap<u32, LineTests>;
 
 /// The source files of a module, by package, name, and copy number.
-type OfModule = HashMap<(String, String, u16), OfFile>;
+type ModuleTests = HashMap<(String, String, u16), FileTests>;
 
 /// The tests of a report, by test and by line.
 pub struct PerTest<'a> {
     /// The coverage of each test.
     pub tests: &'a dyn Tests,
-    modules: Vec<OfModule>,
+    modules: Vec<ModuleTests>,
 }
 
 impl<'a> PerTest<'a> {
     /// Reads the coverage of each test and collects the tests of each line.
     #[must_use]
     pub fn new(tests: &'a dyn Tests) -> Self {
-        let modules = Mutex::new(Vec::<OfModule>::new());
-        let add = |bundles: Vec<BundleCoverage>, add: &dyn Fn(&mut OfLine)| {
+        let modules = Mutex::new(Vec::<ModuleTests>::new());
+        let add = |bundles: Vec<BundleCoverage>, add: &dyn Fn(&mut LineTests)| {
             let mut modules = modules.lock().unwrap_or_else(PoisonError::into_inner);
             for (number, bundle) in bundles.iter().enumerate() {
                 if modules.len() <= number {
-                    modules.push(OfModule::new());
+                    modules.push(ModuleTests::new());
                 }
                 add_executed(&mut modules[number], bundle, add);
             }
@@ -87,7 +87,7 @@ impl<'a> PerTest<'a> {
 
     /// Returns the tests of a source file in the module with this number.
     #[must_use]
-    pub fn of_file(&self, module: usize, file: &SourceFileCoverage) -> Option<&OfFile> {
+    pub fn of_file(&self, module: usize, file: &SourceFileCoverage) -> Option<&FileTests> {
         self.modules.get(module)?.get(&key(file))
     }
 }
@@ -105,7 +105,7 @@ fn key(file: &SourceFileCoverage) -> (String, String, u16) {
 }
 
 /// Updates the entry of each line that the bundle executed.
-fn add_executed(files: &mut OfModule, bundle: &BundleCoverage, change: &dyn Fn(&mut OfLine)) {
+fn add_executed(files: &mut ModuleTests, bundle: &BundleCoverage, change: &dyn Fn(&mut LineTests)) {
     let packages = bundle.packages.iter();
     for file in packages.flat_map(|package| &package.source_files) {
         let lines = files.entry(key(file)).or_default();
@@ -195,7 +195,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lines_know_the_tests_that_executed_them() {
+    fn lines_have_the_tests_that_executed_them() {
         let tests = Withdrawals::new(40);
         let per_test = PerTest::new(&tests);
         let account = SourceFileCoverage {

@@ -43,7 +43,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn each_part_is_done_once() {
+    fn each_part_runs_once() {
         for count in [0, 1, 2, 1_000] {
             let done = Mutex::new(Vec::new());
             let part = |number| {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_one_part_is_that_of_all() {
+    fn error_of_one_part_is_returned() {
         let part = |number| match number {
             3 => Err(io::Error::other("full")),
             _ => Ok(()),

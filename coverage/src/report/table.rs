@@ -153,8 +153,8 @@ impl Table {
         if self.bars { WITH_BAR } else { WITHOUT_BAR }
     }
 
-    fn heading(&self, what: &str, text: &mut String) {
-        let mut line = format!("{what:<0$}", self.name);
+    fn heading(&self, title: &str, text: &mut String) {
+        let mut line = format!("{title:<0$}", self.name);
         for (_, title) in COLUMNS {
             let _ = write!(line, "{title:>0$}", self.column());
         }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_only_when_asked() {
+    fn colours_only_on_request() {
         let plain = Layout::default();
         let coloured = shown(
             &fixture::bundle(),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn percentage_is_rounded_to_what_is_true() {
+    fn percentage_is_0_or_100_only_if_exact() {
         let shown = |missed, covered| percent(Counter::new(missed, covered));
         assert_eq!(shown(1, 9_999).as_deref(), Some("99"));
         assert_eq!(shown(99_984, 16).as_deref(), Some("<1"));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_drive_the_terminal() {
+    fn names_cannot_control_the_terminal() {
         let class = fixture::class(
             "a/\x1b[2JB",
             None,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_said() {
+    fn empty_report_is_mentioned() {
         assert_eq!(
             shown(&BundleCoverage::default(), &Layout::default()),
             "no class with instructions was measured\n"

@@ -50,7 +50,7 @@ fn next_is_throw_on_failure(cursor: &mut Cursor<'_>) {
     );
 }
 
-/// Leaves out the code after a tail call, which needs no state and replaces the returned value.
+/// Leaves out the code after a tail call without a state: it compares and replaces the returned value.
 fn ignore_tail_calls(context: &FilterContext<'_>, output: &mut FilterOutput) {
     let nodes = context.nodes;
     for (at, _) in nodes.iter() {

@@ -16,7 +16,7 @@ const OF_PRODUCT: [&str; 7] = [
 ];
 
 /// Checks whether a compiler generated the method.
-pub(super) fn is_made(member: Member<'_>) -> bool {
+pub(super) fn is_generated(member: Member<'_>) -> bool {
     if !member.class.interfaces.contains(&"scala/Product") {
         return false;
     }
@@ -26,7 +26,7 @@ pub(super) fn is_made(member: Member<'_>) -> bool {
     }
     match (member.name, member.descriptor) {
         (name, _) if OF_PRODUCT.contains(&name) => true,
-        ("copy", _) => member.makes(member.class.name),
+        ("copy", _) => member.creates(member.class.name),
         ("toString", "()Ljava/lang/String;") => {
             calls(member, "scala/runtime/ScalaRunTime$", "_toString") || is_constant(member)
         }

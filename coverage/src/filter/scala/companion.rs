@@ -6,8 +6,11 @@ use super::case_class;
 use super::member::{INSTANCE, Member};
 use crate::class::Operand;
 
-/// Checks whether a compiler generated the method; `is_member_made` checks any method.
-pub(super) fn is_made(member: Member<'_>, is_member_made: fn(Member<'_>) -> bool) -> bool {
+/// Checks whether a compiler generated the method; `is_member_generated` checks any method.
+pub(super) fn is_generated(
+    member: Member<'_>,
+    is_member_generated: fn(Member<'_>) -> bool,
+) -> bool {
     let Some(class) = member.class.name.strip_suffix('$') else {
         return false;
     };
@@ -25,10 +28,10 @@ pub(super) fn is_made(member: Member<'_>, is_member_made: fn(Member<'_>) -> bool
     }
     match member.name {
         "unapply" => is_extractor(member, class),
-        "apply" => member.makes(class),
+        "apply" => member.creates(class),
         "toString" => case_class::is_constant(member),
         "fromProduct" => true,
-        "<clinit>" | "<init>" => holds_nothing(member, class, line, is_member_made),
+        "<clinit>" | "<init>" => holds_nothing(member, class, line, is_member_generated),
         _ => false,
     }
 }
@@ -57,7 +60,7 @@ fn holds_nothing(
     member: Member<'_>,
     class: &str,
     line: Option<u16>,
-    is_member_made: fn(Member<'_>) -> bool,
+    is_member_generated: fn(Member<'_>) -> bool,
 ) -> bool {
     let methods = member.class.methods.iter();
     let mut members = methods.filter_map(|method| Member::of(member.class, method));
@@ -65,6 +68,6 @@ fn holds_nothing(
         "<clinit>" | "<init>" => other.only_line() == line,
         "apply" if other.descriptor.ends_with(")Ljava/lang/Object;") => true, // a bridge
         "unapply" => is_extractor(other, class),
-        _ => is_member_made(other),
+        _ => is_member_generated(other),
     })
 }

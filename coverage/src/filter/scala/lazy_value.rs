@@ -6,7 +6,7 @@ use super::super::context::FilterContext;
 use super::super::output::FilterOutput;
 use super::member::Member;
 use crate::class::{Instruction, Operand};
-use crate::flow::Kind;
+use crate::flow::InstructionKind;
 
 /// Name parts of methods that compute lazy values, in Scala 2 and 3.
 const COMPUTES: [&str; 2] = ["$lzycompute", "$lzyINIT"];
@@ -39,8 +39,8 @@ pub(super) fn ignore_tests(context: &FilterContext<'_>, output: &mut FilterOutpu
     if name.contains(COMPUTES[0]) {
         let jump = code
             .iter()
-            .position(|at| Kind::of(at.opcode) == Kind::Branch);
-        if let Some(jump) = jump.filter(|jump| code[..*jump].iter().any(asks)) {
+            .position(|at| InstructionKind::of(at.opcode) == InstructionKind::Branch);
+        if let Some(jump) = jump.filter(|jump| code[..*jump].iter().any(reads_state)) {
             ignore(context, output, |index| index <= jump);
         }
     } else if name.contains(COMPUTES[1]) {
@@ -53,14 +53,17 @@ pub(super) fn ignore_tests(context: &FilterContext<'_>, output: &mut FilterOutpu
         };
         ignore(context, output, |index| {
             let at = &code[index];
-            let decides = matches!(Kind::of(at.opcode), Kind::Branch | Kind::Switch);
+            let decides = matches!(
+                InstructionKind::of(at.opcode),
+                InstructionKind::Branch | InstructionKind::Switch
+            );
             line_of(at.bci) == first && (has_others || decides)
         });
     }
 }
 
 /// Checks whether an instruction reads the state of a lazy value.
-fn asks(instruction: &Instruction<'_>) -> bool {
+fn reads_state(instruction: &Instruction<'_>) -> bool {
     let Operand::Member(member) = instruction.operand else {
         return false;
     };

@@ -143,7 +143,7 @@ impl<'a> Member<'a> {
     }
 
     /// Checks whether the code only returns a new object of this class.
-    pub(super) fn makes(self, name: &str) -> bool {
+    pub(super) fn creates(self, name: &str) -> bool {
         let made = |at: &MemberRef<'_>| (at.owner, at.name) == (name, "<init>");
         let (Some([new, dup]), Some([call, last])) =
             (self.code.first_chunk(), self.code.last_chunk())

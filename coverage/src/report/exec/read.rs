@@ -28,7 +28,7 @@ pub enum ReadError {
         offset: usize,
     },
     /// The file ends early.
-    #[error("the file ends at byte {offset} inside {inside}; it was not written to its end")]
+    #[error("the file ends at byte {offset} inside {inside}; it is incomplete")]
     Truncated {
         /// Length of the file.
         offset: usize,

@@ -17,7 +17,7 @@ fn written(sessions: &[Session], classes: &[ExecutionData]) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_are_those_of_the_format() {
+fn bytes_match_the_format() {
     let session = Session {
         id: "s\u{0}ü".into(),
         start_ms: 1,
@@ -87,7 +87,7 @@ fn contradicting_records_are_refused() {
     let mut bytes = written(&[], &[data(1, "a/B", &[true])]);
     bytes.extend(written(&[], &[data(1, "a/B", &[true, true])]));
     let error = read(&bytes).unwrap_err();
-    insta::assert_snapshot!(error, @"class id 0000000000000001 stands for a/B with 1 probes and for a/B with 2; do not mix runs of different programs");
+    insta::assert_snapshot!(error, @"class id 0000000000000001 belongs to a/B with 1 probes and to a/B with 2; do not mix runs of different programs");
     let mut union = Union::default();
     union.add(data(1, "a/B", &[true])).unwrap();
     assert!(union.add(data(1, "a/C", &[true])).is_err());
@@ -95,17 +95,17 @@ fn contradicting_records_are_refused() {
 }
 
 #[test]
-fn what_is_no_exec_file_is_named() {
+fn other_files_are_refused() {
     insta::assert_snapshot!(read(b"PK\x03\x04").unwrap_err(), @"expected JaCoCo execution data, which begins with the bytes 01 C0 C0, found [50, 4B, 03, 04]");
     insta::assert_snapshot!(read(&[1, 0xC0, 0xC0, 0x10, 0x06]).unwrap_err(), @"expected execution data of version 1007, found 1006 at byte 3; use a JaCoCo of 0.5 or later");
     insta::assert_snapshot!(read(&[1, 0xC0, 0xC0, 0x10, 0x07, 0x42]).unwrap_err(), @"expected a block of kind 01, 10 or 11 at byte 5, found 42");
-    insta::assert_snapshot!(read(&[1, 0xC0, 0xC0, 0x10, 0x07, 0x11, 0]).unwrap_err(), @"the file ends at byte 7 inside the data of a class; it was not written to its end");
+    insta::assert_snapshot!(read(&[1, 0xC0, 0xC0, 0x10, 0x07, 0x11, 0]).unwrap_err(), @"the file ends at byte 7 inside the data of a class; it is incomplete");
     insta::assert_snapshot!(read(&[1, 0xC0, 0xC0, 0x10, 0x07, 0x10, 0, 1, 0xFF]).unwrap_err(), @"expected modified UTF-8 (JVMS 4.4.7) at byte 6");
     assert_eq!(read(&[]).unwrap(), ExecFile::default());
 }
 
 #[test]
-fn enormous_probe_count_is_no_allocation() {
+fn enormous_probe_count_allocates_no_memory() {
     let mut bytes = written(&[], &[]);
     bytes.extend([
         0x11, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, b'A', 0xFF, 0xFF, 0xFF, 0xFF, 0x7F,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::page::{Crumb, Head, Page, count, text};
-use crate::report::per_test::{OfFile, OfLine, PerTest};
+use crate::report::per_test::{FileTests, LineTests, PerTest};
 
 /// Maximum number of tests named beside a line.
 const SHOWN: usize = 10;
@@ -12,17 +12,21 @@ const SHOWN: usize = 10;
 /// The tests of a source file.
 pub(super) struct ExecutedBy<'a> {
     per_test: &'a PerTest<'a>,
-    lines: Option<&'a OfFile>,
+    lines: Option<&'a FileTests>,
     /// The tests of lines with more tests than are shown, with their line numbers.
-    long: BTreeMap<&'a OfLine, Vec<u32>>,
+    long: BTreeMap<&'a LineTests, Vec<u32>>,
     /// The page that names all tests of these lines.
     page: String,
 }
 
 impl<'a> ExecutedBy<'a> {
     /// Prepares the tests of a file's lines; `source` is the page of the file.
-    pub(super) fn new(per_test: &'a PerTest<'a>, lines: Option<&'a OfFile>, source: &str) -> Self {
-        let mut long = BTreeMap::<&OfLine, Vec<u32>>::new();
+    pub(super) fn new(
+        per_test: &'a PerTest<'a>,
+        lines: Option<&'a FileTests>,
+        source: &str,
+    ) -> Self {
+        let mut long = BTreeMap::<&LineTests, Vec<u32>>::new();
         let all = lines.into_iter().flatten();
         for (number, tests) in all.filter(|(_, line)| line.tests.len() > SHOWN) {
             long.entry(tests).or_default().push(*number);
@@ -79,7 +83,7 @@ impl<'a> ExecutedBy<'a> {
     }
 
     /// Writes the tests that executed all of these lines.
-    fn section(&self, body: &mut String, tests: &OfLine, lines: &[u32]) {
+    fn section(&self, body: &mut String, tests: &LineTests, lines: &[u32]) {
         body.push_str("<section class=tests><h2>");
         body.push_str(if lines.len() == 1 { "Line" } else { "Lines" });
         for (place, line) in lines.iter().enumerate() {
@@ -104,9 +108,9 @@ impl<'a> ExecutedBy<'a> {
     }
 }
 
-fn outside(body: &mut String, tests: &OfLine) {
+fn outside(body: &mut String, tests: &LineTests) {
     if tests.is_outside {
-        body.push_str("<li><small>and outside of tests</small>");
+        body.push_str("<li><small>and outside tests</small>");
     }
 }
 

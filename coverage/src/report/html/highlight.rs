@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_lost_and_no_markup_gets_in(line in "[ -~é漢\"'/*@]{0,40}") {
+        fn no_text_is_lost_and_markup_is_escaped(line in "[ -~é漢\"'/*@]{0,40}") {
             let html = highlighted("A.java", &line);
             let spans = regex_free(&html);
             let mut plain = String::new();

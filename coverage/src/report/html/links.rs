@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_differ_in_case_or_hidden_letters_have_their_own_pages() {
+    fn names_that_differ_in_case_or_hidden_letters_have_separate_pages() {
         let mut taken = HashSet::new();
         let mut name = |name| unique("class-", name, ".html", &mut taken);
         assert_eq!(name("a"), "class-a.html");

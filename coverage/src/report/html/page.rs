@@ -164,8 +164,8 @@ impl Page {
     /// Ends the page.
     pub(super) fn finish(mut self) -> String {
         let counters = match self.counting {
-            Counting::Jacoco => "counters as JaCoCo counts them",
-            Counting::Source => "counters of what stands in the source",
+            Counting::Jacoco => "counters as in JaCoCo",
+            Counting::Source => "counters of the source code",
         };
         let _ = write!(
             self.body,
@@ -221,8 +221,8 @@ fn only_changed(body: &mut String, changed: &Changed) {
     let range = text(&changed.range);
     let _ = write!(
         body,
-        "<aside class=notice><p><strong>Only changed lines count here:</strong> those changed since \
-         <code>{range}</code>, and the methods and classes that have such lines.</aside>"
+        "<aside class=notice><p><strong>Only changed lines count here:</strong> the lines changed since \
+         <code>{range}</code>, and their methods and classes.</aside>"
     );
 }
 

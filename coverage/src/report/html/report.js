@@ -1,18 +1,18 @@
-// Theme, sorting, filtering, searching classes, moving between gaps. Every page reads well without.
+// Theme, sorting, filtering, search for classes, moving between gaps. Every page works without this script.
 "use strict";
 const root = document.documentElement;
 const folder = document.currentScript.dataset.root;
 const stored = {
   get theme() { try { return localStorage.getItem("classhook-theme"); } catch { return null; } },
-  set theme(value) { try { localStorage.setItem("classhook-theme", value); } catch { /* pages from disk may keep nothing */ } },
+  set theme(value) { try { localStorage.setItem("classhook-theme", value); } catch { /* pages from disk may have no storage */ } },
 };
 if (["light", "dark"].includes(stored.theme)) root.dataset.theme = stored.theme;
 
 const SHOWN = 20;
 let searchable = null;
-/** A name in lower case, inner classes as source code has them: `HashMap.Node`. */
+/** Returns a name in lower case, with inner classes as in source code: `HashMap.Node`. */
 const plain = (name) => name.toLowerCase().replaceAll("$", ".");
-/** Called by classes.js: [name, link, covered percent, source file] of every class; each gets what is searched, and the place of its last part. */
+/** Called by classes.js with [name, link, covered percent, source file] of every class; adds the search text and the offset of its last part. */
 function classes(all) {
   searchable = all.map(([name, link, percent, file]) => ({ name, link, percent, text: plain(`${name} ${file}`), own: name.lastIndexOf(".") + 1 }));
   if (words().length) showClasses();
@@ -32,7 +32,7 @@ function themes(button) {
   label();
 }
 
-/** Narrow windows have no room for the counts beside a percentage: they are shown on hovering. */
+/** Narrow windows have no room for the counts beside a percentage: a tooltip shows them. */
 function counts(table) {
   table.addEventListener("mouseover", ({ target }) => {
     const cell = target.closest("td");
@@ -41,7 +41,7 @@ function counts(table) {
   });
 }
 
-/** What the mark beside a line says, on hovering; `title` may hold what is known of its branches. */
+/** Returns the tooltip of the mark beside a line; `title` may describe its branches. */
 function marks(list) {
   const words = Object.fromEntries([...document.querySelectorAll(".legend > span:not(.keys)")].map((one) => [one.className, one.textContent]));
   list.addEventListener("mouseover", ({ target }) => {
@@ -51,16 +51,16 @@ function marks(list) {
   });
 }
 
-/** A class that is linked to is shown, also where its file has many. */
+/** Opens the class that a link refers to, also in a file with many classes. */
 function reveal() {
   let name = location.hash.slice(1);
-  try { name = decodeURIComponent(name); } catch { /* an address that someone cut off */ }
+  try { name = decodeURIComponent(name); } catch { /* a truncated address */ }
   const place = document.getElementById(name);
   const details = place?.closest("details");
   if (details && !details.open) { details.open = true; place.scrollIntoView(); }
 }
 
-/** The filter and the order are part of the address, so that a link shows the same. */
+/** The address contains the filter and the order, so that a link shows the same page. */
 function remember(name, value) {
   const address = new URL(location.href);
   if (value) address.searchParams.set(name, value);
@@ -69,7 +69,7 @@ function remember(name, value) {
 }
 const remembered = (name) => new URL(location.href).searchParams.get(name) ?? "";
 
-/** Buttons in the heads of the tables sort all of them: those of a page have the same columns. */
+/** Buttons in the table heads sort all tables of the page, which have the same columns. */
 function sorting(tables) {
   const heads = (table) => [...table.tHead.rows[0].cells];
   for (const table of tables) {
@@ -77,7 +77,7 @@ function sorting(tables) {
     heads(table).forEach((head, column) => {
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: head.textContent });
       button.addEventListener("click", () => {
-        const first = column >= heads(table).length - 2 ? "descending" : "ascending"; // of what is missed, the most comes first
+        const first = column >= heads(table).length - 2 ? "descending" : "ascending"; // most missed first
         const other = first === "ascending" ? "descending" : "ascending";
         const direction = head.ariaSort === first ? other : first;
         tables.forEach((one) => sort(one, column, direction));
@@ -100,14 +100,14 @@ function sort(table, column, direction) {
     const cell = row.cells[column];
     if (column === 0) return cell.firstElementChild.textContent.toLowerCase();
     const [covered, total = 1] = (cell.querySelector("small") ?? cell).textContent.split(" / ").map((text) => text.replaceAll(",", ""));
-    return covered === "–" ? -1 : covered / total; // what has nothing to cover comes first
+    return covered === "–" ? -1 : covered / total; // rows without items first
   };
   heads.forEach((one) => one.removeAttribute("aria-sort"));
   heads[column].setAttribute("aria-sort", direction);
   const sign = direction === "ascending" ? 1 : -1;
   const rows = [...body.rows].map((row) => [value(row), row]);
   rows.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
-  const sorted = document.createDocumentFragment(); // the page is laid out once, not once for each row
+  const sorted = document.createDocumentFragment(); // causes a single layout, not one for each row
   sorted.append(...rows.map(([, row]) => row));
   body.replaceChildren(sorted);
 }
@@ -135,7 +135,7 @@ function filtering(input) {
     if (searchable) showClasses();
     else load();
   });
-  // What is searched is there before the first letter is typed.
+  // The search data is loaded before the first letter is typed.
   const load = () => {
     if (!input.dataset.search || document.getElementById("classes")) return;
     document.head.append(Object.assign(document.createElement("script"), { id: "classes", src: input.dataset.search }));
@@ -163,7 +163,7 @@ function showClasses() {
   const all = words();
   const place = document.getElementById("found");
   const found = all.length ? searchable.filter(({ text }) => matches(text, all)) : [];
-  // Classes whose own name begins with, or at least has, the last word come first; of those the shortest.
+  // Classes whose simple name starts with the last word come first, then those that contain it; shorter names first.
   const rank = ({ text, own }) => {
     const at = text.indexOf(all.at(-1), own) - own;
     return (at === 0 ? 0 : at > 0 ? 1 : 2) * 1e4 + text.length;
@@ -191,13 +191,13 @@ let lines = [];
 const isGap = (line) => line && (line.className === "n" || line.className === "p");
 const number = (line) => Number(line.id.slice(1));
 
-/** The first lines of runs of missed or partly covered lines. */
+/** Returns the first lines of runs of missed or partly covered lines. */
 function gaps() {
   const follows = (line, before) => before?.className === line.className && number(before) + 1 === number(line);
   return lines.filter((line, index) => isGap(line) && !follows(line, lines[index - 1]));
 }
 
-/** The line that the address names, if it is in view; else the place in the window counts. */
+/** Returns the line of the address if it is in view. Otherwise the position of the window counts. */
 function current() {
   const named = lines.find((line) => `#${line.id}` === location.hash);
   const isSeen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
@@ -210,11 +210,11 @@ function move(forward) {
   const ahead = gaps().filter((line) => line !== named && (forward ? top(line) >= 0 : top(line) < 0));
   const goal = forward ? ahead[0] : ahead.at(-1);
   if (!goal) return;
-  location.replace(`#${goal.id}`); // the way back leads to the page before, not through all gaps
+  location.replace(`#${goal.id}`); // the back button leads to the previous page, not through all gaps
   goal.scrollIntoView({ block: "center" });
 }
 
-/** A strip at the edge of the window: where in the file the gaps are. */
+/** Draws a strip at the edge of the window with the positions of the gaps in the file. */
 function drawMap() {
   const map = document.getElementById("map");
   if (!map) return;
@@ -238,8 +238,8 @@ function sourcePage(source) {
   lines = [...source.children];
   const keys = document.querySelector(".keys");
   if (keys) keys.hidden = !gaps().length;
-  if (source.matches(".lines")) return; // numbers alone are short
-  if (document.body.scrollHeight < 1.5 * innerHeight) return; // all of it is in view anyway
+  if (source.matches(".lines")) return; // numbers without text are short
+  if (document.body.scrollHeight < 1.5 * innerHeight) return; // the page fits into the window
   const map = Object.assign(document.createElement("canvas"), { id: "map", ariaHidden: "true" });
   map.addEventListener("click", (event) => {
     const part = event.offsetY / map.clientHeight;

@@ -54,14 +54,14 @@ pub(super) struct Row {
 /// Writes a table with a row of totals.
 pub(super) fn write(
     body: &mut String,
-    what: &str,
+    title: &str,
     columns: Columns,
     rows: impl Iterator<Item = Row>,
     total: &Counters,
 ) {
     body.push_str("<div class=scroll><table class=rows><thead><tr>");
     let counted = columns.list().iter().map(|&(_, title)| title);
-    let titles = std::iter::once(what).chain(counted);
+    let titles = std::iter::once(title).chain(counted);
     for title in titles.chain(["Missed lines", "Complexity"]) {
         let _ = write!(body, "<th scope=col>{title}");
     }

@@ -15,7 +15,7 @@ pub(super) fn page(report: &Report<'_>, name: &str) -> String {
     incomplete(&mut page.body, report.incomplete());
     if sessions.is_empty() {
         page.body
-            .push_str("<p>This report was made without any run: everything counts as missed.");
+            .push_str("<p>This report has no session: all code counts as missed.");
         return page.finish();
     }
     let _ = write!(
@@ -49,7 +49,7 @@ pub(super) fn incomplete<'s>(body: &mut String, missing: impl Iterator<Item = &'
     }
     body.push_str(
         "<aside class=notice><p><strong>This report is incomplete.</strong> \
-         What could not be recorded is missing, or counts as missed.<ul>",
+         Data that could not be recorded is absent, or counts as missed.<ul>",
     );
     for sentence in missing {
         let _ = write!(body, "<li>{}", text(sentence));

@@ -40,8 +40,7 @@ fn with_text(
     if let Some(last) = file.lines.last().filter(|&last| last > length) {
         let _ = write!(
             body,
-            "<aside class=notice><p><strong>This source is not what was compiled:</strong> it has {length} lines, \
-             and there is coverage for line {last}. Give the sources of the version that ran.</aside>"
+            "<aside class=notice><p><strong>This source does not match the class file:</strong> it has {length} lines, but there is coverage for line {last}. Use the sources of the version that ran.</aside>"
         );
     }
     legend(body);
@@ -157,14 +156,11 @@ fn without_text(
     };
     let _ = write!(
         body,
-        "<aside class=notice><p><strong>The text of this file is not known.</strong> Give the folder that holds \
-         <code>{}</code> with <code>--sources FOLDER</code> to see its lines.</aside>",
+        "<aside class=notice><p><strong>The source text is missing.</strong> Name the folder that contains <code>{}</code> with <code>--sources FOLDER</code> to see its lines.</aside>",
         text(&path)
     );
     if file.lines.is_empty() {
-        body.push_str(
-            "<p class=under>The class files name no lines either: they were compiled without.",
-        );
+        body.push_str("<p class=under>The class files have no line numbers either.");
         return;
     }
     legend(body);

@@ -69,7 +69,7 @@ fn pages_of_a_small_program() {
 }
 
 #[test]
-fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
+fn missing_data_is_on_the_first_page_and_beside_the_sessions() {
     let mut sessions = fixture::sessions();
     sessions[0].incomplete = Some("3 classes of <b> are missing".to_owned());
     let folder = tempfile::tempdir().unwrap();
@@ -81,13 +81,13 @@ fn what_could_not_be_recorded_is_on_the_first_page_and_beside_the_sessions() {
     .unwrap();
     for page in ["index.html", "sessions.html"] {
         let text = fs::read_to_string(folder.path().join(page)).unwrap();
-        let notice = "is incomplete.</strong> What could not be recorded is missing, or counts as missed.<ul><li>3 classes of &lt;b&gt; are missing</ul>";
+        let notice = "is incomplete.</strong> Data that could not be recorded is absent, or counts as missed.<ul><li>3 classes of &lt;b&gt; are missing</ul>";
         assert!(text.contains(notice), "{page}: {text}");
     }
 }
 
 #[test]
-fn what_was_left_out_is_said_where_there_is_no_session() {
+fn missing_data_is_shown_without_sessions_too() {
     let (folder, bundle) = (tempfile::tempdir().unwrap(), fixture::bundle());
     let missing = ["run.hook is damaged".to_owned()];
     let report = Report {
@@ -138,7 +138,7 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_line() {
 }
 
 #[test]
-fn modules_of_a_group_have_their_own_pages_and_one_search() {
+fn modules_of_a_group_have_separate_pages_and_one_search() {
     let (bank, web) = (fixture::bundle(), fixture::web());
     let files = pages(&fixture::group(&bank, &web));
     let index = &files["index.html"];
@@ -163,7 +163,7 @@ fn modules_of_a_group_have_their_own_pages_and_one_search() {
 }
 
 #[test]
-fn nothing_is_fetched_from_a_network() {
+fn pages_need_no_network() {
     for (name, text) in report(&fixture::bundle(), &Text(ACCOUNT)) {
         assert!(!text.contains("://"), "{name}");
     }
@@ -190,7 +190,7 @@ fn attributes(tag: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_page_has_a_style_or_a_script_of_its_own() {
+fn pages_contain_no_styles_and_no_scripts() {
     let (bank, web) = (fixture::bundle(), fixture::web());
     let changed = changed();
     let mut evil = fixture::class(
@@ -243,7 +243,7 @@ fn no_page_has_a_style_or_a_script_of_its_own() {
 }
 
 #[test]
-fn bars_have_their_widths_from_the_style_sheet() {
+fn style_sheet_defines_the_widths_of_bars() {
     let files = report(&fixture::bundle(), &NoSources);
     let styles = &files["report.css"];
     for percent in 1..=100 {
@@ -265,7 +265,7 @@ fn bars_have_their_widths_from_the_style_sheet() {
 }
 
 #[test]
-fn pages_of_changed_lines_say_so() {
+fn pages_of_changed_lines_have_a_notice() {
     let (bank, web, changed) = (fixture::bundle(), fixture::web(), changed());
     for report in [
         Report::of_bundle(&bank, &NoSources, &[]),
@@ -288,7 +288,7 @@ fn pages_of_changed_lines_say_so() {
                 "{name}"
             );
             assert!(
-                page.contains("those changed since <code>origin/main</code>"),
+                page.contains("the lines changed since <code>origin/main</code>"),
                 "{name}"
             );
         }
@@ -418,17 +418,17 @@ fn hostile_names_and_sources_stay_text() {
 }
 
 #[test]
-fn source_that_is_not_what_was_compiled_is_told() {
+fn source_of_another_version_has_a_notice() {
     let files = report(&fixture::bundle(), &Text("class Account {\n}\n"));
     let page = &files["pkg/bank/src-Account.java.html"];
     assert!(
-        page.contains("it has 2 lines, and there is coverage for line 17"),
+        page.contains("it has 2 lines, but there is coverage for line 17"),
         "{page}"
     );
 }
 
 #[test]
-fn missing_sources_say_how_to_give_them() {
+fn notice_of_missing_sources_names_the_option() {
     let files = report(&fixture::bundle(), &NoSources);
     let page = &files["pkg/bank/src-Account.java.html"];
     assert!(
@@ -439,7 +439,7 @@ fn missing_sources_say_how_to_give_them() {
 }
 
 #[test]
-fn branches_are_told_in_words() {
+fn branches_are_described_in_words() {
     let files = report(&fixture::bundle(), &Text(ACCOUNT));
     let page = &files["pkg/bank/src-Account.java.html"];
     for words in [
@@ -455,7 +455,7 @@ fn branches_are_told_in_words() {
 }
 
 #[test]
-fn class_of_another_version_is_told() {
+fn class_of_another_version_has_a_notice() {
     for (source, page) in [
         (None, "pkg/a/class-B.html"),
         (Some("B.java"), "pkg/a/src-B.java.html"),
@@ -484,7 +484,7 @@ fn class_of_another_version_is_told() {
 }
 
 #[test]
-fn each_class_has_its_place_on_the_page_of_its_file_and_few_are_open() {
+fn each_class_is_on_the_page_of_its_file_and_few_are_open() {
     for (count, open) in [(1, true), (3, true), (4, false)] {
         let mut builder = BundleBuilder::default();
         for number in 0..count {
@@ -527,7 +527,7 @@ fn luminance(colour: &str) -> f64 {
 }
 
 #[test]
-fn text_has_the_contrast_that_readers_need() {
+fn text_has_sufficient_contrast() {
     let css = include_str!("report.css");
     let colours = |name: &str| -> [&str; 2] {
         let rest = css.split(&format!("{name}: light-dark(")).nth(1).unwrap();
@@ -565,7 +565,7 @@ fn text_has_the_contrast_that_readers_need() {
 }
 
 #[test]
-fn strings_of_the_script_hold_any_name() {
+fn script_strings_can_contain_any_name() {
     assert_eq!(script_string("a.B$C"), r#""a.B$C""#);
     assert_eq!(
         script_string("</script>é\"\\\u{1F600}'"),
@@ -575,7 +575,7 @@ fn strings_of_the_script_hold_any_name() {
 }
 
 #[test]
-fn lines_name_some_of_their_tests_and_a_page_all_of_them() {
+fn lines_name_some_tests_and_a_page_names_all() {
     let (bundle, tests) = (fixture::bundle(), Withdrawals::new(1_000));
     let per_test = PerTest::new(&tests);
     for sources in [&Text(ACCOUNT) as &dyn SourceLookup, &NoSources] {

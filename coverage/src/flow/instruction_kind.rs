@@ -7,7 +7,7 @@ use jvms::opcode::{
 
 /// The effect of an instruction on the control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum InstructionKind {
     /// Falls through to the next instruction.
     Plain,
     /// Calls a method and falls through to the next instruction.
@@ -24,17 +24,17 @@ pub(crate) enum Kind {
     Subroutine,
 }
 
-static KINDS: [Kind; 256] = {
-    let mut table = [Kind::Plain; 256];
+static KINDS: [InstructionKind; 256] = {
+    let mut table = [InstructionKind::Plain; 256];
     let mut opcode = 0;
     while opcode < table.len() {
-        table[opcode] = Kind::classify(opcode as u8);
+        table[opcode] = InstructionKind::classify(opcode as u8);
         opcode += 1;
     }
     table
 };
 
-impl Kind {
+impl InstructionKind {
     /// Returns the kind from a table, because it is needed for every instruction.
     #[inline]
     pub(crate) fn of(opcode: u8) -> Self {
