@@ -329,10 +329,7 @@ fn checks(project: &Project) {
     ];
     let elsewhere = project.mvn(&elsewhere);
     elsewhere.assert_success();
-    assert_said(
-        &elsewhere,
-        "leaves the agent out: it has to contain @{other}.",
-    );
+    assert_said(&elsewhere, "excludes the agent: it must contain @{other}.");
     merged.assert_success();
     let file = project.folder().join("target/merged.exec");
     assert_said(&merged, &format!("into {}: ", file.display()));

@@ -18,7 +18,7 @@ final class BuildFolder {
             Object folder = ProjectLayout.class.getMethod("getBuildDirectory").invoke(project.getLayout());
             return ((Directory) ((Provider<?>) folder).get()).getAsFile();
         } catch (ReflectiveOperationException error) {
-            throw new GradleException("this version of Gradle does not say where it builds", error);
+            throw new GradleException("this version of Gradle does not report its build folder", error);
         }
     }
 }

@@ -71,7 +71,7 @@ public abstract class CoverageTask extends DefaultTask {
     private void of(Task task) {
         Object settings = task.getExtensions().findByName(ClasshookPlugin.NAME);
         if (!(settings instanceof ClasshookTaskExtension)) {
-            throw new GradleException("the task " + task.getPath() + " runs no JVM that can be measured");
+            throw new GradleException("the task " + task.getPath() + " starts no JVM that Classhook can measure");
         }
         ClasshookTaskExtension measured = (ClasshookTaskExtension) settings;
         executionData = executionData.plus(getProject().files((Callable<File>) measured::getDestinationFile));

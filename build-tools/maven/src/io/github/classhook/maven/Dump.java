@@ -71,7 +71,7 @@ public final class Dump extends Goal {
             if (left <= 0 || ended.lines.stream().noneMatch(line -> line.contains("nobody listens there"))) {
                 return ended;
             }
-            getLog().info("Nobody listens at " + words.get(1) + " yet; tries again.");
+            getLog().info("Nothing listens at " + words.get(1) + " yet; trying again.");
             try {
                 Thread.sleep(BETWEEN_TRIES);
             } catch (InterruptedException interrupted) {

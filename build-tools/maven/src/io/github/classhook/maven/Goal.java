@@ -111,7 +111,7 @@ abstract class Goal extends AbstractMojo {
             Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-" + tests + "-plugin");
             String settings = plugin == null ? "" : String.valueOf(plugin.getConfiguration());
             if (settings.contains("<argLine>") && properties.stream().noneMatch(name -> settings.contains("{" + name + "}"))) {
-                return " The <argLine> of maven-" + tests + "-plugin leaves the agent out: it has to contain @{" + properties.get(0) + "}.";
+                return " The <argLine> of maven-" + tests + "-plugin excludes the agent: it must contain @{" + properties.get(0) + "}.";
             }
         }
         return "";

@@ -29,7 +29,7 @@ public final class Help extends AbstractMojo {
             }
         }
         if (!isKnown) {
-            throw new MojoExecutionException("there is no goal `" + goal + "`; without -Dgoal all are listed");
+            throw new MojoExecutionException("there is no goal `" + goal + "`; omit -Dgoal to list all goals");
         }
     }
 

@@ -72,7 +72,7 @@ public final class ReportAggregate extends Reporting {
         List<String> sources = sources(module);
         for (String root : sources.isEmpty() ? Collections.singletonList("") : sources) {
             if (classes.indexOf(',') >= 0) {
-                throw new MojoExecutionException("`" + classes + "` holds a comma, with which reports of modules do not work");
+                throw new MojoExecutionException("`" + classes + "` contains a comma, which reports of modules do not support");
             }
             String place = root.isEmpty() ? classes : classes + "," + root;
             words.addAll(Arrays.asList("--module", module.getArtifactId() + "=" + place));

@@ -105,7 +105,7 @@ abstract class Reporting extends Goal implements MavenReport {
 
     @Override
     public final String getDescription(Locale locale) {
-        return "What tests execute of the code" + subject() + ".";
+        return "Code coverage" + subject() + ".";
     }
 
     @Override

@@ -43,7 +43,7 @@ public final class AgentOptions {
                 .mapToObj(letter -> String.valueOf((char) letter)).distinct().collect(Collectors.joining(" "));
         if (!special.isEmpty()) {
             throw new IOException(parameter + ": `" + value + "` holds " + special
-                    + ", which cannot be handed on to the agent");
+                    + ", which cannot be passed to the agent");
         }
         return value;
     }

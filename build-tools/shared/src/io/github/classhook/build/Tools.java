@@ -105,7 +105,7 @@ public final class Tools {
                 return unpacked(platform, buildFolder.resolve("classhook-native").resolve(digest));
             } catch (IOException error) {
                 error.addSuppressed(unwritable);
-                throw new IOException("cannot unpack the agent: " + error + "; nor into the cache: " + unwritable, error);
+                throw new IOException("cannot unpack the agent: " + error + "; the cache is not writable either: " + unwritable, error);
             }
         }
     }
@@ -181,8 +181,8 @@ public final class Tools {
     private static InputStream resource(String platform, String name) throws IOException {
         InputStream file = Tools.class.getResourceAsStream("native/" + platform + "/" + name);
         if (file == null) {
-            throw new IOException("there is no agent for " + platform + " in this plugin (there is one for linux-x86_64);"
-                    + " do without it there, or name a folder with an agent of your own (classhook.home)");
+            throw new IOException("this plugin has no agent for " + platform + ", only for linux-x86_64;"
+                    + " skip it there, or name a folder with another agent (classhook.home)");
         }
         return file;
     }
