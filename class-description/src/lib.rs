@@ -58,7 +58,7 @@ impl std::fmt::Display for DescribeError {
                     "the instruction at bci {bci} of {method} has no {expected} as its operand"
                 )
             }
-            Self::TooLarge => write!(f, "its constants unfold to more than {} MiB", BUDGET >> 20),
+            Self::TooLarge => write!(f, "its constants expand to more than {} MiB", BUDGET >> 20),
         }
     }
 }
