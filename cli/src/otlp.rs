@@ -24,7 +24,7 @@ use probes::events::{Call, TaskStep, Trace};
 use prost::Message;
 use trace::otlp::{Service, Spans, metrics};
 use trace::rolling::Rolling;
-use trace::trees::{Placed, Trees};
+use trace::trees::{PlacedCall, Trees};
 
 use crate::problem::Problem;
 use crate::settling::SettlingJvms;
@@ -157,7 +157,7 @@ fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
     let room = sender.room();
     let calls = jvm.trees.take_placed(room);
     for calls in calls.chunks(BATCH) {
-        let request = |calls: &[Placed]| jvm.spans.request(&jvm.service, trace, calls);
+        let request = |calls: &[PlacedCall]| jvm.spans.request(&jvm.service, trace, calls);
         parted(calls, &request, &mut |count, request| {
             sender.spans(count, request)
         });
@@ -167,8 +167,8 @@ fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
 
 /// Splits requests that are too long, and passes them on.
 fn parted(
-    calls: &[Placed],
-    request: &impl Fn(&[Placed]) -> ExportTraceServiceRequest,
+    calls: &[PlacedCall],
+    request: &impl Fn(&[PlacedCall]) -> ExportTraceServiceRequest,
     take: &mut impl FnMut(u64, ExportTraceServiceRequest),
 ) {
     let whole = request(calls);

@@ -245,7 +245,7 @@ impl Recorded for OfPlugin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::{Capture, Value, Which, bucket_of};
+    use probes::events::{Capture, CaptureSource, Value, bucket_of};
     use trace::results::{EventRow, EventRows, EventTable, Row, SumTable};
 
     fn timed(count: u64, nanos: u64) -> Row {
@@ -306,7 +306,7 @@ mod tests {
         };
         let values = [text("select 1", 8), text("sele", 8), object];
         let captures = (0..).zip(values).map(|(slot, value)| Capture {
-            which: Which::Shown(slot),
+            source: CaptureSource::Shown(slot),
             value,
         });
         let table = EventTable {

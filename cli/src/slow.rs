@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use probes::events::{Call, TaskStep, Trace, Wait};
 use trace::names::Names;
-use trace::recording::{Ended, Recording};
+use trace::recording::{EndedItem, Recording};
 use trace::rolling::Rolling;
 use trace::slow::{self, SlowCall, SlowCalls};
 use trace::table::duration;
@@ -73,9 +73,9 @@ impl SlowOptions {
             let mut count = 0_u64;
             let read = recording.each_end(&mut |now, ended| {
                 match ended {
-                    Ended::Call(call, is_virtual) => calls.call(call, is_virtual),
-                    Ended::Wait(wait) => calls.wait(wait),
-                    Ended::Step(step) => calls.step(&step),
+                    EndedItem::Call(call, is_virtual) => calls.call(call, is_virtual),
+                    EndedItem::Wait(wait) => calls.wait(wait),
+                    EndedItem::Step(step) => calls.step(&step),
                 }
                 count += 1;
                 if count.is_multiple_of(STEP) {

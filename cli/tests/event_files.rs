@@ -14,8 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use probes::Meta;
 use probes::events::{
-    Aggregate, Call, Capture, EventInfo, EventWriter, Moment, Outcome, SpanInfo, SpanMode, TASKS,
-    TableRow, ThreadInfo, Value, Which, bucket_of,
+    Aggregate, Call, Capture, CaptureSource, EventInfo, EventWriter, Moment, Outcome, SpanInfo,
+    SpanMode, TASKS, TableRow, ThreadInfo, Value, bucket_of,
 };
 use support::command::Ran;
 use trace::numbers::thousands;
@@ -84,7 +84,7 @@ fn long(folder: &Path, calls: u64, meta: &Meta) -> PathBuf {
                 length: 6,
             };
             let captures = vec![Capture {
-                which: Which::Shown(0),
+                source: CaptureSource::Shown(0),
                 value: text,
             }];
             let moment = Moment {
@@ -217,7 +217,7 @@ fn step(writer: &mut EventWriter, place: u32, thread: u64, nanos: u64, task: u64
         identity: task as u32,
     };
     let captures = vec![Capture {
-        which: Which::Shown(0),
+        source: CaptureSource::Shown(0),
         value,
     }];
     let moment = Moment {
@@ -508,7 +508,7 @@ fn later_recording_is_drawn_as_the_difference_to_an_earlier_one() {
     );
     let drawn = fs::read_to_string(&svg).unwrap();
     assert!(
-        drawn.contains("against") && drawn.contains("red where it is more"),
+        drawn.contains("against") && drawn.contains("red for an increase"),
         "{drawn}"
     );
     let ran = bounded(

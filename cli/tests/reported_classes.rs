@@ -128,7 +128,7 @@ fn files_without_a_record_are_refused_with_the_cause_and_no_report_is_written() 
     let whole = fs::read(whole).unwrap();
     let junk: Vec<u8> = (0..4_000_u32).map(|byte| (byte * 37 % 251) as u8).collect();
     let header = &whole[..16];
-    let ended = "its JVM ended before anything was recorded";
+    let ended = "its JVM ended before it recorded data";
     for (name, bytes, code, said) in [
         ("text.hook", b"no snapshot".to_vec(), 2, "is no snapshot"),
         (

@@ -21,7 +21,7 @@ use crate::{
 };
 use conditions::Step;
 use jni_sys::jint;
-use probes::spans::{MethodName, NewThread, Runtime, Seen};
+use probes::spans::{JvmValue, MethodName, NewThread, Runtime};
 use std::collections::HashMap;
 
 /// The handlers of this library: those of the installed agent, if any.
@@ -126,7 +126,7 @@ impl Handlers for Events {
         local: Local<'_>,
         object: &LocalRef<'_>,
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>> {
+    ) -> Option<JvmValue<'t>> {
         runtime::captured(current::get()?.jvmti, local, object, text)
     }
 
@@ -145,7 +145,7 @@ impl Handlers for Events {
         object: &LocalRef<'_>,
         steps: &[Step],
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>> {
+    ) -> Option<JvmValue<'t>> {
         runtime::captured_at(current::get()?.jvmti, local, object, steps, text)
     }
 
@@ -156,7 +156,7 @@ impl Handlers for Events {
         steps: &[Step],
         limits: (u8, usize),
         bytes: &'t mut [u8],
-    ) -> Option<Seen<'t>> {
+    ) -> Option<JvmValue<'t>> {
         runtime::opened(current::get()?.jvmti, local, object, steps, limits, bytes)
     }
 

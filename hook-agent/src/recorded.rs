@@ -45,7 +45,7 @@ fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 pub(crate) fn begin_session(table: &ProbeTable, session: u8, file: &EventFile) {
     let spans = table.spans_of(session);
     spans.begin_again();
-    spans.forget_limits(None);
+    spans.reset_limits(None);
     if let Some(runtime) = runtime::get(session) {
         runtime.begin_again(file.base());
         // Threads that have called spans before do not join again.

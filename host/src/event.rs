@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jvms::descriptor::BaseType;
 use plan_rules::{EventRequest, EventValues, PlanRequest, ProbeKind, Step, instruction_at};
 use probes::ProbeTable;
-use probes::events::{EventInfo, SpanInfo, SpanMode, Which};
+use probes::events::{CaptureSource, EventInfo, SpanInfo, SpanMode};
 use probes::spans::CaptureSpec;
 use rewriter::{
     Action, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Snippet,
@@ -147,7 +147,7 @@ fn keep(
         to_bits(code, base)?;
     }
     let kind = base.map_or(b'L', BaseType::letter);
-    let spec = CaptureSpec::new(kind, Which::Shown(number), limit, number == 0);
+    let spec = CaptureSpec::new(kind, CaptureSource::Shown(number), limit, number == 0);
     code.push_int(spec.0)?;
     code.push_int(id)?;
     call(code, if base.is_some() { NUMBER } else { OBJECT })

@@ -22,7 +22,7 @@ use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
 use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
 use probes::ProbeTable;
-use probes::events::{ClassNames, Column, SpanInfo, SpanMode, TableRow, Which};
+use probes::events::{CaptureSource, ClassNames, Column, SpanInfo, SpanMode, TableRow};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
 use rewriter::{
@@ -530,9 +530,9 @@ impl Weave<'_, '_, '_> {
                 CaptureSpec::read_from(kind, root, limit, first, keeps)
             }
             (_, Root::Argument(index)) => {
-                CaptureSpec::new(kind, Which::Argument(index), limit, first)
+                CaptureSpec::new(kind, CaptureSource::Argument(index), limit, first)
             }
-            _ => CaptureSpec::new(kind, Which::Returned, limit, first),
+            _ => CaptureSpec::new(kind, CaptureSource::Returned, limit, first),
         };
         if is_opened { spec.opened() } else { spec }
     }

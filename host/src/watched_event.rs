@@ -17,7 +17,7 @@ use jvms::descriptor::{BaseType, FieldType, Parameters};
 use jvms::opcode;
 use plan_rules::{EventRequest, instruction_at};
 use probes::ProbeTable;
-use probes::events::{EventInfo, SpanInfo, SpanMode, Which};
+use probes::events::{CaptureSource, EventInfo, SpanInfo, SpanMode};
 use probes::spans::CaptureSpec;
 use rewriter::{
     Bci, Change, ClassFile, Code, EditPlan, InsertionPoint, LocalVariable, Location, MemberName,
@@ -234,7 +234,7 @@ impl Site {
         let count = u8::try_from(self.program.names().count()).unwrap_or(u8::MAX);
         for (slot, (_, load)) in (count..u8::MAX).zip(self.locals.iter().flatten()) {
             load.put(&mut code)?;
-            let spec = CaptureSpec::new(load.kind(), Which::Shown(slot), self.limit, first);
+            let spec = CaptureSpec::new(load.kind(), CaptureSource::Shown(slot), self.limit, first);
             let spec = match self.program.depth() {
                 0 => spec,
                 _ => spec.opened(),

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
-use crate::format::{Failure, Kind, MAGIC, Meta, Summary, write_header, write_record};
+use crate::format::{Failure, MAGIC, Meta, RecordKind, Summary, write_header, write_record};
 use crate::log::write_json;
 use crate::snapshot::{write_class, write_hits};
 use crate::table::PendingClass;
-use crate::test_hits::{self, Taken, TestHits};
+use crate::test_hits::{self, TakenHits, TestHits};
 
 /// The location of a class's probes in a snapshot of [`BaselineWriter`].
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct ProbeLocation {
     array: u16,
     base: u32,
 }
@@ -47,7 +47,7 @@ impl<W: Write> BaselineWriter<W> {
             loader: "static".to_owned(),
         };
         write_header(&mut writer.record, MAGIC);
-        writer.write(Kind::Meta, |out| write_json(out, meta))?;
+        writer.write(RecordKind::Meta, |out| write_json(out, meta))?;
         Ok(writer)
     }
 
@@ -86,7 +86,7 @@ impl<W: Write> BaselineWriter<W> {
                 bytes: bytes.to_vec(),
             };
             self.next += probe_count;
-            self.write(Kind::Class, |out| {
+            self.write(RecordKind::Class, |out| {
                 write_class(out, &class, !class.bytes.is_empty())
             })?;
         }
@@ -103,7 +103,7 @@ impl<W: Write> BaselineWriter<W> {
         fingerprint: u64,
         (plugin, probes): (&str, &[bool]),
         bytes: Option<&[u8]>,
-    ) -> io::Result<Place> {
+    ) -> io::Result<ProbeLocation> {
         let count = u32::try_from(probes.len()).unwrap_or(u32::MAX);
         let bytes = bytes.unwrap_or_default();
         self.class(name, fingerprint, [(plugin, count)], bytes)?;
@@ -114,19 +114,19 @@ impl<W: Write> BaselineWriter<W> {
             .collect();
         let array = self.array;
         if !hit.is_empty() {
-            self.write(Kind::Hits, |out| write_hits(out, array, &hit))?;
+            self.write(RecordKind::Hits, |out| write_hits(out, array, &hit))?;
         }
-        Ok(Place { array, base })
+        Ok(ProbeLocation { array, base })
     }
 
-    /// Adds the probes executed during tests. `places` holds the location of each class by its number.
+    /// Adds the probes executed during tests. `locations` holds the location of each class by its number.
     ///
     /// # Errors
     /// Errors of the output.
-    pub fn tested(&mut self, test: &TestHits, places: &[Place]) -> io::Result<()> {
+    pub fn tested(&mut self, test: &TestHits, locations: &[ProbeLocation]) -> io::Result<()> {
         let mut arrays: BTreeMap<u16, BTreeSet<u16>> = BTreeMap::new();
         for (class, probes) in &test.classes {
-            let Some(Place { array, base }) = places.get(*class) else {
+            let Some(ProbeLocation { array, base }) = locations.get(*class) else {
                 continue;
             };
             let indices = probes.iter().map(|probe| base.saturating_add(*probe));
@@ -134,11 +134,13 @@ impl<W: Write> BaselineWriter<W> {
             arrays.entry(*array).or_default().extend(indices);
         }
         let hits = |indices: BTreeSet<u16>| indices.into_iter().map(|index| (index, 1)).collect();
-        let taken: Taken = arrays
+        let taken: TakenHits = arrays
             .into_iter()
             .map(|(array, indices)| (array, hits(indices)))
             .collect();
-        self.write(Kind::Test, |out| test_hits::write(out, &test.tests, &taken))
+        self.write(RecordKind::Test, |out| {
+            test_hits::write(out, &test.tests, &taken)
+        })
     }
 
     /// Marks the results of single tests as incomplete.
@@ -146,7 +148,7 @@ impl<W: Write> BaselineWriter<W> {
     /// # Errors
     /// Errors of the output.
     pub fn tests_cut_off(&mut self) -> io::Result<()> {
-        self.write(Kind::Test, |out| {
+        self.write(RecordKind::Test, |out| {
             out.extend_from_slice(&test_hits::CUT_OFF.to_le_bytes());
         })
     }
@@ -156,7 +158,7 @@ impl<W: Write> BaselineWriter<W> {
     /// # Errors
     /// Errors of the output.
     pub fn failure(&mut self, failure: &Failure) -> io::Result<()> {
-        self.write(Kind::Failure, |out| write_json(out, failure))
+        self.write(RecordKind::Failure, |out| write_json(out, failure))
     }
 
     /// Ends the snapshot without an end record, as a killed JVM does. Readers report that data may be missing.
@@ -179,12 +181,12 @@ impl<W: Write> BaselineWriter<W> {
             transformed: self.classes,
             ..Summary::default()
         };
-        self.write(Kind::End, |out| write_json(out, &summary))?;
+        self.write(RecordKind::End, |out| write_json(out, &summary))?;
         self.out.flush()?;
         Ok(self.out)
     }
 
-    fn write(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    fn write(&mut self, kind: RecordKind, payload: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         write_record(&mut self.record, kind as u16, payload);
         self.out.write_all(&self.record)?;
         self.record.clear();

@@ -16,7 +16,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// The snapshot file could not be written. It holds whole records only; the rest is written later.
-    #[error("cannot write {pending} bytes to {}: {source}; they are kept and tried again", path.display())]
+    #[error("cannot write {pending} bytes to {}: {source}; they are kept and written later", path.display())]
     Write {
         /// Path of the file.
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// An event file reached its size limit and cannot be compacted.
-    #[error("cannot make {} shorter: {source}; it becomes longer than asked for (max-size)", path.display())]
+    #[error("cannot compact {}: {source}; the file exceeds its size limit (max-size)", path.display())]
     Shorten {
         /// Path of the file.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum SnapshotError {
         source: io::Error,
     },
     /// The file does not start with the magic bytes of a snapshot.
-    #[error("not such a recording: expected the file to begin with {expected}, found {found}")]
+    #[error("wrong file type: expected the first bytes {expected}, found {found}")]
     NotASnapshot {
         /// The magic bytes of a snapshot.
         expected: String,
@@ -57,7 +57,7 @@ pub enum SnapshotError {
     },
     /// The writer was killed before its first record.
     #[error(
-        "the recording holds {length} bytes and no record: its JVM ended before anything was recorded"
+        "the recording holds {length} bytes and no record: its JVM ended before it recorded data"
     )]
     Empty {
         /// Length of the file, in bytes.
@@ -75,7 +75,7 @@ pub enum SnapshotError {
     },
     /// The file is damaged before its last record.
     #[error(
-        "the recording is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or report on the others without this one"
+        "the recording is damaged at byte {offset}: expected {expected}, found {found}; run the program again, or omit this recording"
     )]
     Corrupt {
         /// Offset in the file.

@@ -54,14 +54,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::is_zero;
 
-pub use decode::{Entry, Restored, StoredCall};
+pub use decode::{Entry, RestoredItem, StoredCall};
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use pass::EventFile;
-pub use read::{Event, EventKind, Trace};
+pub use read::{BoundaryKind, CallBoundary, Trace};
 pub use single::{SingleCalls, SpanCalls};
 pub use task::{Step, TASKS, Task, TaskStep, is_of_tasks};
-pub use value::{Capture, Content, Opened, StackFrame, Value, Which};
+pub use value::{Capture, CaptureSource, Content, Opened, StackFrame, Value};
 pub use wait::Wait;
 pub use write::EventWriter;
 
@@ -114,7 +114,7 @@ pub struct SpanInfo {
     /// The condition for storing calls; empty without a condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub when: String,
-    /// The expressions of shown values as in conditions: `this.size`. [`Which::Shown`] indexes them. For an event,
+    /// The expressions of shown values as in conditions: `this.size`. [`CaptureSource::Shown`] indexes them. For an event,
     /// its values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<String>,
@@ -427,7 +427,7 @@ impl Lost {
 /// Record kinds; see the table in the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-enum Kind {
+enum RecordKind {
     Meta = 1,
     Span = 2,
     Name = 3,
@@ -443,22 +443,22 @@ enum Kind {
     Compacted = 13,
 }
 
-impl Kind {
+impl RecordKind {
     fn from_number(number: u16) -> Option<Self> {
-        const ALL: [Kind; 13] = [
-            Kind::Meta,
-            Kind::Span,
-            Kind::Name,
-            Kind::Thread,
-            Kind::Calls,
-            Kind::Aggregate,
-            Kind::Counts,
-            Kind::Lost,
-            Kind::Time,
-            Kind::Reset,
-            Kind::End,
-            Kind::Incomplete,
-            Kind::Compacted,
+        const ALL: [RecordKind; 13] = [
+            RecordKind::Meta,
+            RecordKind::Span,
+            RecordKind::Name,
+            RecordKind::Thread,
+            RecordKind::Calls,
+            RecordKind::Aggregate,
+            RecordKind::Counts,
+            RecordKind::Lost,
+            RecordKind::Time,
+            RecordKind::Reset,
+            RecordKind::End,
+            RecordKind::Incomplete,
+            RecordKind::Compacted,
         ];
         ALL.into_iter().find(|kind| *kind as u16 == number)
     }

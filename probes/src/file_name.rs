@@ -19,10 +19,10 @@ impl FileName {
     /// The reason why it is invalid, as a clause that follows "the name".
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || text.starts_with('.') {
-            return Err("must begin with something else than a dot".to_owned());
+            return Err("must not be empty and must not start with a dot".to_owned());
         }
         if text.contains('/') {
-            return Err("holds a `/`; the folder is another option".to_owned());
+            return Err("contains a `/`; the folder has a separate option".to_owned());
         }
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -31,8 +31,8 @@ impl FileName {
             }
             match characters.next() {
                 Some('p' | 'h' | 't' | 'u' | '%') => {}
-                Some(other) => return Err(format!("holds `%{other}`, which stands for nothing")),
-                None => return Err("ends in `%`, for which `%%` is written".to_owned()),
+                Some(other) => return Err(format!("contains `%{other}`, which is no placeholder")),
+                None => return Err("ends with `%`; write `%%` for a percent sign".to_owned()),
             }
         }
         Ok(Self(text.to_owned()))
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_stand_for_the_jvm() {
+    fn placeholders_are_expanded() {
         let all = name("unit-%h-%u-%p-%t-100%%", "box", "ann");
         assert_eq!(all, "unit-box-ann-4711-20260921T153320Z-100%");
         assert_eq!(name("%h.%u", "a/../b", "x y\n"), "a_.._b.x_y_");
@@ -146,16 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn name_is_no_longer_than_a_file_may_be_called() {
+    fn long_name_is_cut_to_the_limit_of_file_names() {
         let long = name("é%h", &"é".repeat(300), "");
         assert_eq!(long.len(), MAX_LENGTH);
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_file_names_are_refused() {
         for (text, cause) in [
-            ("", "begin"),
-            (".hidden", "begin"),
+            ("", "empty"),
+            (".hidden", "dot"),
             ("a/b", "`/`"),
             ("a%x", "`%x`"),
             ("a%", "`%%`"),

@@ -58,7 +58,7 @@ pub const MAX_CLASS_LENGTH: usize = 64 << 20;
 /// Record kinds; see the table in the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Kind {
+pub enum RecordKind {
     /// Description of the run: command, time and machine.
     Meta = 1,
     /// A class and its range.
@@ -79,7 +79,7 @@ pub enum Kind {
     Test = 9,
 }
 
-impl Kind {
+impl RecordKind {
     /// Returns the kind with this number.
     #[must_use]
     pub fn from_number(number: u16) -> Option<Self> {

@@ -48,7 +48,7 @@ pub mod table;
 pub mod test_hits;
 
 pub use arrays::{ARRAY_LENGTH, ARRAYS_AHEAD, COUNTS_LENGTH, MAX_ARRAYS, NEAR_LENGTH};
-pub use baseline::{BaselineWriter, Place};
+pub use baseline::{BaselineWriter, ProbeLocation};
 pub use error::{SnapshotError, WriteError};
 pub use events::{EventWriter, SpanInfo, SpanMode, Trace};
 pub use file_name::{FileName, date_and_time, user_name};
@@ -60,4 +60,4 @@ pub use snapshot::{
 };
 pub use spans::SpanTable;
 pub use table::{HitCode, PendingClass, ProbeRange, ProbeTable, Registration, TableError};
-pub use test_hits::{Taken, TestHits};
+pub use test_hits::{TakenHits, TestHits};

@@ -7,6 +7,7 @@
 //! Each session ([`SESSIONS`]) has a table, a runtime and an event file of its own.
 
 mod alarm;
+mod backoff;
 pub mod calls;
 mod capture;
 mod completion;
@@ -14,13 +15,12 @@ mod coroutines;
 mod counters;
 mod current;
 mod entry;
+mod fast_path;
 mod free_list;
 mod limits;
 mod lost_ends;
 mod method_name;
 mod opened;
-mod patience;
-mod quick;
 mod rates;
 mod recording;
 mod runtime;
@@ -36,15 +36,15 @@ mod virtual_stacks;
 mod waits;
 mod watches;
 
-pub use capture::{CaptureSpec, MAX_TEXT, Seen, frame_word};
+pub use capture::{CaptureSpec, JvmValue, MAX_TEXT, frame_word};
 pub use coroutines::{Continuations, Kept};
 pub use counters::{Counter, Counters};
 pub use current::{Jvm, NewThread, ThreadCell, unrecorded};
 pub use limits::{MAX_PROGRAMS, MAX_SPANS};
 pub use method_name::MethodName;
-pub use opened::{MOST_OPENED, OpenedWriter, Opening, Shape, UNKNOWN_LEFT};
+pub use opened::{MAX_OPENED, OpenedWriter, Opening, Shape, UNKNOWN_LEFT};
 pub use runtime::{Drained, Runtime};
-pub use segments::of_the_heap;
+pub use segments::heap_words;
 pub use sessions::{SESSIONS, SpanInCode};
-pub use table::{SpanTable, TooMany};
-pub use waits::Waited;
+pub use table::{SpanTable, TooManySpans};
+pub use waits::CompletedWait;

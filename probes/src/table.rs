@@ -41,7 +41,7 @@ pub struct ProbeRange {
 #[non_exhaustive]
 pub enum TableError {
     /// The class needs more elements than one array has.
-    #[error("class {name} needs {probes} probes, one class can have at most {ARRAY_LENGTH}")]
+    #[error("class {name} needs {probes} probes, and one class can have at most {ARRAY_LENGTH}")]
     TooManyProbes {
         /// Internal name of the class.
         name: String,
@@ -49,9 +49,7 @@ pub enum TableError {
         probes: u32,
     },
     /// No defined array has room; [`ProbeTable::wants_arrays`] is true from now on.
-    #[error(
-        "class {name} needs {probes} probes and none of the {arrays} arrays defined so far has room"
-    )]
+    #[error("class {name} needs {probes} probes, and the {arrays} defined arrays have no room")]
     NoRoom {
         /// Internal name of the class.
         name: String,
@@ -62,7 +60,7 @@ pub enum TableError {
     },
     /// The plugin, or its configuration, changed: the class has fewer probes in this snapshot than requested now.
     #[error(
-        "class {name} is registered with {registered} probes, {probes} are asked for now. `classhook off` and then `classhook attach` begin a snapshot that has room for them"
+        "class {name} is registered with {registered} probes and now requests {probes}. Run `classhook off` and then `classhook attach` to start a new snapshot"
     )]
     CountChanged {
         /// Internal name of the class.
@@ -621,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn class_with_more_probes_than_the_front_of_an_array_has_goes_on_behind_it() {
+    fn large_class_extends_beyond_the_front_of_an_array() {
         let table = ProbeTable::new();
         table.set_arrays(3);
         let ranges = [1_000, 40_000, 1_000, 65_536].map(|probes| {
@@ -655,7 +653,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_another_plugin_and_another_name_get_ranges_of_their_own() {
+    fn other_bytes_plugins_and_names_get_separate_ranges() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         register(&table, "a/A", 7, 5).unwrap();
@@ -673,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn same_class_of_loaders_that_are_kept_apart_has_a_range_for_each() {
+    fn class_has_a_range_for_each_loader_if_loaders_are_kept_apart() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         table.keep_loaders_apart(true);
@@ -745,7 +743,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_class_asks_for_an_array_and_gets_room_there() {
+    fn refused_class_requests_an_array_and_is_placed_there() {
         let table = ProbeTable::new();
         table.set_arrays(2);
         register(&table, "a/A", 1, 1).unwrap();
@@ -767,7 +765,7 @@ mod tests {
     }
 
     #[test]
-    fn class_is_pending_for_the_next_snapshot_with_the_range_it_has() {
+    fn class_is_pending_for_the_next_snapshot_with_its_range() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let first = register(&table, "a/A", 7, 5).unwrap();
@@ -786,7 +784,7 @@ mod tests {
     }
 
     #[test]
-    fn plugin_that_wants_more_of_a_class_gets_it_in_the_next_snapshot() {
+    fn additional_probes_of_a_class_are_accepted_in_the_next_snapshot() {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let before = register(&table, "a/A", 7, 5).unwrap();
@@ -826,7 +824,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_register_the_same_classes_agree() {
+    fn concurrent_registrations_of_a_class_agree() {
         let table = ProbeTable::new();
         table.set_arrays(4);
         let all = || {

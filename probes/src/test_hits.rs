@@ -34,10 +34,10 @@ impl TestHits {
 }
 
 /// Hits taken out of arrays: array number, then pairs of element index and byte, in ascending order of the index.
-pub type Taken = Vec<(u16, Vec<(u16, i8)>)>;
+pub type TakenHits = Vec<(u16, Vec<(u16, i8)>)>;
 
 /// Writes the payload of a test record.
-pub(crate) fn write(out: &mut Vec<u8>, tests: &[String], taken: &Taken) {
+pub(crate) fn write(out: &mut Vec<u8>, tests: &[String], taken: &TakenHits) {
     let count = tests.len().min(usize::from(CUT_OFF) - 1);
     out.extend_from_slice(&(count as u16).to_le_bytes());
     tests

@@ -1,8 +1,8 @@
 //! The event file: written and read again.
 
 use probes::events::{
-    Aggregate, Call, Capture, EventKind, EventWriter, Lost, Outcome, SpanInfo, SpanMode,
-    ThreadInfo, Trace, Value, Which, bucket_of,
+    Aggregate, BoundaryKind, Call, Capture, CaptureSource, EventWriter, Lost, Outcome, SpanInfo,
+    SpanMode, ThreadInfo, Trace, Value, bucket_of,
 };
 use probes::{Meta, SnapshotError};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn file(fill: impl FnOnce(&mut EventWriter)) -> Vec<u8> {
 }
 
 #[test]
-fn everything_written_is_read_again() {
+fn event_files_round_trip() {
     let values = [
         Value::Null,
         Value::Boolean(true),
@@ -58,10 +58,10 @@ fn everything_written_is_read_again() {
         .into_iter()
         .zip(0..)
         .map(|(value, index)| Capture {
-            which: if index == 12 {
-                Which::Returned
+            source: if index == 12 {
+                CaptureSource::Returned
             } else {
-                Which::Argument(index)
+                CaptureSource::Argument(index)
             },
             value,
         })
@@ -131,7 +131,7 @@ fn nested_calls_become_entries_and_exits_in_order() {
     let events: Vec<_> = trace
         .events(1)
         .iter()
-        .map(|event| (event.nanos, event.kind == EventKind::Enter, event.depth))
+        .map(|event| (event.nanos, event.kind == BoundaryKind::Enter, event.depth))
         .collect();
     let expected = [
         (5, true, 0),
@@ -150,7 +150,7 @@ fn nested_calls_become_entries_and_exits_in_order() {
 }
 
 #[test]
-fn call_seen_open_and_ended_later_is_one_call() {
+fn open_call_that_ends_later_is_one_call() {
     let bytes = file(|writer| {
         let (open, ended) = (
             call(1, 5, 70, Outcome::Open),
@@ -165,7 +165,7 @@ fn call_seen_open_and_ended_later_is_one_call() {
 }
 
 #[test]
-fn file_cut_off_anywhere_keeps_what_was_whole() {
+fn truncated_file_keeps_its_whole_records() {
     let bytes = file(|writer| {
         for start in 0..20 {
             let call = call(1, start * 10, start * 10 + 5, Outcome::Returned);
@@ -187,7 +187,7 @@ fn file_cut_off_anywhere_keeps_what_was_whole() {
 }
 
 #[test]
-fn snapshot_is_no_event_file() {
+fn snapshot_is_refused_as_an_event_file() {
     let error = Trace::from_bytes(b"\x8EHOOK\r\n\x1A\x01\0\0\0").unwrap_err();
     assert!(matches!(error, SnapshotError::NotASnapshot { .. }));
 }
@@ -197,7 +197,7 @@ proptest! {
     fn damaged_file_is_refused_or_read_without_panic(at in 0_usize..400, byte in any::<u8>()) {
         let mut bytes = file(|writer| {
             let mut one = call(1, 5, 9, Outcome::Threw(Some("a/E".into())));
-            one.captures.push(Capture { which: Which::Returned, value: Value::Int(3) });
+            one.captures.push(Capture { source: CaptureSource::Returned, value: Value::Int(3) });
             writer.call(&one, false);
             writer.aggregates([(1, &Aggregate::default())]);
         });

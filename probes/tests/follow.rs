@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use probes::events::{
-    Aggregate, Call, Capture, Entry, EventWriter, Followed, Follower, Lost, Outcome, SpanInfo,
-    ThreadInfo, Trace, Value, Which, bucket_of,
+    Aggregate, Call, Capture, CaptureSource, Entry, EventWriter, Followed, Follower, Lost, Outcome,
+    SpanInfo, ThreadInfo, Trace, Value, bucket_of,
 };
 use probes::format::{HEADER_LENGTH, Meta};
 use probes::{Incomplete, SnapshotError};
@@ -58,7 +58,7 @@ fn call(thread: u64, start: u64, nanos: u64, thrown: u8) -> Call {
         },
         captures: (thrown > 100)
             .then_some(Capture {
-                which: Which::Argument(0),
+                source: CaptureSource::Argument(0),
                 value,
             })
             .into_iter()
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn pieces_give_what_the_whole_file_gives(
+    fn reading_in_pieces_equals_reading_the_whole_file(
         steps in steps(),
         ends in any::<bool>(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_an_error_and_no_record_before_it_is_missing(
+    fn damage_is_an_error_after_all_records_before_it(
         steps in steps(),
         at in any::<prop::sample::Index>(),
         bit in 0_u8..8,
@@ -197,7 +197,7 @@ proptest! {
 }
 
 #[test]
-fn file_of_another_kind_is_refused() {
+fn file_of_another_type_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (mut follower, mut file) = followed(folder.path());
     file.write_all(b"\x8EHOOK\r\n\x1A\x01\0\0\0\0\0\0\0")
@@ -210,7 +210,7 @@ fn file_of_another_kind_is_refused() {
 
 /// A failed write is truncated; a different record takes its place.
 #[test]
-fn torn_tail_that_is_cut_off_is_no_damage() {
+fn truncated_torn_tail_is_no_damage() {
     let whole = file(&[Step::Count(1, 5), Step::Flush, Step::Count(2, 6)], true);
     let other = file(&[Step::Count(1, 5), Step::Flush, Step::Lost(9)], true);
     let common = whole.iter().zip(&other).take_while(|(a, b)| a == b).count();
@@ -231,7 +231,7 @@ fn torn_tail_that_is_cut_off_is_no_damage() {
 
 /// The writer takes records back when it cannot write, and writes them again later.
 #[test]
-fn records_that_are_taken_back_are_handed_over_once() {
+fn records_that_are_taken_back_are_passed_on_once() {
     let steps: Vec<Step> = (0..6)
         .flat_map(|n| [Step::Count(n, 1), Step::Lost(n.into())])
         .collect();

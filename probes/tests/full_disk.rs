@@ -16,12 +16,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const CHILD: &str = "CLASSHOOK_TEST_FULL_DISK";
 
 #[test]
-fn full_disk_costs_nothing_but_time() {
+fn full_disk_loses_no_data() {
     if let Ok(directory) = std::env::var(CHILD) {
         return record_to_a_full_disk(Path::new(&directory));
     }
     let directory = tempfile::tempdir().unwrap();
-    run_alone("full_disk_costs_nothing_but_time", directory.path());
+    run_alone("full_disk_loses_no_data", directory.path());
     let file = std::fs::read_dir(directory.path())
         .unwrap()
         .next()
@@ -40,8 +40,8 @@ fn full_disk_costs_nothing_but_time() {
 
 /// The file reports the full disk whenever its JVM ends, and loses nothing if room becomes available.
 #[test]
-fn event_file_says_while_nothing_can_be_written_that_it_is_incomplete() {
-    let name = "event_file_says_while_nothing_can_be_written_that_it_is_incomplete";
+fn event_file_is_marked_incomplete_while_writing_fails() {
+    let name = "event_file_is_marked_incomplete_while_writing_fails";
     match std::env::var(CHILD) {
         Ok(directory) => record_events_to_a_full_disk(Path::new(&directory)),
         Err(_) => run_alone(name, tempfile::tempdir().unwrap().path()),
@@ -137,8 +137,8 @@ fn record_events_to_a_full_disk(directory: &Path) {
 
 /// Without room even for an incomplete record, no file is created.
 #[test]
-fn file_that_could_not_say_that_it_is_incomplete_is_not_made() {
-    let name = "file_that_could_not_say_that_it_is_incomplete_is_not_made";
+fn file_without_room_for_the_incomplete_record_is_not_created() {
+    let name = "file_without_room_for_the_incomplete_record_is_not_created";
     let Ok(directory) = std::env::var(CHILD) else {
         return run_alone(name, tempfile::tempdir().unwrap().path());
     };

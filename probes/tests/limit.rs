@@ -100,7 +100,7 @@ fn numbers(trace: &Trace) -> Vec<u64> {
 }
 
 #[test]
-fn oldest_calls_go_and_nothing_else() {
+fn only_the_oldest_calls_are_removed() {
     const LIMIT: u64 = 256 << 10;
     let folder = tempfile::tempdir().unwrap();
     let mut recording = Recording::begin(folder.path(), LIMIT, WhenFull::DropOldest);
@@ -137,7 +137,7 @@ fn oldest_calls_go_and_nothing_else() {
 }
 
 #[test]
-fn whoever_is_killed_meanwhile_leaves_a_whole_file() {
+fn process_killed_during_a_compaction_leaves_a_whole_file() {
     const LIMIT: u64 = 12 << 20;
     let folder = tempfile::tempdir().unwrap();
     let mut recording = Recording::begin(folder.path(), LIMIT, WhenFull::DropOldest);
@@ -160,7 +160,7 @@ fn whoever_is_killed_meanwhile_leaves_a_whole_file() {
 }
 
 #[test]
-fn calls_end_where_the_file_is_full_and_sums_go_on() {
+fn full_file_stops_calls_and_continues_sums() {
     const LIMIT: u64 = 256 << 10;
     let folder = tempfile::tempdir().unwrap();
     let mut recording = Recording::begin(folder.path(), LIMIT, WhenFull::Stop);
@@ -190,7 +190,7 @@ fn calls_end_where_the_file_is_full_and_sums_go_on() {
 }
 
 #[test]
-fn what_was_forgotten_on_request_is_not_among_the_oldest() {
+fn reset_calls_do_not_count_as_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut recording = Recording::begin(folder.path(), 64 << 10, WhenFull::DropOldest);
     for _ in 0..60 {
@@ -210,7 +210,7 @@ fn what_was_forgotten_on_request_is_not_among_the_oldest() {
 }
 
 #[test]
-fn file_that_cannot_be_made_shorter_is_told_and_goes_on() {
+fn failed_compaction_is_reported_and_writing_continues() {
     let folder = tempfile::tempdir().unwrap();
     let mut recording = Recording::begin(folder.path(), 64 << 10, WhenFull::DropOldest);
     let mut name = recording.writer.path().as_os_str().to_owned();
@@ -234,7 +234,7 @@ fn file_that_cannot_be_made_shorter_is_told_and_goes_on() {
         failures.extend(recording.writer.flush().err());
     }
     assert_eq!(failures.len(), 1, "{failures:?}");
-    assert!(failures[0].to_string().contains("shorter"));
+    assert!(failures[0].to_string().contains("cannot compact"));
     let trace = Trace::read(recording.writer.path()).unwrap();
     assert_eq!(trace.calls.len() as u64, recording.made);
 }

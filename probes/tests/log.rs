@@ -246,7 +246,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_run_is_kept() {
+fn recorded_data_is_read_again() {
     let meta = Meta {
         run: "r1".into(),
         pid: 4711,
@@ -284,7 +284,7 @@ fn what_was_run_is_kept() {
 }
 
 #[test]
-fn removed_snapshot_is_put_back_with_its_folder() {
+fn removed_snapshot_is_restored_with_its_folder() {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = parent.path().join("deep/er");
     std::fs::create_dir_all(&folder).expect("made");

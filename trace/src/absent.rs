@@ -7,7 +7,7 @@ use probes::events::{AbsentValue, SpanInfo, Trace};
 use crate::names::{class, printable};
 
 /// Maximum number of classes named for a value.
-const MOST: usize = 3;
+const MAX_CLASSES: usize = 3;
 
 /// Values that were never present, without duplicates, as lines of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Absent {
             let lines = lines
                 .into_iter()
                 .filter(|(_, near)| near.is_some() || !has_near);
-            for (line, near) in lines.take(MOST) {
+            for (line, near) in lines.take(MAX_CLASSES) {
                 absent.lines.push(line);
                 absent.nearest.extend(near);
             }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn value_that_no_call_of_any_jvm_has_is_told_once_with_the_nearest_name() {
+    fn absent_value_is_reported_once_with_the_nearest_name() {
         let nearest = |field: &str, fields: &[String]| {
             fields
                 .iter()

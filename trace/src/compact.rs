@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 use crate::json_lines::{Jvm, Submission, moment_line, put, submission};
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
-use crate::recording::{Happening, Recording};
+use crate::recording::{Recording, TimelineItem};
 use crate::tasks::Callers;
 use crate::values::{captured, parameters, shown_json, stack, to_json};
 
@@ -37,7 +37,7 @@ pub(crate) struct Line {
 }
 
 /// Maximum number of threads remembered as explained.
-const MOST_EXPLAINED: usize = 1 << 20;
+const MAX_EXPLAINED: usize = 1 << 20;
 
 /// Writes the recordings one after the other.
 ///
@@ -49,16 +49,16 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
         put(&Jvm::of(trace), out)?;
         let (mut explained, mut callers) = (Explained::default(), Callers::default());
         recording.each_happening(false, &mut |happening| match happening {
-            Happening::Entry(placed) => {
+            TimelineItem::Entry(placed) => {
                 let (call, depth) = (placed.call, placed.depth);
                 explained.span(trace, call, out)?;
                 explained.thread(trace, call, placed.is_virtual, out)?;
                 let submitted = submission(&mut callers, call);
                 put(&line(trace, call, Some(depth), submitted), out)
             }
-            Happening::End(_) => Ok(()),
-            Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
-            Happening::Step(step) => {
+            TimelineItem::End(_) => Ok(()),
+            TimelineItem::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+            TimelineItem::Step(step) => {
                 callers.step(step);
                 Ok(())
             }
@@ -98,7 +98,7 @@ impl Explained {
         is_virtual: bool,
         out: &mut (impl Write + ?Sized),
     ) -> io::Result<()> {
-        if self.threads.len() >= MOST_EXPLAINED {
+        if self.threads.len() >= MAX_EXPLAINED {
             self.threads.clear();
         }
         match self.threads.insert(call.thread) {

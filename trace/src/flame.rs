@@ -9,7 +9,7 @@ use crate::stacks::Stacks;
 /// The narrowest drawn frame is one part in this number of the whole graph.
 const NARROWEST: u64 = 10_000;
 /// Maximum length of all stacks of a graph, in bytes. Beyond it, wider frames are left out, too.
-const MOST_BYTES: u64 = 24 << 20;
+const MAX_BYTES: u64 = 24 << 20;
 
 /// The texts of a flame graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn write(
     let (lines, left_out) = drawn(stacks, &totals, labels.is_difference)?;
     let mut subtitle = labels.subtitle.to_owned();
     if labels.is_difference {
-        subtitle.push_str(", red where it is more than before, blue where it is less");
+        subtitle.push_str(", red for an increase, blue for a decrease");
     }
     if let Some(share) = left_out {
         subtitle.push_str(&format!("; frames below {share:.2} % are left out"));
@@ -86,7 +86,7 @@ fn drawn(
             lines.take(path, own);
             Ok(())
         })?;
-        if lines.bytes <= MOST_BYTES || parts == 1 {
+        if lines.bytes <= MAX_BYTES || parts == 1 {
             let share = 100.0 / parts as f64;
             return Ok((lines.text, (parts < NARROWEST).then_some(share)));
         }
@@ -117,7 +117,7 @@ impl Lines {
         }
         let [before, after] = std::mem::take(&mut self.carried);
         self.bytes += path.len() as u64;
-        if self.bytes > MOST_BYTES {
+        if self.bytes > MAX_BYTES {
             return;
         }
         self.text.push_str(path);
@@ -151,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn graph_of_deep_stacks_keeps_its_width_and_says_what_it_leaves_out() {
+    fn graph_of_deep_stacks_keeps_its_width_and_mentions_missing_frames() {
         let stacks = chain(8_000);
         let (lines, share) = drawn(&stacks, &stacks.totals(), false).unwrap();
-        assert!(lines.len() < 2 * MOST_BYTES as usize, "{}", lines.len());
+        assert!(lines.len() < 2 * MAX_BYTES as usize, "{}", lines.len());
         let numbers = lines.lines().filter_map(|line| line.rsplit(' ').next());
         let sum: u64 = numbers
             .filter_map(|number| number.parse::<u64>().ok())
@@ -180,7 +180,7 @@ mod tests {
         let mut svg = Vec::new();
         write(&stacks, labels, &mut svg).unwrap();
         let svg = String::from_utf8(svg).unwrap();
-        assert!(svg.contains("red where it is more than before"), "{svg}");
+        assert!(svg.contains("red for an increase"), "{svg}");
         let (lines, _) = drawn(&stacks, &stacks.totals(), true).unwrap();
         assert!(
             lines.starts_with("com.acme.some.package.Class0.method 5000 1000\n"),

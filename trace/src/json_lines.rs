@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use probes::events::{
-    Call, EventKind, Lost, Moment, Outcome, SpanInfo, TableRow, ThreadInfo, Trace,
+    BoundaryKind, Call, Lost, Moment, Outcome, SpanInfo, TableRow, ThreadInfo, Trace,
 };
 use serde::Serialize;
 use serde_json::Map;
 
 use crate::names::class;
 use crate::perfetto::thread_name;
-use crate::recording::{Happening, Placed, Recording};
+use crate::recording::{NestedCall, Recording, TimelineItem};
 use crate::summary::Gap;
 use crate::tasks::{CallId, Caller, Callers, Submitted};
 use crate::values::{captured, parameters, shown_json, stack, to_json, values};
@@ -150,13 +150,13 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
         put(&Jvm::of(trace), out)?;
         let mut callers = Callers::default();
         recording.each_happening(true, &mut |happening| match happening {
-            Happening::Entry(placed) => {
+            TimelineItem::Entry(placed) => {
                 let submitted = submission(&mut callers, placed.call);
-                line(trace, placed, EventKind::Enter, submitted, out)
+                line(trace, placed, BoundaryKind::Enter, submitted, out)
             }
-            Happening::End(placed) => line(trace, placed, EventKind::Exit, None, out),
-            Happening::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
-            Happening::Step(step) => {
+            TimelineItem::End(placed) => line(trace, placed, BoundaryKind::Exit, None, out),
+            TimelineItem::Moment(moment, is_virtual) => moment_line(trace, moment, is_virtual, out),
+            TimelineItem::Step(step) => {
                 callers.step(step);
                 Ok(())
             }
@@ -168,12 +168,12 @@ pub fn write(recordings: &[Recording], out: &mut (impl Write + ?Sized)) -> io::R
 
 fn line(
     trace: &Trace,
-    placed: Placed<'_>,
-    kind: EventKind,
+    placed: NestedCall<'_>,
+    kind: BoundaryKind,
     submitted: Option<Submission>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
-    let side = Side {
+    let side = BoundaryLine {
         kind,
         submitted,
         depth: Some(placed.depth),
@@ -183,8 +183,8 @@ fn line(
 }
 
 /// The entry or the exit of a call.
-pub(crate) struct Side {
-    pub kind: EventKind,
+pub(crate) struct BoundaryLine {
+    pub kind: BoundaryKind,
     /// Number of enclosing traced calls, if known.
     pub depth: Option<usize>,
     /// The submission of the task, for the task's outermost call.
@@ -196,7 +196,7 @@ pub(crate) struct Side {
 pub(crate) fn line_of(
     trace: &Trace,
     call: &Call,
-    side: Side,
+    side: BoundaryLine,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let unknown = SpanInfo::default();
@@ -207,7 +207,7 @@ pub(crate) fn line_of(
     };
     let thread = trace.threads.get(&call.thread).unwrap_or(&unnamed);
     let (arguments, returned) = captured(call);
-    let enter = side.kind == EventKind::Enter;
+    let enter = side.kind == BoundaryKind::Enter;
     let thrown = match &call.outcome {
         Outcome::Threw(name) if !enter => {
             Some(name.as_deref().map_or_else(|| "?".to_owned(), class))

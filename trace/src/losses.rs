@@ -50,7 +50,7 @@ pub fn losses(lost: &Lost) -> [Loss; 7] {
             "unwritten",
             lost.unwritten,
             not_single,
-            "nothing could be written for a while",
+            "writing failed for a while",
         ),
         call(
             "untracked",
@@ -62,7 +62,7 @@ pub fn losses(lost: &Lost) -> [Loss; 7] {
             "sums",
             lost.sums,
             "not counted here",
-            "there was no memory left for sums",
+            "no memory was left for sums",
         ),
         Loss {
             unit: "value",
@@ -77,7 +77,7 @@ pub fn losses(lost: &Lost) -> [Loss; 7] {
             "unended",
             lost.unended,
             "without an end",
-            "the JVM had no stack left to tell of it",
+            "the JVM had no stack left to report the end",
         ),
         Loss {
             unit: "wait",
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_that_counts_a_loss_has_its_reason() {
+    fn every_loss_has_a_reason() {
         let all = Lost {
             full: 1,
             unwritten: 2,

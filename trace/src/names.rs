@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_shown_without_its_agent_and_not_too_long() {
+    fn command_line_is_shown_shortened_and_without_agents() {
         let line = "java -agentpath:/a/b.so=plugin=trace,run=1 -cp app.jar com.acme.Main";
         assert_eq!(command(line), "java -cp app.jar com.acme.Main");
         let long = command(&"x".repeat(500));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_go_first_and_the_class_last() {
+    fn names_are_shortened_from_the_packages_on() {
         let name = MethodName {
             package: "com.acme.shop".to_owned(),
             class: "Store".to_owned(),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_shown_where_they_tell_methods_apart() {
+    fn parameters_are_shown_for_overloaded_methods() {
         let span = |id, method: &str, descriptor: &str| SpanInfo {
             id,
             class: "a/B".to_owned(),

@@ -45,13 +45,13 @@ pub struct CallSums {
 #[derive(Debug, Default)]
 struct Thread {
     /// Completed calls whose caller has not ended, ordered by end.
-    ended: Vec<Ended>,
+    ended: Vec<EndedCall>,
     /// Spans of the calls that were seen open, by start.
     open: BTreeMap<u64, u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct EndedCall {
     start: u64,
     end: u64,
     span: u32,
@@ -98,7 +98,7 @@ impl Nesting {
             let oldest = thread.ended.drain(..WAITING / 2);
             self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
         }
-        thread.ended.push(Ended {
+        thread.ended.push(EndedCall {
             start: call.start,
             end: call.end,
             span: call.span,
@@ -142,7 +142,7 @@ impl Nesting {
 
 /// Counts calls as callees of the innermost enclosing call that was seen open; returns their number.
 fn settle(
-    ended: impl Iterator<Item = Ended>,
+    ended: impl Iterator<Item = EndedCall>,
     open: &BTreeMap<u64, u32>,
     by_caller: &mut ByCaller,
 ) -> usize {
@@ -173,7 +173,7 @@ mod tests {
 
     /// The calls are `1(2(3), 3)`, then `3` in an open `9`.
     #[test]
-    fn callers_and_own_times_are_found_as_calls_end() {
+    fn callers_and_self_times_are_computed_when_calls_end() {
         let mut nesting = Nesting::default();
         let late = 10_000_000_000;
         for call in [
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_does_not_grow_with_calls_that_nobody_called() {
+    fn memory_does_not_grow_with_outermost_calls() {
         let mut nesting = Nesting::default();
         for start in 0..4 * WAITING as u64 {
             nesting.take(
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn many_virtual_threads_are_one_row_and_take_no_more_memory_than_others() {
+    fn virtual_threads_share_a_row_and_take_little_memory() {
         let mut nesting = Nesting::default();
         for thread in 0..2 * WAITING_IN_ALL as u64 {
             let call = Call {

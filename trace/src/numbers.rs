@@ -25,12 +25,12 @@ pub fn seconds(value: f64) -> String {
 
 /// Formats `1 call`, `2 calls`, `3 classes`, `14,000 methods`.
 #[must_use]
-pub fn counted(number: impl TryInto<u64>, what: &str) -> String {
+pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let plural = match number {
         1 => "",
-        _ if what.ends_with('s') => "es",
+        _ if noun.ends_with('s') => "es",
         _ => "s",
     };
-    format!("{} {what}{plural}", thousands(number))
+    format!("{} {noun}{plural}", thousands(number))
 }

@@ -12,13 +12,13 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::names::{Names, class, command, printable};
-use crate::recording::{Happening, Recording};
+use crate::recording::{Recording, TimelineItem};
 use crate::summary::Gap;
 use crate::tasks::{Caller, Callers};
 use crate::values::{captured, parameter, shown, stack, values};
 
 /// Maximum number of unnamed threads remembered as described.
-const MOST_DESCRIBED: usize = 1 << 20;
+const MAX_DESCRIBED: usize = 1 << 20;
 
 #[derive(Serialize)]
 struct Complete<'a> {
@@ -127,14 +127,14 @@ fn flows<W: Write + ?Sized>(
     recording.each_happening(false, &mut |happening| {
         let mut submitted = None;
         match happening {
-            Happening::Entry(placed) => callers.enter(placed.call, |caller| {
+            TimelineItem::Entry(placed) => callers.enter(placed.call, |caller| {
                 if let Some(Caller::Task(place)) = caller {
                     let call = placed.call;
                     submitted = Some([(place.thread, place.nanos), (call.thread, call.start)]);
                 }
             }),
-            Happening::Step(step) => callers.step(step),
-            Happening::End(_) | Happening::Moment(..) => {}
+            TimelineItem::Step(step) => callers.step(step),
+            TimelineItem::End(_) | TimelineItem::Moment(..) => {}
         }
         let Some(ends) = submitted else {
             return Ok(());
@@ -250,7 +250,7 @@ impl Unnamed {
         if trace.threads.contains_key(&thread) || self.described.contains(&thread) {
             return Ok(());
         }
-        if self.described.len() >= MOST_DESCRIBED {
+        if self.described.len() >= MAX_DESCRIBED {
             self.described.clear();
         }
         self.described.insert(thread);

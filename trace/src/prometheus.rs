@@ -21,7 +21,7 @@ struct Family {
 const FAMILIES: [Family; 4] = [
     Family {
         name: "classhook_calls_total",
-        help: "Calls that ended; of methods that are only counted, calls that began.",
+        help: "Completed calls; entries of methods in count mode.",
         value: |row| Some(row.calls.to_string()),
     },
     Family {
@@ -31,12 +31,12 @@ const FAMILIES: [Family; 4] = [
     },
     Family {
         name: "classhook_call_seconds_total",
-        help: "Time from entry to end; of calls within calls of the same method, the outermost.",
+        help: "Time from entry to end; recursive calls count once.",
         value: |row| Some(seconds(row.sums.as_ref()?.total)),
     },
     Family {
         name: "classhook_call_self_seconds_total",
-        help: "The same without the traced methods that were called.",
+        help: "Time from entry to end, without traced callees.",
         value: |row| Some(seconds(row.sums.as_ref()?.own)),
     },
 ];
@@ -69,7 +69,7 @@ pub fn write(jvms: &[Trace], out: &mut (impl Write + ?Sized)) -> io::Result<()> 
     let name = "classhook_call_duration_seconds";
     head(
         name,
-        "Durations of calls; the sum is that of classhook_call_seconds_total.",
+        "Durations of calls; the sum equals classhook_call_seconds_total.",
         "histogram",
         out,
     )?;
@@ -106,12 +106,7 @@ fn histogram(
 /// Writes the numbers of items missing above and in single calls.
 fn lost(summaries: &[(u32, Summary)], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let name = "classhook_lost_total";
-    head(
-        name,
-        "Calls and values that could not be kept, by reason.",
-        "counter",
-        out,
-    )?;
+    head(name, "Lost calls and values, by reason.", "counter", out)?;
     for (pid, summary) in summaries {
         for loss in losses(&summary.lost) {
             let (reason, number) = (loss.reason, loss.number);
@@ -121,7 +116,7 @@ fn lost(summaries: &[(u32, Summary)], out: &mut (impl Write + ?Sized)) -> io::Re
     let name = "classhook_incomplete";
     head(
         name,
-        "1 if something could not be written, else 0.",
+        "1 if data could not be written, else 0.",
         "gauge",
         out,
     )?;

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use probes::error::SnapshotError;
 use probes::events::{
-    Call, EventFile, Moment, Outcome, Restored, SpanInfo, StoredCall, TaskStep, Trace, Wait,
+    Call, EventFile, Moment, Outcome, RestoredItem, SpanInfo, StoredCall, TaskStep, Trace, Wait,
 };
 
 use by_time::{MOMENT, Sides};
@@ -60,7 +60,7 @@ impl Singles {
 
 /// A call and its depth on the thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placed<'a> {
+pub struct NestedCall<'a> {
     /// The call.
     pub call: &'a Call,
     /// `true` for a virtual thread.
@@ -74,11 +74,11 @@ pub(crate) type TakeStored<'t> = dyn FnMut(u64, u64, u32, &[u8]) -> io::Result<(
 
 /// An item at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Happening<'a> {
+pub enum TimelineItem<'a> {
     /// A call was entered.
-    Entry(Placed<'a>),
+    Entry(NestedCall<'a>),
     /// A call ended.
-    End(Placed<'a>),
+    End(NestedCall<'a>),
     /// An event; the flag is set for a virtual thread.
     Moment(&'a Moment, bool),
     /// A step of a task.
@@ -87,7 +87,7 @@ pub enum Happening<'a> {
 
 /// An item that ended on a thread.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ended<'a> {
+pub enum EndedItem<'a> {
     /// A call; the flag is set for a virtual thread. A call that never ended comes at its start. A long call comes at
     /// its start as an open one, and again at its end.
     Call(&'a Call, bool),
@@ -189,7 +189,10 @@ impl Recording {
     ///
     /// # Errors
     /// If calls cannot be read or sorted, and errors of `take`.
-    pub fn each_call(&self, take: &mut dyn FnMut(Placed<'_>) -> io::Result<()>) -> io::Result<()> {
+    pub fn each_call(
+        &self,
+        take: &mut dyn FnMut(NestedCall<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut last = None;
         let mut open: Vec<u64> = Vec::new(); // ends of the calls around the next one
         self.sorted()?.each_call(|thread, start, stored| {
@@ -200,7 +203,7 @@ impl Recording {
             while open.pop_if(|end| *end < start).is_some() {}
             let depth = open.len();
             open.push(call.end);
-            take(Placed {
+            take(NestedCall {
                 call: &call,
                 is_virtual,
                 depth,
@@ -241,7 +244,7 @@ impl Recording {
     pub fn each_happening(
         &self,
         with_ends: bool,
-        take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
+        take: &mut dyn FnMut(TimelineItem<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let singles = self.sorted()?;
         let mut sides = Sides::new(Sorter::new(&self.scratch), with_ends);
@@ -275,10 +278,10 @@ impl Recording {
                 let (moment, is_virtual) =
                     restored_moment(&self.file, thread & !MOMENT, nanos, bytes)?;
                 let Some(place) = self.trace.tasks.get(&moment.place) else {
-                    return take(Happening::Moment(&moment, is_virtual));
+                    return take(TimelineItem::Moment(&moment, is_virtual));
                 };
                 let step = TaskStep::of(&moment, is_virtual, place);
-                return step.map_or(Ok(()), |step| take(Happening::Step(&step)));
+                return step.map_or(Ok(()), |step| take(TimelineItem::Step(&step)));
             }
             self.take_side(thread, bytes, take)
         })
@@ -290,7 +293,7 @@ impl Recording {
     /// If they cannot be read or sorted, and errors of `take`.
     pub fn each_end(
         &self,
-        take: &mut dyn FnMut(u64, Ended<'_>) -> io::Result<()>,
+        take: &mut dyn FnMut(u64, EndedItem<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let singles = self.sorted()?;
         let mut sorter = Sorter::new(&self.scratch);
@@ -320,17 +323,17 @@ impl Recording {
                 if key & 1 == 1 {
                     call.outcome = Outcome::Open;
                 }
-                return take(time, Ended::Call(&call, is_virtual));
+                return take(time, EndedItem::Call(&call, is_virtual));
             }
             let thread = thread & !MOMENT;
             let (moment, is_virtual) = restored_moment(&self.file, thread, time, stored)?;
             if let Some(place) = self.trace.tasks.get(&moment.place) {
                 let step = TaskStep::of(&moment, is_virtual, place);
-                return step.map_or(Ok(()), |step| take(time, Ended::Step(step)));
+                return step.map_or(Ok(()), |step| take(time, EndedItem::Step(step)));
             }
             let place = self.trace.waits.get(&moment.place);
             let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
-            wait.map_or(Ok(()), |wait| take(time, Ended::Wait(wait)))
+            wait.map_or(Ok(()), |wait| take(time, EndedItem::Wait(wait)))
         })
     }
 
@@ -339,21 +342,21 @@ impl Recording {
         &self,
         thread: u64,
         bytes: &[u8],
-        take: &mut dyn FnMut(Happening<'_>) -> io::Result<()>,
+        take: &mut dyn FnMut(TimelineItem<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let cut = || io::Error::other("temporary data was cut off");
         let mut at = 0;
         let side = varint(bytes, &mut at).ok_or_else(cut)?;
         let start = varint(bytes, &mut at).ok_or_else(cut)?;
         let (call, is_virtual) = restored_call(&self.file, thread, start, &bytes[at..])?;
-        let placed = Placed {
+        let placed = NestedCall {
             call: &call,
             is_virtual,
             depth: (side >> 1) as usize,
         };
         take(match side & 1 {
-            0 => Happening::Entry(placed),
-            _ => Happening::End(placed),
+            0 => TimelineItem::Entry(placed),
+            _ => TimelineItem::End(placed),
         })
     }
 }
@@ -371,8 +374,8 @@ fn restored_call(
     stored: &[u8],
 ) -> io::Result<(Call, bool)> {
     match file.restore(thread, start, stored)? {
-        (Restored::Call(call), is_virtual) => Ok((call, is_virtual)),
-        (Restored::Moment(_), _) => Err(io::Error::other("expected a call, found an event")),
+        (RestoredItem::Call(call), is_virtual) => Ok((call, is_virtual)),
+        (RestoredItem::Moment(_), _) => Err(io::Error::other("expected a call, found an event")),
     }
 }
 
@@ -384,7 +387,7 @@ pub(crate) fn restored_moment(
     stored: &[u8],
 ) -> io::Result<(Moment, bool)> {
     match file.restore(thread, nanos, stored)? {
-        (Restored::Moment(moment), is_virtual) => Ok((moment, is_virtual)),
-        (Restored::Call(_), _) => Err(io::Error::other("expected an event, found a call")),
+        (RestoredItem::Moment(moment), is_virtual) => Ok((moment, is_virtual)),
+        (RestoredItem::Call(_), _) => Err(io::Error::other("expected an event, found a call")),
     }
 }

@@ -215,7 +215,10 @@ impl Table {
     }
 
     /// Writes all rows as CSV; times are nanoseconds.
-    #[expect(clippy::missing_errors_doc, reason = "said of all of them above")]
+    #[expect(
+        clippy::missing_errors_doc,
+        reason = "documented for all functions above"
+    )]
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Sums(table) => table.write_csv(out),
@@ -226,7 +229,10 @@ impl Table {
     }
 
     /// Writes each row as a JSON object on a line; times are nanoseconds.
-    #[expect(clippy::missing_errors_doc, reason = "said of all of them above")]
+    #[expect(
+        clippy::missing_errors_doc,
+        reason = "documented for all functions above"
+    )]
     pub fn write_json_lines(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Sums(table) => table.write_json_lines(out),
@@ -280,10 +286,7 @@ impl SumTable {
         let filled = measures.iter().map(|measure| measure.title);
         let filled = ["count"].into_iter().chain(filled);
         let filled = filled.map(|title| Title::new(title, true));
-        let nothing = self
-            .rows
-            .is_empty()
-            .then_some("nothing was counted or timed");
+        let nothing = self.rows.is_empty().then_some("no counts and no times");
         Sheet {
             heading: heading(&self.plugin, &self.name),
             titles: key_titles(&self.columns).chain(filled).collect(),
@@ -445,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_others_neither_leave_the_folder_nor_reach_the_terminal() {
+    fn hostile_names_neither_leave_the_folder_nor_control_the_terminal() {
         let mut hostile = span(0, "../x\u{1b}[2J", &["\u{1b}]0;x\u{7}\n", "not a number"]);
         hostile.plugin = "/etc/p\n".to_owned();
         let mut trace = trace(vec![hostile]);
@@ -462,10 +465,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_reached_is_said() {
+    fn events_never_reached_are_mentioned() {
         let tables = sums(&[trace(vec![span(0, "calls", &["a", "1"])])]);
         let shown = text(|out| tables[0].write(9, out));
-        assert_eq!(shown, "timer: calls\nnothing was counted or timed\n");
+        assert_eq!(shown, "timer: calls\nno counts and no times\n");
         assert!(sums(&[trace(vec![SpanInfo::default()])]).is_empty());
     }
 }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn each_look_gives_what_was_added_since() {
+    fn each_look_returns_the_increase() {
         let mut rolling = Rolling::default();
         let mut take = |entries: Vec<Entry>| {
             entries.into_iter().for_each(|entry| rolling.take(entry));
@@ -172,7 +172,7 @@ mod tests {
 
     /// Calls at the start and after a pause: an interval covers at least the time of its calls.
     #[test]
-    fn interval_lasts_until_nothing_more_was_written() {
+    fn interval_covers_the_time_of_its_calls() {
         let mut rolling = Rolling::new(1_000);
         let mut added = |entries: Vec<Entry>, now_ms| {
             entries.into_iter().for_each(|entry| rolling.take(entry));

@@ -227,7 +227,7 @@ impl SlowCalls {
                 kept.push(node);
             }
             thread.outermost = kept;
-            thread.runs.forget_before(seen.min(ended));
+            thread.runs.remove_before(seen.min(ended));
         }
         self.attach(&mut settled, least);
         for (id, calls) in settled {

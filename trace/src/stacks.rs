@@ -12,7 +12,7 @@ pub use walk::Walk;
 /// Default for the maximum number of frames of a stack.
 pub const DEPTH: usize = 1_024;
 /// Maximum number of nodes of a tree: some 80 MB.
-const MOST_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
 /// The name of the frame that represents all deeper ones.
 const DEEPER: u32 = u32::MAX;
 
@@ -142,7 +142,7 @@ impl Stacks {
             return *node;
         }
         if let Some(caller) = caller
-            && self.nodes.len() >= MOST_NODES
+            && self.nodes.len() >= MAX_NODES
         {
             self.left_out += 1;
             return caller;
@@ -200,7 +200,7 @@ impl Stacks {
             format!(
                 "{} left out: there are more than {} different stacks",
                 counted(self.left_out, "frame"),
-                thousands(MOST_NODES as u64)
+                thousands(MAX_NODES as u64)
             )
         })
     }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_are_as_deep_as_they_may_be_and_the_rest_is_one_frame() {
+    fn frames_beyond_the_depth_limit_are_one_frame() {
         let shape = Shape {
             depth: 3,
             ..Shape::default()
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn recursion_is_folded_into_the_frames_that_are_there() {
+    fn recursion_is_folded_into_existing_frames() {
         let shape = Shape {
             depth: 3,
             fold_recursion: true,
@@ -362,7 +362,7 @@ mod tests {
 
     /// The output grows with the depth limit, not with the depth.
     #[test]
-    fn deep_recursion_takes_little_room() {
+    fn deep_recursion_takes_little_memory() {
         let stacks = recursive(1_000_000, Shape::default());
         let text = folded(&stacks);
         assert_eq!(text.lines().count(), DEPTH + 1);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_little_to_be_drawn_is_its_callers() {
+    fn too_narrow_frames_count_for_their_callers() {
         let mut stacks = Stacks::default();
         let [a, b] = ["a", "b"].map(|name| stacks.name(name));
         let outer = stacks.below(None, a, 1);

@@ -6,12 +6,12 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use probes::events::{Call, EventKind, Lost, Moment, Outcome, TaskStep, ThreadInfo, Trace};
+use probes::events::{BoundaryKind, Call, Lost, Moment, Outcome, TaskStep, ThreadInfo, Trace};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::compact::{self, Explained};
-use crate::json_lines::{Jvm, Side, Submission, line_of, moment_line, put};
+use crate::json_lines::{BoundaryLine, Jvm, Submission, line_of, moment_line, put};
 use crate::perfetto::thread_name;
 use crate::summary::Gap;
 use crate::tasks::{Change, Steps, Submitted, Tasks};
@@ -107,17 +107,17 @@ impl Stream {
             }
             return put(&compact::line(trace, call, None, None), out);
         }
-        let side = |kind| Side {
+        let side = |kind| BoundaryLine {
             kind,
             depth: None,
             submitted: None,
             is_virtual,
         };
         if !was_open {
-            line_of(trace, call, side(EventKind::Enter), out)?;
+            line_of(trace, call, side(BoundaryKind::Enter), out)?;
         }
         if has_ended {
-            line_of(trace, call, side(EventKind::Exit), out)?;
+            line_of(trace, call, side(BoundaryKind::Exit), out)?;
         }
         Ok(())
     }

@@ -173,7 +173,7 @@ impl fmt::Display for Limited {
         }
         write!(
             f,
-            ", counted here: the event file is as long as it may become (--max-size)"
+            ", counted here: the event file reached its limit (--max-size)"
         )
     }
 }
@@ -183,7 +183,7 @@ impl fmt::Display for Gap {
         let after = self.after_ms as f64 / 1_000.0;
         write!(
             f,
-            "what the JVM {} did later than {after:.1} s after the trace began is missing: {}",
+            "data of the JVM {} is missing from {after:.1} s after the start of the trace on: {}",
             self.pid, self.cause
         )
     }

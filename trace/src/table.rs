@@ -105,8 +105,8 @@ pub fn write(
     if summary.rows.is_empty() {
         let methods = counted(summary.methods as u64, "traced method");
         let nothing = match summary.unsummed {
-            0 => "no call was recorded of",
-            _ => "nothing was added up yet of",
+            0 => "no recorded call of",
+            _ => "no sums yet of",
         };
         let mut text = format!("{nothing} {methods}\n");
         below(summary, &mut text);
@@ -132,7 +132,7 @@ pub fn write(
     );
     if summary.only_counted {
         text.push_str(
-            "counted without synchronization: threads that count at the same moment may count once\n",
+            "counted without synchronization: simultaneous calls of several threads may count once\n",
         );
     }
     below(summary, &mut text);
@@ -161,7 +161,7 @@ fn below(summary: &Summary, text: &mut String) {
     if summary.unsummed > 0 {
         let _ = writeln!(
             text,
-            "{} recorded one by one after the last sums, not counted here (once a second they are written)",
+            "{} recorded after the last sums, not counted here (sums are written once a second)",
             counted(summary.unsummed, "call")
         );
     }
@@ -282,7 +282,7 @@ impl Table {
         let left_out = |title: &&str| self.left_out.iter().any(|column| column.title == *title);
         let titles: Vec<&str> = columns.filter(left_out).collect();
         let line = format!(
-            "no room for {}: a wider terminal, a pipe or --table-csv FILE has all",
+            "no room for {}: use a wider terminal, a pipe or --table-csv FILE",
             titles.join(", ")
         );
         self.styled("2", &line, text);
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_a_unit_that_fits() {
+    fn durations_have_a_fitting_unit() {
         for (nanos, expected) in [
             (0, "0 ns"),
             (999, "999 ns"),

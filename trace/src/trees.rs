@@ -20,7 +20,7 @@ const WAITING: usize = 48 << 20;
 pub struct Trees {
     threads: HashMap<u64, Thread>,
     /// Calls with known callers.
-    placed: VecDeque<Placed>,
+    placed: VecDeque<PlacedCall>,
     /// Size in bytes of the completed calls that were not taken yet.
     waiting: usize,
     dropped: u64,
@@ -40,7 +40,7 @@ struct Origin {
 
 /// A call with its caller.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
+pub struct PlacedCall {
     /// The call.
     pub call: Call,
     /// `true` for a virtual thread.
@@ -148,9 +148,9 @@ impl Trees {
     }
 
     /// Takes at most `most` placed calls.
-    pub fn take_placed(&mut self, most: usize) -> Vec<Placed> {
+    pub fn take_placed(&mut self, most: usize) -> Vec<PlacedCall> {
         let most = most.min(self.placed.len());
-        let taken: Vec<Placed> = self.placed.drain(..most).collect();
+        let taken: Vec<PlacedCall> = self.placed.drain(..most).collect();
         let bytes = taken.iter().map(|placed| size(&placed.call));
         self.waiting -= bytes.sum::<usize>();
         taken
@@ -206,7 +206,7 @@ fn submitted(
 fn size(call: &Call) -> usize {
     let within = |capture: &Capture| size_within(&capture.value);
     let within: usize = call.captures.iter().map(within).sum();
-    size_of::<Placed>() + size_of_val(call.captures.as_slice()) + within
+    size_of::<PlacedCall>() + size_of_val(call.captures.as_slice()) + within
 }
 
 /// Returns the memory size of a value's content in bytes.
@@ -249,7 +249,7 @@ impl Thread {
     }
 
     /// Takes each call that ended before `settled` and has no caller that ended later, and its callees.
-    fn settle(&mut self, id: u64, settled: u64, placed: &mut VecDeque<Placed>) {
+    fn settle(&mut self, id: u64, settled: u64, placed: &mut VecDeque<PlacedCall>) {
         if !self.ended.iter().any(|call| call.end < settled) {
             return;
         }
@@ -257,7 +257,7 @@ impl Thread {
         let mut kept = Vec::new();
         // Open calls enclose all calls that follow them.
         let mut open = self.open.keys().copied().peekable();
-        let mut place = Place::new(id, &self.runs);
+        let mut place = ThreadCursor::new(id, &self.runs);
         let mut calls = std::mem::take(&mut self.ended).into_iter().peekable();
         while let Some(top) = calls.next() {
             let (end, is_settled) = (top.end, top.end < settled);
@@ -280,12 +280,12 @@ impl Thread {
         }
         self.ended = kept;
         // Calls placed later end later, and so do their task runs.
-        self.runs.forget_before(settled);
+        self.runs.remove_before(settled);
     }
 
     /// Places the open calls: each is the caller of the next one.
-    fn finish(&mut self, id: u64, placed: &mut VecDeque<Placed>) {
-        let mut place = Place::new(id, &self.runs);
+    fn finish(&mut self, id: u64, placed: &mut VecDeque<PlacedCall>) {
+        let mut place = ThreadCursor::new(id, &self.runs);
         for call in std::mem::take(&mut self.open).into_values() {
             placed.push_back(place.placed(call, self.is_virtual));
         }
@@ -293,14 +293,14 @@ impl Thread {
 }
 
 /// The state of a traversal of one thread's calls.
-struct Place<'t> {
+struct ThreadCursor<'t> {
     thread: u64,
     /// The enclosing calls: start, end and outermost call.
     around: Vec<(u64, u64, CallId)>,
     runs: Around<'t, TaskRun<Origin>>,
 }
 
-impl<'t> Place<'t> {
+impl<'t> ThreadCursor<'t> {
     fn new(thread: u64, runs: &'t Runs<Origin>) -> Self {
         Self {
             thread,
@@ -341,9 +341,9 @@ impl<'t> Place<'t> {
     }
 
     /// Enters a call, and places it.
-    fn placed(&mut self, call: Call, is_virtual: bool) -> Placed {
+    fn placed(&mut self, call: Call, is_virtual: bool) -> PlacedCall {
         let (caller, outermost) = self.enter(call.start, call.end);
-        Placed {
+        PlacedCall {
             is_virtual,
             caller,
             outermost,
@@ -376,18 +376,18 @@ mod tests {
     }
 
     /// Returns the calls placed when all that ended before `now` was added.
-    fn settled(trees: &mut Trees, now: u64) -> Vec<Placed> {
+    fn settled(trees: &mut Trees, now: u64) -> Vec<PlacedCall> {
         trees.settle(now);
         trees.take_placed(usize::MAX)
     }
 
-    fn finished(trees: &mut Trees) -> Vec<Placed> {
+    fn finished(trees: &mut Trees) -> Vec<PlacedCall> {
         trees.finish();
         trees.take_placed(usize::MAX)
     }
 
     /// Returns caller and outermost caller by start.
-    fn places(placed: Vec<Placed>) -> BTreeMap<u64, (Option<u64>, u64)> {
+    fn places(placed: Vec<PlacedCall>) -> BTreeMap<u64, (Option<u64>, u64)> {
         let places = placed.iter();
         places
             .map(|placed| {
@@ -399,7 +399,7 @@ mod tests {
 
     /// The calls are `10(11(12), 21)`, and `40`, in any order.
     #[test]
-    fn callers_are_found_whatever_the_order() {
+    fn callers_are_found_in_any_order() {
         let calls = [
             ended(12, 14),
             ended(11, 20),
@@ -429,7 +429,7 @@ mod tests {
 
     /// `5` is open from the start; `10` ends after its callees have waited for long.
     #[test]
-    fn calls_within_open_ones_wait_for_no_more_than_seconds() {
+    fn calls_within_open_calls_are_placed_within_seconds() {
         let mut trees = Trees::default();
         trees.take(&ended(20, 21), false);
         trees.take(&call(5, SECOND, Outcome::Open), false);
@@ -453,10 +453,10 @@ mod tests {
 
     /// Calls with long values take more room. Open deep recursion costs each call no more.
     #[test]
-    fn room_is_counted_in_bytes_and_open_calls_are_passed_once() {
+    fn size_is_counted_in_bytes_and_open_calls_are_passed_once() {
         let mut trees = Trees::default();
         let text = Capture {
-            which: probes::events::Which::Argument(0),
+            source: probes::events::CaptureSource::Argument(0),
             value: Value::Text {
                 text: "x".repeat(1 << 20),
                 length: 1 << 20,
@@ -505,7 +505,7 @@ mod tests {
     /// Thread 1 runs `10(11)`, which submits a task. Thread 2 runs the task, `30(31)`, and submits another one, which
     /// thread 3 runs within its own call: `50(61)`. The calls arrive in any order and are settled in steps.
     #[test]
-    fn calls_of_tasks_are_placed_below_the_call_that_submitted_them() {
+    fn calls_of_tasks_are_placed_below_their_submitter() {
         let second = |mut step: TaskStep| {
             step.task = Some(Task {
                 class: "a/Other".into(),
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_beyond_the_memory_for_them_are_counted() {
+    fn calls_above_the_memory_limit_are_counted() {
         let mut trees = Trees::default();
         let most = WAITING.div_ceil(size(&ended(1, 2)));
         for start in 0..most as u64 + 7 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use probes::events::{Call, Capture, Content, Opened, SpanInfo, StackFrame, Value, Which};
+use probes::events::{Call, Capture, CaptureSource, Content, Opened, SpanInfo, StackFrame, Value};
 use serde_json::{Map, json};
 
 use crate::names::{class, printable};
@@ -156,10 +156,10 @@ pub fn captured(call: &Call) -> (Vec<(u8, &Value)>, Option<&Value>) {
     let mut arguments = Vec::new();
     let mut returned = None;
     for capture in &call.captures {
-        match capture.which {
-            Which::Argument(index) => arguments.push((index, &capture.value)),
-            Which::Returned => returned = Some(&capture.value),
-            Which::Shown(_) | Which::Stack => {}
+        match capture.source {
+            CaptureSource::Argument(index) => arguments.push((index, &capture.value)),
+            CaptureSource::Returned => returned = Some(&capture.value),
+            CaptureSource::Shown(_) | CaptureSource::Stack => {}
         }
     }
     (arguments, returned)
@@ -172,8 +172,8 @@ pub fn shown<'c>(call: &'c Call, span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)
 
 /// Returns the captures with an expression.
 pub fn values<'c>(captures: &'c [Capture], span: &'c SpanInfo) -> Vec<(&'c str, &'c Value)> {
-    let shown = captures.iter().filter_map(|capture| match capture.which {
-        Which::Shown(slot) => {
+    let shown = captures.iter().filter_map(|capture| match capture.source {
+        CaptureSource::Shown(slot) => {
             let name = span.shown.get(usize::from(slot))?;
             Some((name.as_str(), &capture.value))
         }
@@ -190,7 +190,7 @@ pub fn stack(call: &Call) -> Option<&Value> {
 /// Returns the call stack among captures.
 pub fn stack_of(captures: &[Capture]) -> Option<&Value> {
     let mut captures = captures.iter();
-    let found = captures.find(|capture| capture.which == Which::Stack);
+    let found = captures.find(|capture| capture.source == CaptureSource::Stack);
     found.map(|capture| &capture.value)
 }
 

@@ -285,7 +285,7 @@ fn duration(nanos: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::{Capture, StackFrame, Which};
+    use probes::events::{Capture, CaptureSource, StackFrame};
 
     fn traced() -> (Trace, Call) {
         let mut trace = Trace::default();
@@ -302,7 +302,7 @@ mod tests {
             ..SpanInfo::default()
         };
         trace.spans.insert(3, span);
-        let capture = |which, value| Capture { which, value };
+        let capture = |source, value| Capture { source, value };
         let text = Value::Text {
             text: "\u{1b}[31m\n".to_owned(),
             length: 9,
@@ -319,18 +319,18 @@ mod tests {
             end: 17_000_000,
             outcome: Outcome::Threw(Some("a/Thrown".into())),
             captures: vec![
-                capture(Which::Argument(0), Value::Int(1)),
-                capture(Which::Shown(1), text),
-                capture(Which::Shown(0), Value::Missing),
-                capture(Which::Shown(2), Value::Missing),
-                capture(Which::Stack, Value::Stack(vec![frame])),
+                capture(CaptureSource::Argument(0), Value::Int(1)),
+                capture(CaptureSource::Shown(1), text),
+                capture(CaptureSource::Shown(0), Value::Missing),
+                capture(CaptureSource::Shown(2), Value::Missing),
+                capture(CaptureSource::Stack, Value::Stack(vec![frame])),
             ],
         };
         (trace, call)
     }
 
     #[test]
-    fn values_stand_below_in_the_order_asked_for() {
+    fn values_follow_in_the_requested_order() {
         let (trace, call) = traced();
         let show = ["this.size", "arg", "returned", "arg[0].name", "stack(1)"];
         let show = show.map(str::to_owned);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn object_has_all_that_is_known() {
+    fn object_contains_all_known_data() {
         let (trace, call) = traced();
         let expected = json!({
             "event": "call",
@@ -382,7 +382,7 @@ mod tests {
         };
         trace.places.insert(4, place);
         let capture = |slot, value| Capture {
-            which: Which::Shown(slot),
+            source: CaptureSource::Shown(slot),
             value,
         };
         let stack = call.captures.last().expect("a stack").clone();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn moment_has_its_place_and_the_variables_asked_for() {
+    fn event_has_its_place_and_the_requested_variables() {
         let (trace, moment) = reached(None);
         let show = ["locals", "total", "stack(1)"].map(str::to_owned);
         let expected = "12:04:05.017Z  thread-9  a.Store.find:12\n    id = null\n    total = 3\n    \
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_have_the_greatest_unit_that_fits() {
+    fn durations_have_the_largest_fitting_unit() {
         let shown = [999, 1_500, 2_000_000, 61_000_000_000].map(duration);
         assert_eq!(shown, ["999 ns", "1.500 µs", "2.000 ms", "61.000 s"]);
     }

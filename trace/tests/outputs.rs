@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use probes::Incomplete;
 use probes::events::{
-    Aggregate, Call, Capture, EventInfo, Lost, Moment, Outcome, SpanInfo, SpanMode, ThreadInfo,
-    Trace, Value, Which, bucket_of,
+    Aggregate, Call, Capture, CaptureSource, EventInfo, Lost, Moment, Outcome, SpanInfo, SpanMode,
+    ThreadInfo, Trace, Value, bucket_of,
 };
 use support::recorded::recorded;
 use trace::flame::Labels;
@@ -67,14 +67,14 @@ fn shop() -> Trace {
     let mut handle = call(1, 0, 1_000, 9_001_000);
     handle.captures = vec![
         Capture {
-            which: Which::Argument(0),
+            source: CaptureSource::Argument(0),
             value: Value::Text {
                 text: "GET /\"cart\"".to_owned(),
                 length: 11,
             },
         },
         Capture {
-            which: Which::Returned,
+            source: CaptureSource::Returned,
             value: Value::Int(200),
         },
     ];
@@ -150,7 +150,7 @@ fn shown(traces: &[Trace], order: Order, layout: &Layout) -> String {
 }
 
 #[test]
-fn the_table_has_a_row_per_called_method() {
+fn table_has_a_row_for_each_called_method() {
     let layout = Layout {
         width: Some(140),
         ..Layout::default()
@@ -160,7 +160,7 @@ fn the_table_has_a_row_per_called_method() {
 
 /// Numbers of nine or more digits are complete and surrounded by blanks.
 #[test]
-fn long_numbers_keep_apart_from_names_and_from_one_another() {
+fn long_numbers_stay_separated() {
     let mut busy = shop();
     for sums in busy.aggregates.values_mut() {
         sums.count = 12_345_678_901;
@@ -189,7 +189,7 @@ fn long_numbers_keep_apart_from_names_and_from_one_another() {
 }
 
 #[test]
-fn a_narrow_table_says_which_columns_it_leaves_out_and_keeps_class_and_method() {
+fn narrow_table_names_omitted_columns_and_keeps_class_and_method() {
     let layout = Layout {
         width: Some(72),
         colours: true,
@@ -207,7 +207,7 @@ fn a_narrow_table_says_which_columns_it_leaves_out_and_keeps_class_and_method() 
 
 /// Without a terminal no column is left out, no name is shortened, and long numbers stay separated.
 #[test]
-fn a_table_of_any_width_has_every_column_and_whole_names() {
+fn table_of_any_width_has_every_column_and_complete_names() {
     let mut long = shop();
     let package = "com/acme/".repeat(20);
     long.spans
@@ -243,13 +243,14 @@ fn a_table_of_any_width_has_every_column_and_whole_names() {
 }
 
 #[test]
-fn what_is_left_out_for_the_size_of_the_file_is_below_the_table() {
+fn calls_omitted_for_the_size_limit_are_below_the_table() {
     let mut shorter = shop();
     (shorter.lost.oldest, shorter.lost.over_size) = (12, 1);
     let ends = || shorter.calls.iter().map(|call| call.end / 100_000_000);
     let [first, last] = [ends().min(), ends().max()].map(|tenths| tenths.unwrap() as f64 / 10.0);
     let text = shown(&[shorter.clone()], Order::Own, &Layout::default());
-    let rest = "s after the trace began, counted here: the event file is as long as it may become (--max-size)\n";
+    let rest =
+        "s after the trace began, counted here: the event file reached its limit (--max-size)\n";
     for expected in [
         format!("\nleft out: 12 calls of the JVM 4711 that ended before {first:.1} {rest}"),
         format!("\nleft out: 1 call of the JVM 4711 that ended after {last:.1} {rest}"),
@@ -267,7 +268,7 @@ fn what_is_left_out_for_the_size_of_the_file_is_below_the_table() {
 }
 
 #[test]
-fn what_could_not_be_written_is_in_every_output() {
+fn unwritten_data_is_mentioned_in_every_output() {
     let mut cut = shop();
     cut.incomplete = Some(Incomplete {
         since_ms: cut.meta.start_ms + 12_345,
@@ -276,7 +277,7 @@ fn what_could_not_be_written_is_in_every_output() {
     });
     cut.lost.unwritten = 7;
     let text = shown(&[cut.clone()], Order::Own, &Layout::default());
-    let gap = "what the JVM 4711 did later than 12.3 s after the trace began is missing: No space left on device (os error 28)";
+    let gap = "data of the JVM 4711 is missing from 12.3 s after the start of the trace on: No space left on device (os error 28)";
     assert!(text.contains(&format!("\nincomplete: {gap}\n")), "{text}");
     assert!(text.contains("\nlost: 7 calls counted here"), "{text}");
     let summary = Summary::of(&[cut.clone()], Order::Own);
@@ -300,7 +301,7 @@ fn what_could_not_be_written_is_in_every_output() {
 }
 
 #[test]
-fn rows_for_programs_are_whole_and_in_nanoseconds() {
+fn rows_for_programs_are_complete_and_in_nanoseconds() {
     let summary = Summary::of(&[shop()], Order::Own);
     let (mut csv, mut json) = (Vec::new(), Vec::new());
     records::write_csv(&summary, &mut csv).unwrap();
@@ -315,7 +316,7 @@ fn compact_lines_are_calls_with_numbers_for_names() {
 }
 
 #[test]
-fn the_same_method_of_two_jvms_is_one_row() {
+fn method_of_two_jvms_has_one_row() {
     let text = shown(&[shop(), shop()], Order::Total, &Layout::default());
     let first = text.lines().nth(1).unwrap_or_default();
     let words: Vec<&str> = first.split_whitespace().collect();
@@ -337,7 +338,7 @@ fn the_same_method_of_two_jvms_is_one_row() {
 }
 
 #[test]
-fn nothing_recorded_is_said() {
+fn empty_trace_is_mentioned() {
     let mut quiet = shop();
     (quiet.aggregates, quiet.counts) = (BTreeMap::new(), BTreeMap::new());
     quiet.calls.retain(|call| call.outcome == Outcome::Open);
@@ -346,12 +347,12 @@ fn nothing_recorded_is_said() {
     let open = "1 call still open at the end, not counted here";
     assert_eq!(
         text,
-        format!("no call was recorded of 5 traced methods\n{open}\n")
+        format!("no recorded call of 5 traced methods\n{open}\n")
     );
 }
 
 #[test]
-fn calls_that_are_in_no_sum_yet_are_said() {
+fn calls_missing_in_the_sums_are_mentioned() {
     let mut killed = shop();
     killed.counts = BTreeMap::new();
     let rows = |trace: &Trace| shown(std::slice::from_ref(trace), Order::Own, &Layout::default());
@@ -360,15 +361,15 @@ fn calls_that_are_in_no_sum_yet_are_said() {
     let text = rows(&killed);
     let ended = killed.calls.len() - 1; // one is open
     assert!(
-        text.starts_with("nothing was added up yet of 5 traced methods\n"),
+        text.starts_with("no sums yet of 5 traced methods\n"),
         "{text}"
     );
-    let told = format!("{ended} calls recorded one by one after the last sums, not counted here");
+    let told = format!("{ended} calls recorded after the last sums, not counted here");
     assert!(text.contains(&told), "{text}");
 }
 
 #[test]
-fn stacks_hold_the_time_of_the_innermost_method_alone() {
+fn stacks_have_the_self_time_of_the_innermost_method() {
     let expected = "com.acme.shop.Server.handle 2000000\n\
                     com.acme.shop.Server.handle;com.acme.shop.Store.find(String, int[]) 7000000\n\
                     com.acme.shop.Store.find(int) 5995000\n";
@@ -377,7 +378,7 @@ fn stacks_hold_the_time_of_the_innermost_method_alone() {
 }
 
 #[test]
-fn recursion_is_a_stack_of_its_own() {
+fn recursion_adds_frames() {
     let mut trace = shop();
     trace.calls = vec![
         call(1, 0, 0, 100),
@@ -418,7 +419,7 @@ fn the_time_line_has_named_threads_and_nested_calls() {
 }
 
 #[test]
-fn json_lines_are_events_in_the_order_of_time() {
+fn json_lines_are_events_in_chronological_order() {
     insta::assert_snapshot!(written(&[shop()], json_lines::write));
 }
 
@@ -436,7 +437,7 @@ fn shop_with_events() -> Trace {
         place: 9,
         nanos,
         captures: [Capture {
-            which: Which::Shown(0),
+            source: CaptureSource::Shown(0),
             value: Value::Int(number),
         }]
         .into(),
@@ -450,7 +451,7 @@ fn shop_with_events() -> Trace {
 }
 
 #[test]
-fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
+fn events_of_plugins_have_separate_lines_in_chronological_order() {
     let traces = [shop_with_events()];
     for write in [
         |recordings: &[Recording], out: &mut Vec<u8>| json_lines::write(recordings, out),
@@ -469,7 +470,7 @@ fn events_of_plugins_are_lines_of_their_own_in_the_order_of_time() {
 }
 
 #[test]
-fn events_of_plugins_are_instants_of_the_time_line_and_no_calls() {
+fn events_of_plugins_are_instants_on_the_time_line() {
     let traces = [shop_with_events()];
     let text = written(&traces, perfetto::write);
     let all: serde_json::Value = serde_json::from_str(&text).unwrap();

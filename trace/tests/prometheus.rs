@@ -178,7 +178,7 @@ fn labels(pid: &str, class: &str, method: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn metrics_are_what_a_strict_reader_takes() {
+fn metrics_satisfy_a_strict_reader() {
     let mut other = jvm(8);
     other.incomplete = Some(Incomplete::default());
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use probes::events::{
-    Capture, Column, EventInfo, Moment, SpanInfo, TableRow, ThreadInfo, Trace, Value, Which,
+    Capture, CaptureSource, Column, EventInfo, Moment, SpanInfo, TableRow, ThreadInfo, Trace, Value,
 };
 use serde_json::json;
 use support::recorded::recorded;
@@ -54,7 +54,7 @@ fn trace(row: Option<TableRow>) -> Trace {
         ..SpanInfo::default()
     };
     let capture = |slot, value| Capture {
-        which: Which::Shown(slot),
+        source: CaptureSource::Shown(slot),
         value,
     };
     let moment = |nanos, sql: &str| Moment {
@@ -90,7 +90,7 @@ fn trace(row: Option<TableRow>) -> Trace {
 }
 
 #[test]
-fn events_are_rows_in_the_order_of_time_and_what_is_left_out_is_said() {
+fn events_are_rows_in_chronological_order_and_omissions_are_mentioned() {
     let kept = tables(&[trace(None)]);
     let table = kept.one();
     let shown = text(|out| table.write(9, out));
@@ -116,7 +116,7 @@ fn events_are_rows_in_the_order_of_time_and_what_is_left_out_is_said() {
 }
 
 #[test]
-fn files_hold_every_event_with_plain_values() {
+fn files_contain_every_event_with_plain_values() {
     let row = TableRow {
         table: "statements".to_owned(),
         columns: vec![Column {
@@ -151,11 +151,11 @@ fn files_hold_every_event_with_plain_values() {
 }
 
 #[test]
-fn causes_are_those_that_there_are() {
+fn only_actual_causes_are_named() {
     let mut one = trace(None);
     one.lost.full = 1;
     let both = text(|out| tables(std::slice::from_ref(&one)).one().write(9, out));
-    let expected = "at most 100 a second of one place are kept; some were lost or went with the oldest calls\n";
+    let expected = "at most 100 a second of one place are kept; some were lost or removed with the oldest calls\n";
     assert!(both.ends_with(expected), "{both}");
     one.moments.clear();
     one.reached.clear();
@@ -165,7 +165,7 @@ fn causes_are_those_that_there_are() {
 
 /// Rows are readable in any order, sorted by JVM and time, and shared by clones.
 #[test]
-fn rows_are_found_by_their_numbers() {
+fn rows_are_found_by_number() {
     let mut many = trace(None);
     let moment = many.moments[0].clone();
     many.moments = (0..10_000)

@@ -72,11 +72,11 @@ fn lines(compact: bool) -> String {
 }
 
 #[test]
-fn entries_and_ends_of_calls_as_they_end() {
+fn entries_and_ends_are_written_when_calls_end() {
     insta::assert_snapshot!(lines(false));
 }
 
 #[test]
-fn one_line_for_each_call_as_it_ends() {
+fn compact_line_is_written_when_a_call_ends() {
     insta::assert_snapshot!(lines(true));
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use probes::{BaselineWriter, Meta, Place};
+use probes::{BaselineWriter, Meta, ProbeLocation};
 use trace::numbers::counted;
 
 use crate::args::place;
@@ -155,7 +155,7 @@ fn write_classes(
     writer: &mut BaselineWriter<&mut dyn Write>,
     classes: &[MeasuredClass],
     lines: &[BegunLines],
-) -> io::Result<Vec<Place>> {
+) -> io::Result<Vec<ProbeLocation>> {
     let mut places = Vec::new();
     for class in classes {
         let bytes = class

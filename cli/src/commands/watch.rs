@@ -326,7 +326,7 @@ impl Watch {
         }
         if over_size > 0 {
             say(format_args!(
-                "{} more are not shown: the event file is as long as it may become (--max-size)",
+                "{} more are not shown: the event file reached its limit (--max-size)",
                 calls(over_size)
             ));
         }

@@ -86,14 +86,11 @@ impl DamagedFiles {
     pub fn unless_empty<T>(&mut self, path: &Path, read: Option<T>) -> Result<Option<T>, Problem> {
         self.left_out += usize::from(read.is_none());
         match read {
-            None if self.strict => {
-                Err(
-                    Problem::user("H0611", format!("cannot read {}", path.display())).with(
-                        "found",
-                        "no record: its JVM ended before anything was recorded",
-                    ),
-                )
-            }
+            None if self.strict => Err(Problem::user(
+                "H0611",
+                format!("cannot read {}", path.display()),
+            )
+            .with("found", "no record: its JVM ended before it recorded data")),
             None if !run_files::is_written(path) => {
                 let file = path.display();
                 self.note(&format!("the file {file}, in which nothing is recorded"));

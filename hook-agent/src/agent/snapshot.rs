@@ -1,7 +1,7 @@
 //! The snapshot file while it is written.
 
 use crate::messages::{self, Code};
-use probes::{Flush, ProbeRange, ProbeTable, SnapshotWriter, Summary, Taken, WriteError};
+use probes::{Flush, ProbeRange, ProbeTable, SnapshotWriter, Summary, TakenHits, WriteError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,7 +69,7 @@ impl Snapshot {
 
     /// Takes over elements that were taken out of arrays while these tests were under way. Returns false, once, if the
     /// coverage of later tests is not kept any more.
-    pub fn tested(&self, tests: &[String], taken: &Taken) -> bool {
+    pub fn tested(&self, tests: &[String], taken: &TakenHits) -> bool {
         let mut writer = self.writer();
         writer
             .as_mut()

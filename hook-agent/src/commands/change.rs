@@ -35,7 +35,7 @@ pub(super) fn enable(
         let added = configured(plugin, options.unwrap_or_default())?;
         return add(context, config, added.plugins, |_| Ok(()));
     }
-    context.agent.table.spans().forget_limits(Some(plugin));
+    context.agent.table.spans().reset_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
     let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
@@ -132,9 +132,7 @@ pub(super) fn add(
         ready(name)?;
     }
     let spans = context.agent.table.spans();
-    names
-        .iter()
-        .for_each(|name| spans.forget_limits(Some(name)));
+    names.iter().for_each(|name| spans.reset_limits(Some(name)));
     exchange(context, config, pipeline);
     let set = refusals::current(context.agent)?;
     let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
@@ -216,7 +214,7 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
     let pipeline = pipeline_of(&config)?;
     let agent = context.agent;
     let former = FormerPlugins::of(&*refusals::current(agent)?);
-    agent.table.spans().forget_limits(None);
+    agent.table.spans().reset_limits(None);
     exchange(context, config, pipeline);
     let revision = refusals::current(agent)?.revision;
     let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {

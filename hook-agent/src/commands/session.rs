@@ -39,7 +39,7 @@ pub(super) fn begin(
         .plugins
         .retain(|plugin| agent.sessions.has(plugin.session));
     if known.is_some() {
-        agent.table.spans_of(number).forget_limits(None);
+        agent.table.spans_of(number).reset_limits(None);
         return change::add(context, config, in_session(&added, number), |_| Ok(()));
     }
     let name = added.plugins.first().map(|plugin| plugin.name.clone());

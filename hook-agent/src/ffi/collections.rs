@@ -7,7 +7,7 @@ use super::layouts::{Layout, MapPart, PROPERTIES_OF_8};
 use super::reader::{Objects, Reader};
 use super::refs::LocalRef;
 use super::values::{FieldValue, element};
-use probes::spans::{Seen, Shape};
+use probes::spans::{JvmValue, Shape};
 
 /// Most wrappers around a collection.
 const MOST_WRAPPERS: usize = 8;
@@ -525,7 +525,7 @@ impl<'a> Walk<'_, 'a> {
         let length = u32::try_from(reader.local.array_length(&words)).ok()?;
         for index in 0..length {
             let found = element(reader.jvmti, reader.local, &words, index)?;
-            let FieldValue::Value(Seen::Number(_, bits)) = found else {
+            let FieldValue::Value(JvmValue::Number(_, bits)) = found else {
                 return None;
             };
             self.bits(&universe, u64::from(index) * 64, bits)?;

@@ -99,7 +99,7 @@ impl<'a> Continuations for Reader<'a> {
         weak.is_some_and(|weak| self.local.is_same_weak(object, &weak))
     }
 
-    fn is_gone(&self, kept: &Kept) -> bool {
+    fn is_collected(&self, kept: &Kept) -> bool {
         let weak = WeakRef::of_address(kept.0);
         weak.is_some_and(|weak| self.local.is_cleared(&weak))
     }

@@ -14,7 +14,7 @@ use super::refs::{Local, LocalRef};
 use super::vm::Vm;
 use conditions::Step;
 use jni_sys::jint;
-use probes::spans::{MethodName, NewThread, Seen};
+use probes::spans::{JvmValue, MethodName, NewThread};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -80,7 +80,7 @@ pub(crate) trait Handlers: Sync {
         local: Local<'_>,
         object: &LocalRef<'_>,
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>>;
+    ) -> Option<JvmValue<'t>>;
 
     /// The value at the end of the path `steps` from an object. Returns `None` if a step is null or missing.
     fn captured_at<'t>(
@@ -89,7 +89,7 @@ pub(crate) trait Handlers: Sync {
         object: &LocalRef<'_>,
         steps: &[Step],
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>>;
+    ) -> Option<JvmValue<'t>>;
 
     /// The object at the end of the path `steps` with its contents. `limits` are the depth, and the largest number of
     /// bytes of a string.
@@ -100,7 +100,7 @@ pub(crate) trait Handlers: Sync {
         steps: &[Step],
         limits: (u8, usize),
         bytes: &'t mut [u8],
-    ) -> Option<Seen<'t>>;
+    ) -> Option<JvmValue<'t>>;
 
     /// Checks whether calls of a session wait for continuations.
     fn awaits_continuations(&self, session: usize) -> bool;

@@ -19,7 +19,7 @@ use probes::spans::calls::{
 };
 use probes::spans::suspending::{self, SuspendEntry};
 use probes::spans::{
-    CaptureSpec, Jvm, MAX_TEXT, MOST_OPENED, MethodName, NewThread, Opening, SESSIONS, Seen,
+    CaptureSpec, Jvm, JvmValue, MAX_OPENED, MAX_TEXT, MethodName, NewThread, Opening, SESSIONS,
     SpanInCode, ThreadCell,
 };
 use std::cell::Cell;
@@ -62,8 +62,8 @@ impl Jvm for Caller<'_> {
     }
 
     #[inline]
-    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
-        thread_cell::with_asks(body)
+    fn with_query_flag<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
+        thread_cell::with_query_flag(body)
     }
 
     fn join(&self) -> Option<NewThread> {
@@ -313,13 +313,13 @@ pub extern "system" fn Java_java_lang__00024Classhook_number0(
         if spec.root().is_none() {
             return number(&caller, thread, span, spec, bits.cast_unsigned());
         }
-        let number = || Seen::Number(spec.kind(), bits.cast_unsigned());
+        let number = || JvmValue::Number(spec.kind(), bits.cast_unsigned());
         capture_read_from(&caller, thread, span, spec, |_, path, _, keep| {
             let is_number = path.is_none_or(|path| path.from_root().is_empty());
             keep(if is_number {
                 number()
             } else {
-                Seen::Unreadable
+                JvmValue::Unreadable
             });
         });
     });
@@ -398,14 +398,15 @@ fn open(
     (value, steps): (Option<&LocalRef<'_>>, &[Step]),
     spec: CaptureSpec,
     opening: Opening,
-    keep: &mut dyn FnMut(Seen<'_>),
+    keep: &mut dyn FnMut(JvmValue<'_>),
 ) {
     let text = &mut [0; MAX_TEXT][..spec.limit()];
     let seen = seen_at(caller, value, spec, steps, text);
-    let is_opened = opening.levels > 0 && matches!(seen, Seen::Object(..) | Seen::Array(..));
+    let is_opened =
+        opening.levels > 0 && matches!(seen, JvmValue::Object(..) | JvmValue::Array(..));
     match value {
         Some(value) if is_opened => {
-            let mut bytes = [0; MOST_OPENED];
+            let mut bytes = [0; MAX_OPENED];
             let room = bytes.get_mut(..opening.bytes).unwrap_or_default();
             let limits = (opening.levels, spec.limit());
             let opened = guard(None, || {
@@ -424,14 +425,14 @@ fn seen_at<'t>(
     spec: CaptureSpec,
     steps: &[Step],
     text: &'t mut [u16],
-) -> Seen<'t> {
+) -> JvmValue<'t> {
     match value {
         _ if steps.is_empty() => seen(caller, value, spec, text),
-        None => Seen::Unreadable,
+        None => JvmValue::Unreadable,
         Some(value) => guard(None, || {
             handlers::get()?.captured_at(caller.local?, value, steps, text)
         })
-        .unwrap_or(Seen::Unreadable),
+        .unwrap_or(JvmValue::Unreadable),
     }
 }
 
@@ -442,9 +443,9 @@ fn seen<'t>(
     value: Option<&LocalRef<'_>>,
     spec: CaptureSpec,
     text: &'t mut [u16],
-) -> Seen<'t> {
+) -> JvmValue<'t> {
     let Some(value) = value else {
-        return Seen::Null;
+        return JvmValue::Null;
     };
     let read = match caller.local {
         Some(local) if spec.is_text() => read_text(local, value, text),
@@ -452,5 +453,5 @@ fn seen<'t>(
             handlers::get()?.captured(caller.local?, value, text)
         }),
     };
-    read.unwrap_or(Seen::Unreadable)
+    read.unwrap_or(JvmValue::Unreadable)
 }

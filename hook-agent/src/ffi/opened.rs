@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::refs::LocalRef;
 use super::values::{FieldValue, ValueKind, element, field_of};
 use conditions::Step;
-use probes::spans::{MAX_TEXT, OpenedWriter, Seen, Shape, UNKNOWN_LEFT};
+use probes::spans::{JvmValue, MAX_TEXT, OpenedWriter, Shape, UNKNOWN_LEFT};
 
 /// Largest number of elements and entries of an object.
 const MOST_ITEMS: u64 = 20;
@@ -73,7 +73,7 @@ impl<'a> Opener<'a, '_> {
     /// Writes a value. Returns false if there is no room.
     fn reached(&mut self, value: FieldValue<'a>, levels: u8, enclosing: &Enclosing<'_>) -> bool {
         match value {
-            FieldValue::Object(None) => self.writer.value(Seen::Null, self.limit),
+            FieldValue::Object(None) => self.writer.value(JvmValue::Null, self.limit),
             FieldValue::Object(Some(object)) => self.object(&object, levels, Some(enclosing)),
             FieldValue::Value(value) => self.writer.value(value, self.limit),
         }
@@ -87,7 +87,7 @@ impl<'a> Opener<'a, '_> {
     ) -> bool {
         let reader = self.reader;
         let Some((class, kind)) = reader.class_of(object) else {
-            return self.writer.value(Seen::Unreadable, self.limit);
+            return self.writer.value(JvmValue::Unreadable, self.limit);
         };
         if !matches!(
             kind,
@@ -134,7 +134,7 @@ impl<'a> Opener<'a, '_> {
         let room = self.text.get_mut(..self.limit).unwrap_or_default();
         let value = self.reader.describe(object, room);
         self.writer
-            .value(value.unwrap_or(Seen::Unreadable), self.limit)
+            .value(value.unwrap_or(JvmValue::Unreadable), self.limit)
     }
 
     /// Writes a part, or nothing if there is no room for the whole part.

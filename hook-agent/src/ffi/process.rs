@@ -1,7 +1,7 @@
 //! The process as a whole: its end with `on-error=strict`, its memory, its user, the time, and the CPU time of a
 //! thread.
 
-use probes::spans::of_the_heap;
+use probes::spans::heap_words;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) fn pages(length: usize) -> &'static [AtomicU64] {
     // SAFETY: a new mapping at an address of the system's choice touches no other memory.
     let mapped = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
     if mapped == libc::MAP_FAILED {
-        return of_the_heap(length);
+        return heap_words(length);
     }
     // SAFETY: the mapping has `bytes` bytes, which are 0 and aligned to a page. It is never unmapped, and has no other
     // user. Any bits are a valid AtomicU64.

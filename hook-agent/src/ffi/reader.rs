@@ -6,7 +6,7 @@ use super::layouts::Layout;
 use super::refs::{Local, LocalRef, jni};
 use super::values::{FieldValue, ValueKind, Values};
 use jni_sys::jint;
-use probes::spans::{Runtime, Seen};
+use probes::spans::{JvmValue, Runtime};
 use std::sync::Arc;
 
 /// Reads objects for a native method.
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Describes an object without its contents. As much of a string as fits is read into `text`.
-    pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<Seen<'t>> {
+    pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<JvmValue<'t>> {
         self.values
             .read(self.jvmti, self.runtime, self.local, object, text)
     }
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// The bits in a field of type `long`.
     pub fn long_in(self, object: &LocalRef<'_>, name: &str) -> Option<u64> {
         match self.reached_in(object, name)? {
-            FieldValue::Value(Seen::Number(b'J', bits)) => Some(bits),
+            FieldValue::Value(JvmValue::Number(b'J', bits)) => Some(bits),
             _ => None,
         }
     }

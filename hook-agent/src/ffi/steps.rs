@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::refs::{LocalRef, jni};
 use super::values::{FieldValue, ValueKind, element, field_of, read_text};
 use conditions::Step;
-use probes::spans::Seen;
+use probes::spans::JvmValue;
 
 /// Largest number of steps in a walk to an element.
 const MOST_STEPS: u32 = 10_000;
@@ -27,13 +27,13 @@ impl<'a> Reader<'a> {
         object: &LocalRef<'_>,
         steps: &[Step],
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>> {
+    ) -> Option<JvmValue<'t>> {
         let found = match self.reach(object, steps) {
             Err(PathEnd::Nowhere) => return None,
             Err(PathEnd::NoField(class, name)) => {
                 return Some(self.no_field(object, steps, class, &name));
             }
-            Ok(Some(FieldValue::Object(None))) => return Some(Seen::Null),
+            Ok(Some(FieldValue::Object(None))) => return Some(JvmValue::Null),
             Ok(Some(FieldValue::Value(value))) => return Some(value),
             Ok(Some(FieldValue::Object(found))) => found,
             Ok(None) => None,
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         steps: &[Step],
         class: u32,
         name: &str,
-    ) -> Seen<'static> {
+    ) -> JvmValue<'static> {
         // Finds the object that lacks the field: the end of the longest valid prefix of the path.
         let lengths = (0..steps.len()).rev();
         let mut reached =
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             .map(|listed| self.runtime.name(listed.name).to_string())
             .collect();
         let number = |text: &str| self.runtime.class(text);
-        Seen::NoField(class, number(name), number(&names.join(",")))
+        JvmValue::NoField(class, number(name), number(&names.join(",")))
     }
 
     /// The value at the end of the path `steps`. Returns `Ok(None)` without steps: the value is the object itself.
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 found.ok_or_else(|| lacks("length".to_owned()))
             }
             (Step::Field(name), _) => self.field(object, name).ok_or_else(|| lacks(name.clone())),
-            (Step::Class, _) => Ok(FieldValue::Value(Seen::Class(number))),
+            (Step::Class, _) => Ok(FieldValue::Value(JvmValue::Class(number))),
             (Step::Written(_) | Step::Declarer(_), _) => {
                 self.named(object, step).ok_or(PathEnd::Nowhere)
             }
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
                 let found = self
                     .values
                     .named_field(jvmti, self.runtime, local, class, field)?;
-                Some(FieldValue::Value(Seen::Class(found.declarer)))
+                Some(FieldValue::Value(JvmValue::Class(found.declarer)))
             }
             _ => None,
         }

@@ -18,7 +18,7 @@ pub(crate) fn with<R>(session: usize, body: impl FnOnce(&ThreadCell) -> R) -> R 
 }
 
 /// Runs `body` with the cell that is true while this thread calls the JVM for a span.
-pub(crate) fn with_asks<R>(body: impl FnOnce(&Cell<bool>) -> R) -> R {
+pub(crate) fn with_query_flag<R>(body: impl FnOnce(&Cell<bool>) -> R) -> R {
     ASKS.with(body)
 }
 

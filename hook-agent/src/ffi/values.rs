@@ -11,7 +11,7 @@ use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
 use crate::names::{decode, internal_name};
 use conditions::NamedField;
 use jni_sys::{_jobject, jint, jobject};
-use probes::spans::{Runtime, Seen};
+use probes::spans::{JvmValue, Runtime};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,28 +144,28 @@ impl Values {
         local: Local<'_>,
         object: &LocalRef<'_>,
         text: &'t mut [u16],
-    ) -> Option<Seen<'t>> {
+    ) -> Option<JvmValue<'t>> {
         let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
             ValueKind::Object | ValueKind::Collection(_) => {
-                Some(Seen::Object(number, jvmti.identity_hash(object)?))
+                Some(JvmValue::Object(number, jvmti.identity_hash(object)?))
             }
             ValueKind::Enum => {
                 let (_, name) = self.enums.as_ref()?;
                 let name = local.object_field(object, *name)?;
                 match read_text(local, &name, text)? {
-                    Seen::Text(name, length) => Some(Seen::Constant(name, length)),
+                    JvmValue::Text(name, length) => Some(JvmValue::Constant(name, length)),
                     other => Some(other),
                 }
             }
             ValueKind::Class => {
                 let signature = jvmti.class_signature(object).ok()?;
                 let name = internal_name(&signature).unwrap_or(&signature);
-                Some(Seen::Class(runtime.class(&decode(name))))
+                Some(JvmValue::Class(runtime.class(&decode(name))))
             }
             ValueKind::Array => {
                 let length = local.array_length(object);
-                Some(Seen::Array(number, length.cast_unsigned()))
+                Some(JvmValue::Array(number, length.cast_unsigned()))
             }
             ValueKind::Text => read_text(local, object, text),
             ValueKind::Box(index) => {
@@ -495,17 +495,17 @@ pub(super) enum FieldValue<'a> {
     /// An object, or `null`.
     Object(Option<LocalRef<'a>>),
     /// A primitive value or a class.
-    Value(Seen<'static>),
+    Value(JvmValue<'static>),
 }
 
 impl FieldValue<'_> {
     pub fn int(value: jint) -> Self {
-        Self::Value(Seen::Number(b'I', i64::from(value).cast_unsigned()))
+        Self::Value(JvmValue::Number(b'I', i64::from(value).cast_unsigned()))
     }
 
     /// Checks whether it is the primitive value `true`.
     pub fn is_true(&self) -> bool {
-        matches!(self, Self::Value(Seen::Number(b'Z', 1)))
+        matches!(self, Self::Value(JvmValue::Number(b'Z', 1)))
     }
 }
 
@@ -566,7 +566,7 @@ pub(super) fn element<'a>(
         b'D' => region!(GetDoubleArrayRegion, f64, raw, index).to_bits(),
         _ => return None,
     };
-    Some(FieldValue::Value(Seen::Number(kind, bits)))
+    Some(FieldValue::Value(JvmValue::Number(kind, bits)))
 }
 
 /// Reads as much of a string as fits; `object` must be a `String`.
@@ -575,7 +575,7 @@ pub(super) fn read_text<'t>(
     local: Local<'_>,
     object: &LocalRef<'_>,
     text: &'t mut [u16],
-) -> Option<Seen<'t>> {
+) -> Option<JvmValue<'t>> {
     let length = jni!(local, v1_1.GetStringLength, object.as_raw());
     let kept = text.len().min(usize::try_from(length).unwrap_or(0));
     let kept_units = jint::try_from(kept).unwrap_or(0);
@@ -588,21 +588,26 @@ pub(super) fn read_text<'t>(
         kept_units,
         buffer
     );
-    Some(Seen::Text(text.get(..kept)?, length.cast_unsigned()))
+    Some(JvmValue::Text(text.get(..kept)?, length.cast_unsigned()))
 }
 
 /// The value in a box, read from its field `value`.
-fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, index: u8, field: FieldId) -> Seen<'t> {
+fn unbox<'t>(local: Local<'_>, object: &LocalRef<'_>, index: u8, field: FieldId) -> JvmValue<'t> {
     let kind = BOXES
         .get(usize::from(index))
         .and_then(|(_, descriptor)| descriptor.to_bytes().first().copied());
-    kind.map_or(Seen::Unreadable, |kind| {
+    kind.map_or(JvmValue::Unreadable, |kind| {
         number_field(local, object, kind, field)
     })
 }
 
 /// A field of a primitive type.
-fn number_field<'t>(local: Local<'_>, object: &LocalRef<'_>, kind: u8, field: FieldId) -> Seen<'t> {
+fn number_field<'t>(
+    local: Local<'_>,
+    object: &LocalRef<'_>,
+    kind: u8,
+    field: FieldId,
+) -> JvmValue<'t> {
     let (object, field) = (object.as_raw(), field.0.as_ptr());
     let signed = |value: i64| value.cast_unsigned();
     let (kind, bits) = match kind {
@@ -635,7 +640,7 @@ fn number_field<'t>(local: Local<'_>, object: &LocalRef<'_>, kind: u8, field: Fi
             b'D',
             jni!(local, v1_1.GetDoubleField, object, field).to_bits(),
         ),
-        _ => return Seen::Unreadable,
+        _ => return JvmValue::Unreadable,
     };
-    Seen::Number(kind, bits)
+    JvmValue::Number(kind, bits)
 }

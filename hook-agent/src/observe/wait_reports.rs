@@ -8,7 +8,7 @@ use crate::ffi::thread_cell;
 use crate::names::display_name;
 use crate::spans::runtime;
 use probes::events;
-use probes::spans::Waited;
+use probes::spans::CompletedWait;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::Instant;
@@ -33,7 +33,7 @@ pub(super) fn threads_with_open_calls(session: u8) -> HashSet<u64> {
 pub(super) fn wait(session: u8, waiting: &Waiting, signature: &[u8]) {
     let tick = clock::ticks();
     let (thread, is_virtual) = waiting.thread;
-    let waited = Waited {
+    let waited = CompletedWait {
         thread,
         is_virtual,
         kind: match waiting.kind {
@@ -57,7 +57,7 @@ pub(super) fn park(session: u8, park: &Park, ended: Instant) {
         holder => holder.map(str::to_owned),
     };
     let holders: Vec<String> = parts.iter().filter_map(|(it, _)| named(it)).collect();
-    let waited = Waited {
+    let waited = CompletedWait {
         thread: park.id,
         is_virtual: park.is_virtual,
         kind: events::WaitKind::Park,
@@ -72,7 +72,7 @@ pub(super) fn park(session: u8, park: &Park, ended: Instant) {
 
 /// Reports a collection that ended `ago` nanoseconds ago.
 pub(super) fn collection(session: u8, ago: u64, nanos: u64) {
-    let waited = Waited {
+    let waited = CompletedWait {
         thread: 0,
         is_virtual: false,
         kind: events::WaitKind::Collection,
@@ -92,7 +92,7 @@ pub(super) fn lost(session: u8, count: usize) {
     }
 }
 
-fn report(session: u8, waited: Waited) {
+fn report(session: u8, waited: CompletedWait) {
     if let Some(runtime) = runtime::get(session) {
         runtime.waited(waited);
     }

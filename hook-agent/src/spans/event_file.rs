@@ -233,7 +233,7 @@ impl EventFile {
             return;
         }
         let mut sums = lock(&self.sums);
-        spans.forget_limits(plugin);
+        spans.reset_limits(plugin);
         sums.zero = counters::read(jvm, self.file.session).into_iter().collect();
         sums.written.clear();
         if let Some(writer) = &mut self.file.state().writer {

@@ -13,7 +13,7 @@ use crate::ffi::values::Values;
 use crate::probe_table::table;
 use conditions::Step;
 use probes::events::ThreadInfo;
-use probes::spans::{NewThread, Runtime, SESSIONS, Seen, frame_word};
+use probes::spans::{JvmValue, NewThread, Runtime, SESSIONS, frame_word};
 use std::sync::{LazyLock, OnceLock};
 
 /// The time at which the clocks were first compared.
@@ -111,7 +111,7 @@ pub(crate) fn captured<'t>(
     local: Local<'_>,
     object: &LocalRef<'_>,
     text: &'t mut [u16],
-) -> Option<Seen<'t>> {
+) -> Option<JvmValue<'t>> {
     VALUES.get()?.read(jvmti, &RUNTIME, local, object, text)
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn captured_at<'t>(
     object: &LocalRef<'_>,
     steps: &[Step],
     text: &'t mut [u16],
-) -> Option<Seen<'t>> {
+) -> Option<JvmValue<'t>> {
     reader(jvmti, local)?.read_at(object, steps, text)
 }
 
@@ -144,9 +144,9 @@ pub(crate) fn opened<'t>(
     steps: &[Step],
     (levels, limit): (u8, usize),
     bytes: &'t mut [u8],
-) -> Option<Seen<'t>> {
+) -> Option<JvmValue<'t>> {
     let opened = reader(jvmti, local)?.open(object, steps, levels, limit, bytes);
-    opened.map(Seen::Opened)
+    opened.map(JvmValue::Opened)
 }
 
 /// Writes the innermost frames of the current call stack and returns their number.

@@ -12,7 +12,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::decode::{Decoder, Entry, StoredCall};
-use super::{Compacted, Kind, Lost, MAGIC, Outcome};
+use super::{Compacted, Lost, MAGIC, Outcome, RecordKind};
 use crate::error::SnapshotError;
 use crate::format::{HEADER_LENGTH, write_header, write_record};
 use crate::log::read::{Fields, Framed, Record, framed_at};
@@ -71,7 +71,7 @@ struct Merged {
 
 /// The compacted file.
 #[derive(Debug)]
-pub(super) struct Shorter {
+pub(super) struct CompactedFile {
     pub file: File,
     pub length: u64,
     pub shift: u64,
@@ -129,7 +129,7 @@ impl Compaction {
     }
 
     /// Handles a reset: discards all calls so far.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         self.dropped = 0;
         self.is_forgotten = true;
     }
@@ -176,8 +176,8 @@ impl Compaction {
 
     /// Processes a record that begins at `start`. Returns `false` if a reset requires reading all records again.
     fn take(&mut self, record: &Record<'_>, raw: &[u8], start: u64) -> Result<bool, SnapshotError> {
-        let kind = Kind::from_number(record.kind);
-        if kind == Some(Kind::Reset) {
+        let kind = RecordKind::from_number(record.kind);
+        if kind == Some(RecordKind::Reset) {
             self.dropped = 0;
             if self.leave == Leave::Forgotten && start > self.reset {
                 self.reset = start;
@@ -189,10 +189,10 @@ impl Compaction {
             return Ok(true);
         }
         match kind {
-            Some(Kind::Calls) if self.leave == Leave::Forgotten && start > self.reset => {
+            Some(RecordKind::Calls) if self.leave == Leave::Forgotten && start > self.reset => {
                 self.waiting.extend_from_slice(raw);
             }
-            Some(Kind::Calls) if self.leave == Leave::Oldest && !self.is_forgotten => {
+            Some(RecordKind::Calls) if self.leave == Leave::Oldest && !self.is_forgotten => {
                 let dropped = &mut self.dropped;
                 let mut count = |entry, _: Option<StoredCall<'_>>| {
                     let has_ended = match entry {
@@ -203,13 +203,27 @@ impl Compaction {
                 };
                 self.merged.decoder.take(record, &mut count)?;
             }
-            Some(Kind::Calls | Kind::Incomplete | Kind::Compacted | Kind::End) | None => {}
-            Some(Kind::Aggregate | Kind::Counts | Kind::Lost | Kind::Time) => {
+            Some(
+                RecordKind::Calls
+                | RecordKind::Incomplete
+                | RecordKind::Compacted
+                | RecordKind::End,
+            )
+            | None => {}
+            Some(
+                RecordKind::Aggregate | RecordKind::Counts | RecordKind::Lost | RecordKind::Time,
+            ) => {
                 self.merged.take(kind, record)?;
             }
-            Some(Kind::Meta | Kind::Span | Kind::Name | Kind::Thread | Kind::Reset) => {
-                if kind == Some(Kind::Reset) {
-                    self.merged.forget();
+            Some(
+                RecordKind::Meta
+                | RecordKind::Span
+                | RecordKind::Name
+                | RecordKind::Thread
+                | RecordKind::Reset,
+            ) => {
+                if kind == Some(RecordKind::Reset) {
+                    self.merged.reset();
                 }
                 self.merged.decoder.take(record, &mut |_, _| ())?;
                 self.waiting.extend_from_slice(raw);
@@ -227,7 +241,7 @@ impl Compaction {
         let compacted = Compacted {
             end: self.read.wrapping_add(self.shift),
         };
-        write_record(&mut self.waiting, Kind::Compacted as u16, |out| {
+        write_record(&mut self.waiting, RecordKind::Compacted as u16, |out| {
             write_json(out, &compacted);
         });
         self.flush()?;
@@ -243,15 +257,15 @@ impl Compaction {
     }
 
     /// Renames the new file over the old one. The current losses end it.
-    pub fn finish(mut self, path: &Path, lost: &Lost) -> io::Result<Shorter> {
-        write_record(&mut self.waiting, Kind::Lost as u16, |out| {
+    pub fn finish(mut self, path: &Path, lost: &Lost) -> io::Result<CompactedFile> {
+        write_record(&mut self.waiting, RecordKind::Lost as u16, |out| {
             write_json(out, lost);
         });
         self.flush()?;
         let new = self.path.as_ref().ok_or(io::ErrorKind::NotFound)?;
         fs::rename(new, path)?;
         self.path = None;
-        Ok(Shorter {
+        Ok(CompactedFile {
             file: self.new.try_clone()?,
             length: self.written,
             shift: self.new_shift.unwrap_or(self.shift),
@@ -268,13 +282,13 @@ impl Drop for Compaction {
 }
 
 impl Merged {
-    fn take(&mut self, kind: Option<Kind>, record: &Record<'_>) -> Result<(), SnapshotError> {
+    fn take(&mut self, kind: Option<RecordKind>, record: &Record<'_>) -> Result<(), SnapshotError> {
         match kind {
-            Some(Kind::Aggregate) => keep_last(&mut self.aggregates, record, after_aggregate),
-            Some(Kind::Counts) => {
+            Some(RecordKind::Aggregate) => keep_last(&mut self.aggregates, record, after_aggregate),
+            Some(RecordKind::Counts) => {
                 keep_last(&mut self.counts, record, |fields| fields.varint().map(drop))
             }
-            Some(Kind::Lost) => {
+            Some(RecordKind::Lost) => {
                 self.lost = record.payload.to_vec();
                 Ok(())
             }
@@ -285,7 +299,7 @@ impl Merged {
         }
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         self.aggregates.clear();
         self.counts.clear();
         self.lost.clear();
@@ -293,11 +307,11 @@ impl Merged {
 
     fn write(&self, out: &mut Vec<u8>) {
         let all = |parts: &BTreeMap<u32, Vec<u8>>| parts.values().flatten().copied().collect();
-        let records: [(Kind, Vec<u8>); 4] = [
-            (Kind::Aggregate, all(&self.aggregates)),
-            (Kind::Counts, all(&self.counts)),
-            (Kind::Lost, self.lost.clone()),
-            (Kind::Time, self.time.clone()),
+        let records: [(RecordKind, Vec<u8>); 4] = [
+            (RecordKind::Aggregate, all(&self.aggregates)),
+            (RecordKind::Counts, all(&self.counts)),
+            (RecordKind::Lost, self.lost.clone()),
+            (RecordKind::Time, self.time.clone()),
         ];
         let filled = records.iter().filter(|(_, payload)| !payload.is_empty());
         for (kind, payload) in filled {

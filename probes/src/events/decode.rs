@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::stored_value::{self, unzigzag};
 use super::{
-    Aggregate, BUCKETS, Call, Capture, Kind, Lost, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
-    SHOWN, SpanInfo, THREW, ThreadInfo, VIRTUAL, Value, Which,
+    Aggregate, BUCKETS, Call, Capture, CaptureSource, Lost, MOMENT, Moment, NAMED, OPEN, Outcome,
+    RETURNED, RecordKind, SHOWN, SpanInfo, THREW, ThreadInfo, VIRTUAL, Value,
 };
 use crate::error::SnapshotError;
 use crate::format::{Incomplete, Meta, write_varint};
@@ -14,7 +14,7 @@ use crate::log::read::{Fields, Record, corrupt, read_json};
 
 /// A call or an event, restored from the bytes of [`StoredCall::write`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum Restored {
+pub enum RestoredItem {
     /// A call.
     Call(Call),
     /// An event.
@@ -25,7 +25,7 @@ pub enum Restored {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "an entry is handed over at once, and none is kept"
+    reason = "entries are passed on at once and not stored"
 )]
 pub enum Entry {
     /// Description of the run; the first entry.
@@ -113,26 +113,26 @@ impl Decoder {
         record: &Record<'_>,
         take: &mut impl FnMut(Entry, Option<StoredCall<'_>>),
     ) -> Result<(), SnapshotError> {
-        let kind = Kind::from_number(record.kind).ok_or_else(|| {
+        let kind = RecordKind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
             corrupt(record.offset, "a kind of record between 1 and 13", found)
         })?;
-        if !self.begun && kind != Kind::Meta {
+        if !self.begun && kind != RecordKind::Meta {
             let found = format!("{kind:?}");
             return Err(corrupt(record.offset, "the meta record first", found));
         }
         self.begun = true;
         let mut fields = Fields::of(record);
         let entry = match kind {
-            Kind::Meta => Entry::Meta(read_json(record)?),
-            Kind::Span => Entry::Span(read_json(record)?),
-            Kind::Name => {
+            RecordKind::Meta => Entry::Meta(read_json(record)?),
+            RecordKind::Span => Entry::Span(read_json(record)?),
+            RecordKind::Name => {
                 let number = fields.u32()?;
                 let name: Arc<str> = fields.text()?.into();
                 self.names.insert(number, Arc::clone(&name));
                 Entry::Name(number, name)
             }
-            Kind::Thread => {
+            RecordKind::Thread => {
                 let (id, [is_virtual]) = (fields.u64()?, fields.number()?);
                 Entry::Thread(ThreadInfo {
                     id,
@@ -140,15 +140,15 @@ impl Decoder {
                     name: fields.text()?,
                 })
             }
-            Kind::Calls => return self.calls(&mut fields, take),
-            Kind::Aggregate => return aggregates(&mut fields, take),
-            Kind::Counts => return counts(&mut fields, take),
-            Kind::Lost => Entry::Lost(read_json(record)?),
-            Kind::Time => Entry::Time(fields.u64()?),
-            Kind::Reset => Entry::Reset,
-            Kind::End => Entry::End,
-            Kind::Incomplete => Entry::Incomplete(read_json(record)?),
-            Kind::Compacted => return Ok(()), // for followers only
+            RecordKind::Calls => return self.calls(&mut fields, take),
+            RecordKind::Aggregate => return aggregates(&mut fields, take),
+            RecordKind::Counts => return counts(&mut fields, take),
+            RecordKind::Lost => Entry::Lost(read_json(record)?),
+            RecordKind::Time => Entry::Time(fields.u64()?),
+            RecordKind::Reset => Entry::Reset,
+            RecordKind::End => Entry::End,
+            RecordKind::Incomplete => Entry::Incomplete(read_json(record)?),
+            RecordKind::Compacted => return Ok(()), // for followers only
         };
         take(entry, None);
         Ok(())
@@ -160,9 +160,9 @@ impl Decoder {
         thread: u64,
         start: u64,
         stored: &[u8],
-    ) -> Result<(Restored, bool), SnapshotError> {
+    ) -> Result<(RestoredItem, bool), SnapshotError> {
         let mut fields = Fields::of(&Record {
-            kind: Kind::Calls as u16,
+            kind: RecordKind::Calls as u16,
             payload: stored,
             offset: 0,
             end: stored.len(),
@@ -171,8 +171,8 @@ impl Decoder {
         let [flags] = fields.number()?;
         let call = self.call(&mut fields, (thread, span, start), flags)?;
         let restored = match flags & MOMENT {
-            0 => Restored::Call(call),
-            _ => Restored::Moment(call.into()),
+            0 => RestoredItem::Call(call),
+            _ => RestoredItem::Moment(call.into()),
         };
         Ok((restored, flags & VIRTUAL != 0))
     }
@@ -247,16 +247,16 @@ impl Decoder {
     }
 
     fn capture(&self, fields: &mut Fields<'_>) -> Result<Capture, SnapshotError> {
-        let [kind, which] = fields.number()?;
+        let [kind, source] = fields.number()?;
         let names = |number| self.names.get(&number).cloned();
         let value = stored_value::read(kind & !SHOWN, fields, &names)?;
-        let which = match (which, &value) {
-            (_, Value::Stack(_)) => Which::Stack,
-            (index, _) if kind & SHOWN != 0 => Which::Shown(index),
-            (RETURNED, _) => Which::Returned,
-            (index, _) => Which::Argument(index),
+        let source = match (source, &value) {
+            (_, Value::Stack(_)) => CaptureSource::Stack,
+            (index, _) if kind & SHOWN != 0 => CaptureSource::Shown(index),
+            (RETURNED, _) => CaptureSource::Returned,
+            (index, _) => CaptureSource::Argument(index),
         };
-        Ok(Capture { which, value })
+        Ok(Capture { source, value })
     }
 }
 

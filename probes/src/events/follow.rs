@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::decode::{Decoder, Entry};
-use super::{Compacted, Kind, MAGIC};
+use super::{Compacted, MAGIC, RecordKind};
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, TAIL_LENGTH};
 use crate::log::MAX_TAKEN_BACK;
@@ -54,9 +54,9 @@ pub struct Follower {
     /// The bytes read; its length is the length of a batch.
     buffer: Vec<u8>,
     /// The last records passed on that the writer may still take back.
-    last: VecDeque<Handed>,
+    last: VecDeque<PassedRecord>,
     /// Records taken back after they were passed on, and not written again yet.
-    taken_back: VecDeque<Handed>,
+    taken_back: VecDeque<PassedRecord>,
 }
 
 /// The result of [`Follower::read`].
@@ -70,7 +70,7 @@ pub enum Followed {
 
 /// A record that was passed on, identified by its offsets and checksums.
 #[derive(Debug, Clone, Copy)]
-struct Handed {
+struct PassedRecord {
     start: u64,
     end: u64,
     head: [u8; HEAD_LENGTH],
@@ -156,7 +156,7 @@ impl Follower {
             let mut at = 0;
             while let Framed::Whole(record) = framed_at(&self.buffer[..read], at) {
                 at = record.end;
-                if record.kind == Kind::Compacted as u16 {
+                if record.kind == RecordKind::Compacted as u16 {
                     let compacted: Compacted = read_json(&record)?;
                     return Ok(Some((self.offset + at as u64, compacted.end)));
                 }
@@ -221,7 +221,7 @@ impl Follower {
                     return Err(corrupt(self.offset as usize, expected, found));
                 }
                 Framed::Whole(record) => {
-                    let handed = Handed::of(&bytes[at..record.end], self.offset);
+                    let handed = PassedRecord::of(&bytes[at..record.end], self.offset);
                     if !self.was_taken_back(&handed) {
                         let in_file = Record {
                             offset: begin as usize + record.offset,
@@ -246,8 +246,9 @@ impl Follower {
     }
 
     /// Checks whether this record is the next one of those taken back.
-    fn was_taken_back(&mut self, record: &Handed) -> bool {
-        let is_next = |next: &mut Handed| (next.head, next.tail) == (record.head, record.tail);
+    fn was_taken_back(&mut self, record: &PassedRecord) -> bool {
+        let is_next =
+            |next: &mut PassedRecord| (next.head, next.tail) == (record.head, record.tail);
         self.taken_back.pop_front_if(is_next).is_some()
     }
 
@@ -289,7 +290,7 @@ impl Follower {
     }
 }
 
-impl Handed {
+impl PassedRecord {
     /// Describes a whole record that begins at `start`.
     fn of(record: &[u8], start: u64) -> Self {
         Self {
@@ -322,7 +323,7 @@ mod tests {
     use crate::format::Meta;
 
     #[test]
-    fn memory_is_that_of_a_batch_however_long_the_file_is() {
+    fn memory_is_limited_to_a_batch() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
         for start in 0..1_000_000 {

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_one_another_without_gap() {
+    fn buckets_are_contiguous() {
         for bucket in 1..BUCKETS {
             assert_eq!(bucket_of(floor_of(bucket)), bucket);
             assert_eq!(bucket_of(floor_of(bucket) - 1), bucket - 1);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_since_is_the_difference() {
+    fn increase_is_the_difference_of_two_states() {
         let all = [100, 5_000, 7, 300];
         let since = |before: usize| sums_of(&all).since(&sums_of(&all[..before]));
         assert_eq!(since(0), sums_of(&all));

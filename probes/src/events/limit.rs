@@ -9,7 +9,7 @@ use crate::log::Log;
 /// The state of the size limit, with the calls that it cost.
 #[derive(Debug)]
 pub(super) struct Limit {
-    asked: SizeLimit,
+    size_limit: SizeLimit,
     compaction: Option<Compaction>,
     /// File length that starts the next compaction.
     due: u64,
@@ -28,9 +28,9 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    pub fn new(asked: SizeLimit) -> Self {
+    pub fn new(size_limit: SizeLimit) -> Self {
         let mut limit = Self {
-            asked,
+            size_limit,
             compaction: None,
             due: 0,
             shift: 0,
@@ -45,7 +45,7 @@ impl Limit {
     }
 
     fn first_due(&self) -> u64 {
-        match self.asked.when_full {
+        match self.size_limit.when_full {
             WhenFull::DropOldest => self.share(14),
             WhenFull::Stop => self.share(15),
         }
@@ -53,13 +53,13 @@ impl Limit {
 
     /// Returns a number of sixteenths of the limit.
     fn share(&self, sixteenths: u64) -> u64 {
-        self.asked.bytes / 16 * sixteenths
+        self.size_limit.bytes / 16 * sixteenths
     }
 
     /// Checks whether single calls are written to a file of this length.
     pub fn takes_calls(&mut self, length: u64) -> bool {
         // The rest of the file is reserved for sums.
-        self.stopped |= self.asked.when_full == WhenFull::Stop && length >= self.share(14);
+        self.stopped |= self.size_limit.when_full == WhenFull::Stop && length >= self.share(14);
         !self.stopped
     }
 
@@ -67,7 +67,7 @@ impl Limit {
     pub fn reset(&mut self) {
         (self.oldest, self.over_size) = (0, 0);
         if let Some(compaction) = &mut self.compaction {
-            compaction.forget();
+            compaction.reset();
         }
         if self.stopped {
             (self.resumes, self.compaction, self.due) = (true, None, 0);
@@ -107,7 +107,7 @@ impl Limit {
             None => self.begin(log)?,
         };
         while !compaction.step(log.length())? {
-            if log.length() < self.asked.bytes {
+            if log.length() < self.size_limit.bytes {
                 self.compaction = Some(compaction);
                 return Ok(());
             }
@@ -130,7 +130,7 @@ impl Limit {
     }
 
     fn begin(&self, log: &Log) -> io::Result<Compaction> {
-        let (keep, leave) = match self.asked.when_full {
+        let (keep, leave) = match self.size_limit.when_full {
             WhenFull::DropOldest => (self.share(8), Leave::Oldest),
             WhenFull::Stop => (0, Leave::Forgotten),
         };

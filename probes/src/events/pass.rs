@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::MAGIC;
-use super::decode::{Decoder, Entry, Restored, StoredCall};
+use super::decode::{Decoder, Entry, RestoredItem, StoredCall};
 use super::read::Trace;
 use crate::error::SnapshotError;
 use crate::format::{HEAD_LENGTH, HEADER_LENGTH, read_head};
@@ -80,7 +80,7 @@ impl EventFile {
             Err(error) => Err(io::Error::other(error)),
             Ok(end) if end.whole == self.end => Ok(()),
             Ok(_) => Err(io::Error::other(format!(
-                "another file took the place of {} while it was read",
+                "another file replaced {} while it was read",
                 self.path.display()
             ))),
         }
@@ -90,7 +90,12 @@ impl EventFile {
     ///
     /// # Errors
     /// If the bytes are not a call of this file.
-    pub fn restore(&self, thread: u64, start: u64, stored: &[u8]) -> io::Result<(Restored, bool)> {
+    pub fn restore(
+        &self,
+        thread: u64,
+        start: u64,
+        stored: &[u8],
+    ) -> io::Result<(RestoredItem, bool)> {
         let restored = self.decoder.restore(thread, start, stored);
         restored.map_err(io::Error::other)
     }
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_stay_on_disk_and_their_numbers_are_those_of_all_calls() {
+    fn calls_stay_on_disk_and_all_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let (file, summed) = EventFile::read(&path).unwrap();
@@ -306,8 +311,8 @@ mod tests {
             let (restored, is_virtual) = file.restore(stored.thread, stored.start, &bytes).unwrap();
             assert!(is_virtual || stored.start == 1);
             match restored {
-                Restored::Call(call) => calls.push(call),
-                Restored::Moment(_) => panic!("an event"),
+                RestoredItem::Call(call) => calls.push(call),
+                RestoredItem::Moment(_) => panic!("an event"),
             }
             Ok(())
         };
@@ -318,7 +323,7 @@ mod tests {
 
     /// Data appended after the first pass, or in a file that replaced this one, is not part of the second pass.
     #[test]
-    fn second_pass_is_over_what_the_first_one_saw() {
+    fn second_pass_covers_the_data_of_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
         let (file, _) = EventFile::read(&path).unwrap();
@@ -328,6 +333,9 @@ mod tests {
         assert!(file.calls(&mut |_| Ok(())).is_ok());
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let error = file.calls(&mut |_| Ok(())).unwrap_err();
-        assert!(error.to_string().contains("took the place"), "{error}");
+        assert!(
+            error.to_string().contains("another file replaced"),
+            "{error}"
+        );
     }
 }

@@ -48,7 +48,7 @@ pub struct Trace {
 
 /// The two ends of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum EventKind {
+pub enum BoundaryKind {
     /// Entry of the method.
     Enter,
     /// Exit of the method, described by [`Call::outcome`].
@@ -57,11 +57,11 @@ pub enum EventKind {
 
 /// The entry or exit of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Event<'t> {
+pub struct CallBoundary<'t> {
     /// Nanoseconds since the start.
     pub nanos: u64,
     /// Entry or exit.
-    pub kind: EventKind,
+    pub kind: BoundaryKind,
     /// The call.
     pub call: &'t Call,
     /// Number of open calls of this thread around it.
@@ -89,12 +89,12 @@ impl Trace {
                 self.threads.insert(thread.id, thread);
             }
             Entry::Call(call, is_virtual) => {
-                self.know(call.thread, is_virtual);
+                self.add_thread(call.thread, is_virtual);
                 self.calls.push(call);
             }
             Entry::Moment(moment, _) if self.is_aside(moment.place) => {}
             Entry::Moment(moment, is_virtual) => {
-                self.know(moment.thread, is_virtual);
+                self.add_thread(moment.thread, is_virtual);
                 self.moments.push(moment);
             }
             Entry::Aggregate(place, sums) if self.places.contains_key(&place) => {
@@ -157,7 +157,7 @@ impl Trace {
     }
 
     /// Registers a thread.
-    fn know(&mut self, id: u64, is_virtual: bool) {
+    fn add_thread(&mut self, id: u64, is_virtual: bool) {
         let unnamed = || ThreadInfo {
             id,
             name: String::new(),
@@ -205,15 +205,15 @@ impl Trace {
 
     /// Returns entries and exits of one thread in chronological order. A call that had not ended has no exit.
     #[must_use]
-    pub fn events(&self, thread: u64) -> Vec<Event<'_>> {
+    pub fn events(&self, thread: u64) -> Vec<CallBoundary<'_>> {
         let calls = self.calls_of(thread);
         let mut events = Vec::with_capacity(calls.len() * 2);
         let mut open: Vec<&Call> = Vec::new();
         for call in calls {
             leave(&mut open, &mut events, |ended| ended.end < call.start);
-            events.push(Event {
+            events.push(CallBoundary {
                 nanos: call.start,
-                kind: EventKind::Enter,
+                kind: BoundaryKind::Enter,
                 call,
                 depth: open.len(),
             });
@@ -225,7 +225,11 @@ impl Trace {
 }
 
 /// Closes the innermost calls while `ended` holds. A call that never ended is removed without an event.
-fn leave<'t>(open: &mut Vec<&'t Call>, events: &mut Vec<Event<'t>>, ended: impl Fn(&Call) -> bool) {
+fn leave<'t>(
+    open: &mut Vec<&'t Call>,
+    events: &mut Vec<CallBoundary<'t>>,
+    ended: impl Fn(&Call) -> bool,
+) {
     while let Some(call) = open.pop() {
         if call.outcome == Outcome::Open {
             if !ended(call) {
@@ -238,9 +242,9 @@ fn leave<'t>(open: &mut Vec<&'t Call>, events: &mut Vec<Event<'t>>, ended: impl 
             open.push(call);
             return;
         }
-        events.push(Event {
+        events.push(CallBoundary {
             nanos: call.end,
-            kind: EventKind::Exit,
+            kind: BoundaryKind::Exit,
             call,
             depth: open.len(),
         });

@@ -24,7 +24,7 @@ pub(crate) const END: u8 = 0;
 /// Stands for an unknown number of parts.
 const UNKNOWN: u64 = u32::MAX as u64;
 /// Maximum nesting of objects on reading.
-const MOST_LEVELS: u32 = 32;
+const MAX_LEVELS: u32 = 32;
 
 /// Returns the number of a name.
 pub(super) type Numbers<'n> = dyn FnMut(&Arc<str>) -> u32 + 'n;
@@ -222,8 +222,8 @@ impl Reader<'_> {
 
     fn opened(&mut self, kind: u8, fields: &mut Fields<'_>) -> Result<Opened, SnapshotError> {
         self.level += 1;
-        if self.level > MOST_LEVELS {
-            let expected = format!("at most {MOST_LEVELS} objects within one another");
+        if self.level > MAX_LEVELS {
+            let expected = format!("at most {MAX_LEVELS} nested objects");
             return Err(fields.corrupt(expected, "more"));
         }
         let class = self.name(fields)?;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn opened_objects_are_read_as_they_were_written() {
+    fn opened_objects_round_trip() {
         let cycle = opened(Content::Cycle, 0);
         let elements = opened(Content::Elements(vec![Value::Long(-5), cycle]), 998);
         let entries = vec![(Value::Constant("K".to_owned()), elements)];
@@ -327,9 +327,9 @@ mod tests {
     }
 
     #[test]
-    fn objects_within_one_another_have_a_limit_and_a_torn_one_is_missing() {
+    fn nested_objects_are_limited_and_a_truncated_object_is_missing() {
         let mut value = Value::Null;
-        for _ in 0..MOST_LEVELS {
+        for _ in 0..MAX_LEVELS {
             value = opened(Content::Elements(vec![value]), 0);
         }
         assert_eq!(through(&value), value);

@@ -111,7 +111,7 @@ impl TaskStep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{Capture, EventInfo, TableRow, Which};
+    use crate::events::{Capture, CaptureSource, EventInfo, TableRow};
 
     fn place(step: &str, shown: &[&str]) -> SpanInfo {
         SpanInfo {
@@ -128,7 +128,7 @@ mod tests {
 
     fn step_of(place: &SpanInfo, values: &[Value]) -> Option<(Step, Option<Task>)> {
         let captures = (0..).zip(values).map(|(slot, value)| Capture {
-            which: Which::Shown(slot),
+            source: CaptureSource::Shown(slot),
             value: value.clone(),
         });
         let moment = Moment {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_the_table_are_steps_of_tasks_unless_there_is_no_task() {
+    fn events_of_the_table_are_task_steps_if_they_have_a_task() {
         let object = Value::Object {
             class: "a/Task".into(),
             identity: 9,

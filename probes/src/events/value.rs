@@ -8,7 +8,7 @@ use jvms::names;
 
 /// Identifies a captured value of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Which {
+pub enum CaptureSource {
     /// A parameter by its index, from 0; `this` is not counted.
     Argument(u8),
     /// The returned value.
@@ -114,7 +114,7 @@ pub struct StackFrame {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capture {
     /// Identifies the value.
-    pub which: Which,
+    pub source: CaptureSource,
     /// The value.
     pub value: Value,
 }
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_read_as_in_java() {
+    fn values_are_formatted_as_in_java() {
         let text = |text: &str, length| Value::Text {
             text: text.to_owned(),
             length,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn opened_objects_read_as_in_java_and_say_how_much_is_left() {
+    fn opened_objects_are_formatted_as_in_java_with_the_number_of_missing_parts() {
         let opened = |class: &str, content, left| {
             let opened = Opened {
                 class: class.into(),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Capture, EventInfo, Moment, SpanInfo, SpanMode, Value, WaitKind, Which};
+use super::{Capture, CaptureSource, EventInfo, Moment, SpanInfo, SpanMode, Value, WaitKind};
 
 /// Names of the values of a wait event.
 const SHOWN: [&str; 3] = ["nanos", "class", "holders"];
@@ -59,7 +59,7 @@ impl Wait {
             },
         ];
         let captures = (0..).zip(values).map(|(slot, value)| Capture {
-            which: Which::Shown(slot),
+            source: CaptureSource::Shown(slot),
             value,
         });
         Moment {
@@ -84,12 +84,14 @@ impl Wait {
             holders: String::new(),
         };
         for capture in moment.captures.iter() {
-            match (capture.which, &capture.value) {
-                (Which::Shown(0), Value::Long(nanos)) => {
+            match (capture.source, &capture.value) {
+                (CaptureSource::Shown(0), Value::Long(nanos)) => {
                     wait.start = wait.end.saturating_sub(nanos.unsigned_abs());
                 }
-                (Which::Shown(1), Value::Class(class)) => wait.class = Arc::clone(class),
-                (Which::Shown(2), Value::Text { text, .. }) => wait.holders.clone_from(text),
+                (CaptureSource::Shown(1), Value::Class(class)) => wait.class = Arc::clone(class),
+                (CaptureSource::Shown(2), Value::Text { text, .. }) => {
+                    wait.holders.clone_from(text)
+                }
                 _ => {}
             }
         }
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wait_is_the_same_after_it_was_an_event() {
+    fn waits_round_trip_as_events() {
         let wait = Wait {
             thread: 7,
             is_virtual: true,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use super::limit::Limit;
 use super::stored_value::{self, zigzag};
 use super::{
-    Aggregate, Call, Capture, Kind, Lost, MAGIC, MOMENT, Moment, NAMED, OPEN, Outcome, RETURNED,
-    SHOWN, SizeLimit, SpanInfo, THREW, ThreadInfo, VIRTUAL, Which,
+    Aggregate, Call, Capture, CaptureSource, Lost, MAGIC, MOMENT, Moment, NAMED, OPEN, Outcome,
+    RETURNED, RecordKind, SHOWN, SizeLimit, SpanInfo, THREW, ThreadInfo, VIRTUAL,
 };
 use crate::error::WriteError;
 use crate::format::{Meta, write_varint};
@@ -64,7 +64,7 @@ impl EventWriter {
                 MAGIC,
                 meta,
                 Marks {
-                    kind: Kind::Incomplete as u16,
+                    kind: RecordKind::Incomplete as u16,
                     count: |_, _, _| (),
                 },
             )?,
@@ -102,12 +102,12 @@ impl EventWriter {
 
     /// Adds a span, or its new state.
     pub fn span(&mut self, span: &SpanInfo) {
-        self.enqueue(Kind::Span, |out| write_json(out, span));
+        self.enqueue(RecordKind::Span, |out| write_json(out, span));
     }
 
     /// Adds a thread.
     pub fn thread(&mut self, thread: &ThreadInfo) {
-        self.enqueue(Kind::Thread, |out| {
+        self.enqueue(RecordKind::Thread, |out| {
             out.extend_from_slice(&thread.id.to_le_bytes());
             out.push(thread.is_virtual.into());
             write_text(out, &thread.name);
@@ -142,8 +142,9 @@ impl EventWriter {
             self.unwritten += self.count;
         } else if self.count > 0 && self.takes_calls() {
             let calls = std::mem::take(&mut self.calls);
-            self.log
-                .enqueue(Kind::Calls as u16, |out| out.extend_from_slice(&calls));
+            self.log.enqueue(RecordKind::Calls as u16, |out| {
+                out.extend_from_slice(&calls)
+            });
             self.calls = calls;
         }
         self.calls.clear();
@@ -191,11 +192,11 @@ impl EventWriter {
 
     fn capture(&mut self, out: &mut Vec<u8>, capture: &Capture) {
         let kind = stored_value::kind(&capture.value);
-        out.extend(match capture.which {
-            Which::Argument(index) => [kind, index],
-            Which::Returned => [kind, RETURNED],
-            Which::Shown(index) => [kind | SHOWN, index],
-            Which::Stack => [kind, 0],
+        out.extend(match capture.source {
+            CaptureSource::Argument(index) => [kind, index],
+            CaptureSource::Returned => [kind, RETURNED],
+            CaptureSource::Shown(index) => [kind | SHOWN, index],
+            CaptureSource::Stack => [kind, 0],
         });
         stored_value::write(out, &capture.value, &mut |name| self.name(name));
     }
@@ -208,7 +209,7 @@ impl EventWriter {
         let number = self.names.len() as u32;
         self.names.insert(Arc::clone(name), number);
         // The name precedes the calls that are not in a record yet.
-        self.log.enqueue(Kind::Name as u16, |out| {
+        self.log.enqueue(RecordKind::Name as u16, |out| {
             out.extend_from_slice(&number.to_le_bytes());
             write_text(out, name);
         });
@@ -239,7 +240,7 @@ impl EventWriter {
             }
         }
         if !payload.is_empty() {
-            self.enqueue(Kind::Aggregate, |out| out.extend_from_slice(&payload));
+            self.enqueue(RecordKind::Aggregate, |out| out.extend_from_slice(&payload));
         }
     }
 
@@ -251,19 +252,19 @@ impl EventWriter {
             write_varint(&mut payload, count);
         }
         if !payload.is_empty() {
-            self.enqueue(Kind::Counts, |out| out.extend_from_slice(&payload));
+            self.enqueue(RecordKind::Counts, |out| out.extend_from_slice(&payload));
         }
     }
 
     /// Adds the losses since the start or the last reset.
     pub fn lost(&mut self, lost: &Lost) {
         self.lost = *lost;
-        self.enqueue(Kind::Lost, |out| write_json(out, lost));
+        self.enqueue(RecordKind::Lost, |out| write_json(out, lost));
     }
 
     /// Discards all calls, aggregates, counts and losses so far.
     pub fn reset(&mut self) {
-        self.enqueue(Kind::Reset, |_| ());
+        self.enqueue(RecordKind::Reset, |_| ());
         (self.unwritten, self.lost) = (0, Lost::default());
         self.limit.iter_mut().for_each(Limit::reset);
     }
@@ -317,7 +318,7 @@ impl EventWriter {
         self.limit.iter_mut().for_each(Limit::end);
         self.log.report_again();
         self.time();
-        self.enqueue(Kind::End, |_| ());
+        self.enqueue(RecordKind::End, |_| ());
         self.log.write().map(drop)
     }
 
@@ -350,11 +351,11 @@ impl EventWriter {
 
     fn time(&mut self) {
         let now = now_ms().to_le_bytes();
-        self.enqueue(Kind::Time, |out| out.extend_from_slice(&now));
+        self.enqueue(RecordKind::Time, |out| out.extend_from_slice(&now));
     }
 
     /// Adds a record after all added calls.
-    fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+    fn enqueue(&mut self, kind: RecordKind, payload: impl FnOnce(&mut Vec<u8>)) {
         self.end_calls();
         self.log.enqueue(kind as u16, payload);
     }

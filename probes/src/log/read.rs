@@ -80,7 +80,7 @@ pub(crate) fn framed_at(bytes: &[u8], offset: usize) -> Framed<'_> {
     };
     let (payload, tail) = framed.split_at(length as usize);
     if crc32fast::hash(payload).to_le_bytes() != *tail {
-        return Framed::Damaged("a payload that fits its checksum");
+        return Framed::Damaged("a payload that matches its checksum");
     }
     Framed::Whole(Record {
         kind,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::contents::{ClassBytes, Snapshot, SnapshotClass};
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::SnapshotError;
-use crate::format::{HEADER_LENGTH, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary};
+use crate::format::{HEADER_LENGTH, MAGIC, MAX_CLASS_LENGTH, Meta, RecordKind, Summary};
 use crate::log::read::{Fields, Record, check_header, corrupt, read_json, record_at};
 use crate::test_hits::{self, TestHits};
 
@@ -66,7 +66,7 @@ pub(super) fn summary(bytes: &[u8]) -> Result<Option<Summary>, SnapshotError> {
         offset = record.end;
         last = Some(record);
     }
-    let end = last.filter(|record| Kind::from_number(record.kind) == Some(Kind::End));
+    let end = last.filter(|record| RecordKind::from_number(record.kind) == Some(RecordKind::End));
     end.map(|record| read_json(&record)).transpose()
 }
 
@@ -92,26 +92,26 @@ type RecordedTest = (Vec<String>, Vec<(u16, Vec<u16>)>);
 
 impl Decoder {
     fn take(&mut self, record: &Record<'_>) -> Result<(), SnapshotError> {
-        let kind = Kind::from_number(record.kind).ok_or_else(|| {
+        let kind = RecordKind::from_number(record.kind).ok_or_else(|| {
             let found = record.kind.to_string();
             corrupt(record.offset, "a kind of record between 1 and 9", found)
         })?;
-        if self.meta.is_none() && kind != Kind::Meta {
+        if self.meta.is_none() && kind != RecordKind::Meta {
             let found = format!("{kind:?}");
             return Err(corrupt(record.offset, "the meta record first", found));
         }
-        self.snapshot.complete = kind == Kind::End;
+        self.snapshot.complete = kind == RecordKind::End;
         self.snapshot.incomplete = None;
         match kind {
-            Kind::Meta => self.meta = Some(read_json(record)?),
-            Kind::Class => self.take_class(record)?,
-            Kind::Hits => self.take_hits(record)?,
-            Kind::Time => self.snapshot.meta.dump_ms = Fields::of(record).u64()?,
-            Kind::Reset => self.reset(record.payload),
-            Kind::Failure => self.snapshot.failures.push(read_json(record)?),
-            Kind::End => self.snapshot.summary = read_json(record)?,
-            Kind::Incomplete => self.snapshot.incomplete = Some(read_json(record)?),
-            Kind::Test => self.take_test(record)?,
+            RecordKind::Meta => self.meta = Some(read_json(record)?),
+            RecordKind::Class => self.take_class(record)?,
+            RecordKind::Hits => self.take_hits(record)?,
+            RecordKind::Time => self.snapshot.meta.dump_ms = Fields::of(record).u64()?,
+            RecordKind::Reset => self.reset(record.payload),
+            RecordKind::Failure => self.snapshot.failures.push(read_json(record)?),
+            RecordKind::End => self.snapshot.summary = read_json(record)?,
+            RecordKind::Incomplete => self.snapshot.incomplete = Some(read_json(record)?),
+            RecordKind::Test => self.take_test(record)?,
         }
         Ok(())
     }
@@ -239,8 +239,7 @@ impl Decoder {
             let mut classes: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
             for (array, indices) in arrays {
                 let found = indices.iter().filter_map(|index| probe(*array, *index));
-                for (class, probe) in found.filter(|(class, _)| !self.is_forgotten(number, *class))
-                {
+                for (class, probe) in found.filter(|(class, _)| !self.is_reset(number, *class)) {
                     classes.entry(class).or_default().insert(probe.into());
                 }
             }
@@ -257,7 +256,7 @@ impl Decoder {
     }
 
     /// Checks whether the hits of a test in a class were reset.
-    fn is_forgotten(&self, test: usize, class: usize) -> bool {
+    fn is_reset(&self, test: usize, class: usize) -> bool {
         let class = self.snapshot.classes.get(class);
         let plugin = class.map(|class| class.plugin.as_str());
         let mut forgotten = self.forgotten.iter();
@@ -379,10 +378,10 @@ mod tests {
     use crate::format::{write_header, write_record};
 
     /// Builds a file of these records after a meta record.
-    fn file(records: &[(Kind, Vec<u8>)]) -> Vec<u8> {
+    fn file(records: &[(RecordKind, Vec<u8>)]) -> Vec<u8> {
         let mut out = Vec::new();
         write_header(&mut out, MAGIC);
-        write_record(&mut out, Kind::Meta as u16, |out| {
+        write_record(&mut out, RecordKind::Meta as u16, |out| {
             out.extend_from_slice(b"{}")
         });
         for (kind, payload) in records {
@@ -391,7 +390,7 @@ mod tests {
         out
     }
 
-    fn class(array: u16, base: u16, probes: u32, tail: &[u8]) -> (Kind, Vec<u8>) {
+    fn class(array: u16, base: u16, probes: u32, tail: &[u8]) -> (RecordKind, Vec<u8>) {
         let mut payload = Vec::new();
         payload.extend_from_slice(&array.to_le_bytes());
         payload.extend_from_slice(&base.to_le_bytes());
@@ -399,10 +398,10 @@ mod tests {
         payload.extend_from_slice(&[0; 8]);
         payload.extend_from_slice(&[0; 6]);
         payload.extend_from_slice(tail);
-        (Kind::Class, payload)
+        (RecordKind::Class, payload)
     }
 
-    fn refused(records: &[(Kind, Vec<u8>)], part: &str) {
+    fn refused(records: &[(RecordKind, Vec<u8>)], part: &str) {
         let text = Snapshot::from_bytes(&file(records))
             .expect_err("must be refused")
             .to_string();
@@ -415,31 +414,34 @@ mod tests {
         refused(&[class(0, 65_535, 2, b"")], "indices below 65536");
         refused(&[class(0, 0, u32::MAX, b"")], "indices below 65536");
         refused(&[class(4_096, 0, 1, b"")], "an array below 4096");
-        refused(&[(Kind::Hits, vec![0, 16])], "an array below 4096");
+        refused(&[(RecordKind::Hits, vec![0, 16])], "an array below 4096");
         refused(
-            &[(Kind::Hits, vec![0, 0, 0xFF, 0xFF, 0x07])],
+            &[(RecordKind::Hits, vec![0, 0, 0xFF, 0xFF, 0x07])],
             "an index below 65536",
         );
         refused(
-            &[(Kind::Hits, vec![0, 0, 0x80, 0x80, 0x80, 0x01])],
+            &[(RecordKind::Hits, vec![0, 0, 0x80, 0x80, 0x80, 0x01])],
             "at most 3 bytes",
         );
-        refused(&[(Kind::Hits, vec![0])], "expected 2 bytes, found 1");
+        refused(&[(RecordKind::Hits, vec![0])], "expected 2 bytes, found 1");
         refused(
-            &[(Kind::Test, vec![0, 0, 0, 0, 1, 0xFF, 0xFF, 0x07])],
+            &[(RecordKind::Test, vec![0, 0, 0, 0, 1, 0xFF, 0xFF, 0x07])],
             "an index below 65536",
         );
         refused(
-            &[(Kind::Test, vec![0, 0, 0, 0, 9, 1])],
+            &[(RecordKind::Test, vec![0, 0, 0, 0, 9, 1])],
             "expected 1 bytes, found 0",
         );
         refused(
-            &[(Kind::Test, vec![2, 0, 1, 0, b'a'])],
+            &[(RecordKind::Test, vec![2, 0, 1, 0, b'a'])],
             "expected 2 bytes, found 0",
         );
-        refused(&[(Kind::End, b"[".to_vec())], "a record of kind 7 as JSON");
         refused(
-            &[(Kind::Class, class(0, 0, 1, b"").1[..17].to_vec())],
+            &[(RecordKind::End, b"[".to_vec())],
+            "a record of kind 7 as JSON",
+        );
+        refused(
+            &[(RecordKind::Class, class(0, 0, 1, b"").1[..17].to_vec())],
             "expected 2 bytes, found 1",
         );
     }
@@ -481,10 +483,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kind_is_refused() {
+    fn unknown_record_kind_is_refused() {
         let mut bytes = file(&[]);
         let head = bytes.len();
-        write_record(&mut bytes, Kind::Reset as u16, |_| ());
+        write_record(&mut bytes, RecordKind::Reset as u16, |_| ());
         bytes[head + 2] = 10;
         let crc = crc32fast::hash(&bytes[head..head + 8]).to_le_bytes();
         bytes[head + 8..head + 12].copy_from_slice(&crc);
@@ -515,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_is_recognised_as_such() {
+    fn other_files_are_recognised() {
         for bytes in [
             &b"\x01\xC0\xC0\x10\x07"[..],
             b"PK\x03\x04",
@@ -540,8 +542,8 @@ mod tests {
         assert!(snapshot.truncated && snapshot.classes.len() == 1);
     }
 
-    fn hostile_records() -> impl Strategy<Value = Vec<(Kind, Vec<u8>)>> {
-        let kind = (2u16..10).prop_map(|number| Kind::from_number(number).unwrap());
+    fn hostile_records() -> impl Strategy<Value = Vec<(RecordKind, Vec<u8>)>> {
+        let kind = (2u16..10).prop_map(|number| RecordKind::from_number(number).unwrap());
         let arbitrary = (kind, prop::collection::vec(any::<u8>(), 0..60));
         let classes = (
             0u16..4,
@@ -555,7 +557,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_bytes_reading_ends_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn reading_arbitrary_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = Snapshot::from_bytes(&bytes);
             let mut tail = file(&[]);
             tail.extend_from_slice(&bytes);
@@ -563,7 +565,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_whole_records_say_reading_ends_without_panic(records in hostile_records()) {
+        fn reading_arbitrary_records_does_not_panic(records in hostile_records()) {
             if let Ok(snapshot) = Snapshot::from_bytes(&file(&records)) {
                 for class in &snapshot.classes {
                     prop_assert!(class.probes.len() <= ARRAY_LENGTH);

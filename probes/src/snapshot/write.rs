@@ -6,18 +6,19 @@ use std::path::Path;
 use crate::arrays::{ARRAY_LENGTH, MAX_ARRAYS};
 use crate::error::WriteError;
 use crate::format::{
-    Failure, Incomplete, Kind, MAGIC, MAX_CLASS_LENGTH, Meta, Summary, write_record, write_varint,
+    Failure, Incomplete, MAGIC, MAX_CLASS_LENGTH, Meta, RecordKind, Summary, write_record,
+    write_varint,
 };
 use crate::log::{Flush, Log, Marks, now_ms, write_json, write_text};
 use crate::table::{PendingClass, ProbeRange, ProbeTable};
-use crate::test_hits::{self, Taken};
+use crate::test_hits::{self, TakenHits};
 
 /// Number of elements compared in one step; a step is one `memcmp`.
 const CHUNK: usize = 64;
 
 /// The incomplete records of a snapshot.
 const MARKS: Marks = Marks {
-    kind: Kind::Incomplete as u16,
+    kind: RecordKind::Incomplete as u16,
     count: count_missing,
 };
 
@@ -98,7 +99,7 @@ impl SnapshotWriter {
         };
         let fresh = newly_hit(known, bytes);
         if !fresh.is_empty() {
-            self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
+            self.enqueue(RecordKind::Hits, |out| write_hits(out, array, &fresh));
         }
     }
 
@@ -116,13 +117,13 @@ impl SnapshotWriter {
         }
         if !fresh.is_empty() {
             fresh.sort_unstable();
-            self.enqueue(Kind::Hits, |out| write_hits(out, array, &fresh));
+            self.enqueue(RecordKind::Hits, |out| write_hits(out, array, &fresh));
         }
     }
 
     /// Notes hits that were taken out of the arrays while these tests ran. Returns `false` once the size limit ends
     /// the recording of tests, and `true` again for each call after that.
-    pub fn tested(&mut self, tests: &[String], taken: &Taken) -> bool {
+    pub fn tested(&mut self, tests: &[String], taken: &TakenHits) -> bool {
         taken
             .iter()
             .for_each(|(array, hits)| self.note(*array, hits));
@@ -136,7 +137,7 @@ impl SnapshotWriter {
             self.cut_tests_off();
             return false;
         }
-        self.enqueue(Kind::Test, |out| out.extend_from_slice(&payload));
+        self.enqueue(RecordKind::Test, |out| out.extend_from_slice(&payload));
         true
     }
 
@@ -146,7 +147,7 @@ impl SnapshotWriter {
             return false;
         }
         let cut_off = test_hits::CUT_OFF.to_le_bytes();
-        self.enqueue(Kind::Test, |out| out.extend_from_slice(&cut_off));
+        self.enqueue(RecordKind::Test, |out| out.extend_from_slice(&cut_off));
         true
     }
 
@@ -171,7 +172,7 @@ impl SnapshotWriter {
 
     /// Notes a class that was loaded unchanged after a failure.
     pub fn failure(&mut self, failure: &Failure) {
-        self.enqueue(Kind::Failure, |out| write_json(out, failure));
+        self.enqueue(RecordKind::Failure, |out| write_json(out, failure));
     }
 
     /// Discards the hits so far of one plugin or of all. The caller has zeroed `ranges`, the plugin's ranges (see
@@ -184,7 +185,9 @@ impl SnapshotWriter {
             known.into_iter().for_each(|known| known.fill(0));
         }
         let plugin = plugin.unwrap_or_default();
-        self.enqueue(Kind::Reset, |out| out.extend_from_slice(plugin.as_bytes()));
+        self.enqueue(RecordKind::Reset, |out| {
+            out.extend_from_slice(plugin.as_bytes())
+        });
     }
 
     /// Writes the noted hits, and the classes registered in `table` since the last flush.
@@ -194,14 +197,16 @@ impl SnapshotWriter {
     pub fn flush(&mut self, table: &ProbeTable) -> Result<Flush, WriteError> {
         for class in table.take_pending() {
             let keep = self.options.keep_classes;
-            self.enqueue(Kind::Class, |out| write_class(out, &class, keep));
+            self.enqueue(RecordKind::Class, |out| write_class(out, &class, keep));
         }
         if self.log.pending() == 0 {
             return Ok(Flush::Unchanged);
         }
         if !self.log.is_stalled() {
             let time = self.read_ms.unwrap_or_else(now_ms);
-            self.enqueue(Kind::Time, |out| out.extend_from_slice(&time.to_le_bytes()));
+            self.enqueue(RecordKind::Time, |out| {
+                out.extend_from_slice(&time.to_le_bytes())
+            });
         }
         self.log.write()
     }
@@ -213,7 +218,7 @@ impl SnapshotWriter {
     pub fn complete(&mut self, table: &ProbeTable, summary: &Summary) -> Result<(), WriteError> {
         self.log.report_again(); // report a failure of the last attempt in any case
         self.flush(table)?;
-        self.enqueue(Kind::End, |out| write_json(out, summary));
+        self.enqueue(RecordKind::End, |out| write_json(out, summary));
         self.log.write().map(|_| ())
     }
 
@@ -226,7 +231,7 @@ impl SnapshotWriter {
         self.log.restore()
     }
 
-    fn enqueue(&mut self, kind: Kind, payload: impl FnOnce(&mut Vec<u8>)) {
+    fn enqueue(&mut self, kind: RecordKind, payload: impl FnOnce(&mut Vec<u8>)) {
         self.log.enqueue(kind as u16, payload);
     }
 }
@@ -238,7 +243,7 @@ impl SnapshotWriter {
 /// Errors of the write.
 pub fn end_copy(copy: &mut impl Write, summary: &Summary) -> io::Result<()> {
     let mut record = Vec::new();
-    write_record(&mut record, Kind::End as u16, |out| {
+    write_record(&mut record, RecordKind::End as u16, |out| {
         write_json(out, summary)
     });
     copy.write_all(&record)
@@ -276,9 +281,9 @@ pub(crate) fn write_hits(out: &mut Vec<u8>, array: u16, indices: &[u16]) {
 
 /// Counts the data that the file lacks while this record is pending.
 fn count_missing(kind: u16, payload: &[u8], missing: &mut Incomplete) {
-    match Kind::from_number(kind) {
-        Some(Kind::Class) => missing.classes += 1,
-        Some(Kind::Hits) => {
+    match RecordKind::from_number(kind) {
+        Some(RecordKind::Class) => missing.classes += 1,
+        Some(RecordKind::Hits) => {
             let indices = payload.iter().skip(2); // skip the array index
             let ends = indices.filter(|byte| **byte < 0x80);
             missing.probes += ends.count() as u64;
@@ -314,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_while_nothing_changes() {
+    fn unchanged_arrays_write_no_bytes() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         let array = [0, 1, 0, 0, 1];
@@ -339,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_made_while_the_writer_goes_on_is_complete() {
+    fn copy_of_an_open_snapshot_is_complete() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(1);
@@ -358,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn one_plugins_hits_are_forgotten_and_the_others_stay() {
+    fn reset_of_one_plugin_keeps_the_hits_of_others() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(1);
@@ -388,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_of_an_array_is_noted_once() {
+    fn hits_taken_out_of_an_array_are_noted_once() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(1);
@@ -405,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn each_test_has_what_was_hit_while_it_was_under_way() {
+    fn each_test_has_the_hits_of_its_run() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(2);
@@ -435,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_hit_is_forgotten_with_a_reset_and_ends_where_it_is_too_much() {
+    fn test_hits_are_reset_and_limited_in_size() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(1);
@@ -458,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn long_array_and_far_array_are_no_reason_to_panic() {
+    fn arrays_beyond_the_limits_do_not_panic() {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = writer(directory.path());
         writer.absorb(0, &vec![1; ARRAY_LENGTH + 10]);
@@ -471,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_write_is_reported_once_and_nothing_is_lost() {
+    fn failed_write_is_reported_once_and_no_data_is_lost() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         table.set_arrays(1);
@@ -504,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn last_write_that_fails_is_reported_again() {
+    fn failure_of_the_last_write_is_reported_again() {
         let directory = tempfile::tempdir().unwrap();
         let (table, mut writer) = (ProbeTable::new(), writer(directory.path()));
         writer.log.file = OpenOptions::new().append(true).open("/dev/full").unwrap();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alarm_ends_a_pause_whenever_it_rings() {
+    fn alarm_ends_the_current_or_next_pause() {
         let alarm = Alarm::default();
         let long = Duration::from_secs(600);
         alarm.ring();

@@ -8,32 +8,32 @@ use std::sync::atomic::Ordering;
 
 use conditions::{Path, Root, Slot};
 
-use super::capture::{self, CaptureSpec, Seen};
+use super::capture::{self, CaptureSpec, JvmValue};
 use super::completion::{self, ended_unseen};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, unrecorded};
 use super::entry::MOMENT;
-use super::opened::{MOST_OPENED, Opening};
-use super::recording::{Ended, ended, give_back, here, matching, place, push};
-use super::stack::Begin;
+use super::opened::{MAX_OPENED, Opening};
+use super::recording::{CompletedCall, ended, give_back, here, matching, place, push};
+use super::stack::CallStart;
 use super::sums::Timed;
 use super::table::WATCHED;
-use super::{lost_ends, quick};
+use super::{fast_path, lost_ends};
 
 /// Minimum number of free bytes for opening an object.
-const LEAST_ROOM: usize = 1_000;
+const MIN_ROOM: usize = 1_000;
 
 /// Records that a call of `span` begins on the Java thread `thread`.
 #[inline(always)]
 pub fn enter(jvm: &impl Jvm, thread: u64, span: u32) {
     let pointer = jvm.stack_pointer();
-    if quick::enter(jvm, thread, span, pointer).is_none() {
-        enter_any(jvm, thread, span, pointer);
+    if fast_path::enter(jvm, thread, span, pointer).is_none() {
+        enter_general(jvm, thread, span, pointer);
     }
 }
 
 /// The general path of [`enter`].
 #[inline(never)]
-fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
+fn enter_general(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
     };
@@ -46,7 +46,7 @@ fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
     if scarce && here.stack.top().is_none_or(|(_, scarce)| !scarce) {
         lost_ends::begin_to_count(jvm, here);
     }
-    let begin = Begin {
+    let begin = CallStart {
         mode,
         base: shared.base(),
         pointer,
@@ -60,14 +60,14 @@ fn enter_any(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) {
 /// Records that a call of `span` returns.
 #[inline(always)]
 pub fn exit(jvm: &impl Jvm, thread: u64, span: u32) {
-    if quick::exit(jvm, thread, span).is_none() {
-        exit_any(jvm, thread, span);
+    if fast_path::exit(jvm, thread, span).is_none() {
+        exit_general(jvm, thread, span);
     }
 }
 
 /// The general path of [`exit`].
 #[inline(never)]
-fn exit_any(jvm: &impl Jvm, thread: u64, span: u32) {
+fn exit_general(jvm: &impl Jvm, thread: u64, span: u32) {
     leave(jvm, thread, span, false, || None);
 }
 
@@ -146,7 +146,7 @@ fn reached(
     if !shared.rates.admits(span, second) {
         return lost.note(|lost| &lost.over_rate, 1);
     }
-    let event = Ended {
+    let event = CompletedCall {
         span,
         times: (now, now),
         captures,
@@ -158,7 +158,7 @@ fn reached(
         _ => Some(captures),
     };
     if let Some(captures) = captures {
-        push(here, Ended { captures, ..event }, MOMENT, None);
+        push(here, CompletedCall { captures, ..event }, MOMENT, None);
     }
 }
 
@@ -168,7 +168,7 @@ pub fn capture_opened(
     thread: u64,
     span: u32,
     spec: CaptureSpec,
-    read: impl FnOnce(Opening, &mut dyn FnMut(Seen<'_>)),
+    read: impl FnOnce(Opening, &mut dyn FnMut(JvmValue<'_>)),
 ) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
@@ -193,10 +193,10 @@ fn opening(here: CurrentThread, levels: u8) -> Opening {
     }
     match here.stack.room_to_open() {
         // The rest is reserved for objects of calls within this one, without their contents.
-        ..LEAST_ROOM => Opening::default(),
+        ..MIN_ROOM => Opening::default(),
         bytes => Opening {
             levels,
-            bytes: bytes.min(MOST_OPENED),
+            bytes: bytes.min(MAX_OPENED),
         },
     }
 }
@@ -208,7 +208,7 @@ pub fn capture<'v>(
     thread: u64,
     span: u32,
     spec: CaptureSpec,
-    read: impl FnOnce() -> Seen<'v>,
+    read: impl FnOnce() -> JvmValue<'v>,
 ) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
@@ -224,15 +224,15 @@ pub fn capture<'v>(
 /// Captures a primitive value, as [`capture()`].
 #[inline(always)]
 pub fn number(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
-    if quick::number(jvm, thread, span, spec, bits).is_none() {
-        number_any(jvm, thread, span, spec, bits);
+    if fast_path::number(jvm, thread, span, spec, bits).is_none() {
+        number_general(jvm, thread, span, spec, bits);
     }
 }
 
 /// The general path of [`number`].
 #[inline(never)]
-fn number_any(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
-    let read = || Seen::Number(spec.kind(), bits);
+fn number_general(jvm: &impl Jvm, thread: u64, span: u32, spec: CaptureSpec, bits: u64) {
+    let read = || JvmValue::Number(spec.kind(), bits);
     capture(jvm, thread, span, spec, read);
 }
 
@@ -243,7 +243,7 @@ pub fn capture_read_from(
     thread: u64,
     span: u32,
     spec: CaptureSpec,
-    mut read: impl FnMut(CaptureSpec, Option<&Path>, Opening, &mut dyn FnMut(Seen<'_>)),
+    mut read: impl FnMut(CaptureSpec, Option<&Path>, Opening, &mut dyn FnMut(JvmValue<'_>)),
 ) {
     let Some(here) = here(jvm, thread, Some(span)) else {
         return;
@@ -252,7 +252,7 @@ pub fn capture_read_from(
     let (Some(root), EVENTS..) = (spec.root(), shared.mode(span)) else {
         return;
     };
-    let mut read = |spec, path: Option<&Path>, levels, keep: &mut dyn FnMut(Seen<'_>)| {
+    let mut read = |spec, path: Option<&Path>, levels, keep: &mut dyn FnMut(JvmValue<'_>)| {
         unrecorded(jvm, || read(spec, path, opening(here, levels), keep));
     };
     settle(jvm, here, span, spec);
@@ -297,7 +297,7 @@ fn settle(jvm: &impl Jvm, here: CurrentThread, span: u32, spec: CaptureSpec) {
 }
 
 /// Adds a value to the staged captures, of a call that is about to be entered if `of_entry`.
-fn keep(here: CurrentThread, span: u32, of_entry: bool, spec: CaptureSpec, value: Seen<'_>) {
+fn keep(here: CurrentThread, span: u32, of_entry: bool, spec: CaptureSpec, value: JvmValue<'_>) {
     let stack = here.stack;
     let when = (of_entry, spec.is_first());
     if !stack.stage(span, when, |words| capture::encode(spec, value, words)) {

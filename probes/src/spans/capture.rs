@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use conditions::{Datum, Root, Text};
 
 use crate::events::stored_value::{CONSTANT, read_alone};
-use crate::events::{Capture, RETURNED, SHOWN, StackFrame, Value, Which};
+use crate::events::{Capture, CaptureSource, RETURNED, SHOWN, StackFrame, Value};
 
 /// Maximum number of capture words of one thread's open calls.
 pub(crate) const ARENA: usize = 2_048;
@@ -46,50 +46,50 @@ const NOT_KEPT: u32 = 1 << 30;
 impl CaptureSpec {
     /// Specifies a value of `kind` (the first byte of its descriptor).
     #[must_use]
-    pub fn new(kind: u8, which: Which, limit: u32, first: bool) -> Self {
-        let (which, place) = match which {
-            Which::Argument(index) => (index, 0),
-            Which::Returned => (RETURNED, 0),
-            Which::Shown(slot) => (slot, OF_SLOT),
-            Which::Stack => (0, OF_SLOT),
+    pub fn new(kind: u8, source: CaptureSource, limit: u32, first: bool) -> Self {
+        let (source, place) = match source {
+            CaptureSource::Argument(index) => (index, 0),
+            CaptureSource::Returned => (RETURNED, 0),
+            CaptureSource::Shown(slot) => (slot, OF_SLOT),
+            CaptureSource::Stack => (0, OF_SLOT),
         };
         let limit = limit.min(MAX_TEXT as u32);
-        let bits = u32::from(kind) | u32::from(which) << 8 | limit << 16 | u32::from(first) << 31;
+        let bits = u32::from(kind) | u32::from(source) << 8 | limit << 16 | u32::from(first) << 31;
         Self((bits | place << PLACE) as i32)
     }
 
     /// Specifies a value from which a condition's program reads others; `is_kept` is set if it is stored itself.
     #[must_use]
     pub fn read_from(kind: u8, root: Root, limit: u32, first: bool, is_kept: bool) -> Self {
-        let (which, place) = match root {
-            Root::Argument(index) => (Which::Argument(index), 0),
-            Root::Returned => (Which::Returned, 0),
-            Root::This => (Which::Argument(0), OF_THIS),
-            Root::Thrown => (Which::Argument(0), OF_THROWN),
-            Root::Local => (Which::Argument(0), OF_SLOT), // see `read_from_variable`
+        let (source, place) = match root {
+            Root::Argument(index) => (CaptureSource::Argument(index), 0),
+            Root::Returned => (CaptureSource::Returned, 0),
+            Root::This => (CaptureSource::Argument(0), OF_THIS),
+            Root::Thrown => (CaptureSource::Argument(0), OF_THROWN),
+            Root::Local => (CaptureSource::Argument(0), OF_SLOT), // see `read_from_variable`
         };
         let kept = if is_kept { 0 } else { NOT_KEPT };
-        let bits = Self::new(kind, which, limit, first).bits();
+        let bits = Self::new(kind, source, limit, first).bits();
         Self((bits | place << PLACE | READ_FROM | kept) as i32)
     }
 
     /// Specifies a local variable with this index among those that a program reads from.
     #[must_use]
     pub fn read_from_variable(kind: u8, index: u8, limit: u32, first: bool) -> Self {
-        let spec = Self::new(kind, Which::Shown(index), limit, first);
+        let spec = Self::new(kind, CaptureSource::Shown(index), limit, first);
         Self((spec.bits() | READ_FROM | NOT_KEPT) as i32)
     }
 
     /// Returns the index of the local variable among those that a program reads from.
     #[must_use]
     pub fn variable(self) -> u8 {
-        self.which()
+        self.source()
     }
 
     /// Returns the root from which a program reads other values, if it does.
     #[must_use]
     pub fn root(self) -> Option<Root> {
-        let root = match (self.bits() >> PLACE & 3, self.which()) {
+        let root = match (self.bits() >> PLACE & 3, self.source()) {
             (OF_SLOT, _) => Root::Local,
             (OF_THIS, _) => Root::This,
             (OF_THROWN, _) => Root::Thrown,
@@ -108,14 +108,14 @@ impl CaptureSpec {
     /// Checks whether the value belongs to a call that is about to be entered.
     #[must_use]
     pub fn is_of_entry(self) -> bool {
-        self.bits() >> PLACE & 3 == 0 && self.which() != RETURNED
+        self.bits() >> PLACE & 3 == 0 && self.source() != RETURNED
     }
 
     /// Checks whether the value belongs to a call that is about to be left.
     #[must_use]
     pub fn is_of_end(self) -> bool {
         match self.bits() >> PLACE & 3 {
-            0 => self.which() == RETURNED,
+            0 => self.source() == RETURNED,
             place => place != OF_SLOT,
         }
     }
@@ -124,7 +124,7 @@ impl CaptureSpec {
     #[must_use]
     pub fn of_slot(self, slot: u8, is_whole: bool, first: bool) -> Self {
         let limit = if is_whole { MAX_TEXT } else { self.limit() };
-        Self::new(self.kind(), Which::Shown(slot), limit as u32, first)
+        Self::new(self.kind(), CaptureSource::Shown(slot), limit as u32, first)
     }
 
     fn bits(self) -> u32 {
@@ -167,7 +167,7 @@ impl CaptureSpec {
         self.0 < 0
     }
 
-    fn which(self) -> u8 {
+    fn source(self) -> u8 {
         (self.bits() >> 8) as u8
     }
 
@@ -182,7 +182,7 @@ impl CaptureSpec {
 
 /// A value read from the JVM. Class numbers come from [`Runtime::class`](super::Runtime::class).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen<'a> {
+pub enum JvmValue<'a> {
     /// `null`.
     Null,
     /// A primitive value: the first byte of its descriptor, and its bits.
@@ -208,17 +208,19 @@ pub enum Seen<'a> {
 
 /// Encodes a value into the words; `None` if they do not suffice.
 #[inline(always)]
-pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) -> Option<usize> {
+pub(crate) fn encode(spec: CaptureSpec, value: JvmValue<'_>, words: &[AtomicU64]) -> Option<usize> {
     let (kind, number, payload) = match value {
-        Seen::Null => (b'N', 0, None),
-        Seen::Unreadable | Seen::NoField(..) => (b'?', 0, None),
-        Seen::Number(kind, bits) => (kind, 0, Some(bits)),
-        Seen::Array(class, length) => (b'[', length, Some(class.into())),
-        Seen::Object(class, identity) => (b'L', identity, Some(class.into())),
-        Seen::Class(class) => (b'K', 0, Some(class.into())),
-        Seen::Text(units, length) => return encode_text(spec, b'T', units, length, words),
-        Seen::Constant(units, length) => return encode_text(spec, CONSTANT, units, length, words),
-        Seen::Opened(bytes) => return put_bytes(spec, OPENED_OBJECT, 0, bytes, words),
+        JvmValue::Null => (b'N', 0, None),
+        JvmValue::Unreadable | JvmValue::NoField(..) => (b'?', 0, None),
+        JvmValue::Number(kind, bits) => (kind, 0, Some(bits)),
+        JvmValue::Array(class, length) => (b'[', length, Some(class.into())),
+        JvmValue::Object(class, identity) => (b'L', identity, Some(class.into())),
+        JvmValue::Class(class) => (b'K', 0, Some(class.into())),
+        JvmValue::Text(units, length) => return encode_text(spec, b'T', units, length, words),
+        JvmValue::Constant(units, length) => {
+            return encode_text(spec, CONSTANT, units, length, words);
+        }
+        JvmValue::Opened(bytes) => return put_bytes(spec, OPENED_OBJECT, 0, bytes, words),
     };
     match (payload, words) {
         (None, [head, ..]) => {
@@ -238,7 +240,7 @@ pub(crate) fn encode(spec: CaptureSpec, value: Seen<'_>, words: &[AtomicU64]) ->
 #[inline(always)]
 fn head_of(spec: CaptureSpec, kind: u8, count: usize, number: u32) -> u64 {
     u64::from(kind | spec.shown())
-        | u64::from(spec.which()) << 8
+        | u64::from(spec.source()) << 8
         | (count as u64) << 16
         | u64::from(number) << 32
 }
@@ -320,7 +322,7 @@ pub(super) fn utf8<'b>(units: &[u16], limit: usize, out: &'b mut [u8; MAX_TEXT])
 
 /// Returns the only word of a value for which there was no room.
 pub(crate) fn missing(spec: CaptureSpec) -> u64 {
-    u64::from(b'?' | spec.shown()) | u64::from(spec.which()) << 8
+    u64::from(b'?' | spec.shown()) | u64::from(spec.source()) << 8
 }
 
 /// Encodes a frame of a call stack as a word: the numbers of its class's and method's names, and the line.
@@ -412,11 +414,11 @@ pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<
         };
         words = rest;
         let kind = *head as u8;
-        let which = match (head >> 8) as u8 {
-            _ if kind == b'#' => Which::Stack,
-            slot if kind & SHOWN != 0 => Which::Shown(slot),
-            RETURNED => Which::Returned,
-            index => Which::Argument(index),
+        let source = match (head >> 8) as u8 {
+            _ if kind == b'#' => CaptureSource::Stack,
+            slot if kind & SHOWN != 0 => CaptureSource::Shown(slot),
+            RETURNED => CaptureSource::Returned,
+            index => CaptureSource::Argument(index),
         };
         let (number, bits) = ((head >> 32) as u32, payload.first().copied().unwrap_or(0));
         let value = match kind & !SHOWN {
@@ -447,7 +449,7 @@ pub(crate) fn decode(mut words: &[u64], class: impl Fn(u32) -> Arc<str>) -> Vec<
             b'#' => Value::Stack(payload.iter().map(|word| frame(*word, &class)).collect()),
             _ => Value::Missing,
         };
-        captures.push(Capture { which, value });
+        captures.push(Capture { source, value });
     }
     captures
 }
@@ -475,7 +477,7 @@ fn bytes(payload: &[u64], length: u64) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn through(spec: CaptureSpec, value: Seen<'_>) -> Vec<Capture> {
+    fn through(spec: CaptureSpec, value: JvmValue<'_>) -> Vec<Capture> {
         let words: Vec<AtomicU64> = (0..200).map(|_| AtomicU64::new(0)).collect();
         let used = encode(spec, value, &words).expect("room");
         let words: Vec<u64> = words[..used]
@@ -486,8 +488,8 @@ mod tests {
     }
 
     #[test]
-    fn values_survive_being_words() {
-        let spec = |kind| CaptureSpec::new(kind, Which::Argument(3), 10, true);
+    fn values_round_trip_as_words() {
+        let spec = |kind| CaptureSpec::new(kind, CaptureSource::Argument(3), 10, true);
         for (kind, bits, value) in [
             (b'Z', 1, Value::Boolean(true)),
             (b'B', -1_i64 as u64, Value::Byte(-1)),
@@ -498,24 +500,24 @@ mod tests {
             (b'F', 1.5_f32.to_bits().into(), Value::Float(1.5)),
             (b'D', 2.5_f64.to_bits(), Value::Double(2.5)),
         ] {
-            let found = through(spec(kind), Seen::Number(kind, bits));
+            let found = through(spec(kind), JvmValue::Number(kind, bits));
             assert_eq!(
                 found,
                 [Capture {
-                    which: Which::Argument(3),
+                    source: CaptureSource::Argument(3),
                     value
                 }]
             );
         }
-        let returned = CaptureSpec::new(b'L', Which::Returned, 10, false);
+        let returned = CaptureSpec::new(b'L', CaptureSource::Returned, 10, false);
         let object = Value::Object {
             class: "class7".into(),
             identity: u32::MAX,
         };
         assert_eq!(
-            through(returned, Seen::Object(7, u32::MAX)),
+            through(returned, JvmValue::Object(7, u32::MAX)),
             [Capture {
-                which: Which::Returned,
+                source: CaptureSource::Returned,
                 value: object
             }]
         );
@@ -523,30 +525,30 @@ mod tests {
             class: "class8".into(),
             length: 9,
         };
-        assert_eq!(through(spec(b'['), Seen::Array(8, 9))[0].value, array);
-        assert_eq!(through(spec(b'L'), Seen::Null)[0].value, Value::Null);
+        assert_eq!(through(spec(b'['), JvmValue::Array(8, 9))[0].value, array);
+        assert_eq!(through(spec(b'L'), JvmValue::Null)[0].value, Value::Null);
     }
 
     #[test]
-    fn object_known_to_be_a_text_keeps_all_else_that_is_asked_of_it() {
-        for which in [Which::Argument(3), Which::Returned] {
-            let object = CaptureSpec::new(b'L', which, 77, true);
+    fn specification_of_a_text_keeps_its_other_bits() {
+        for source in [CaptureSource::Argument(3), CaptureSource::Returned] {
+            let object = CaptureSpec::new(b'L', source, 77, true);
             let text = CaptureSpec(object.0 + 1);
             assert!(text.is_text() && !object.is_text());
             assert!(text.is_first() && text.limit() == 77);
             assert!(text.of_slot(2, true, false).is_text());
-            let seen = Seen::Text(&[65], 1);
+            let seen = JvmValue::Text(&[65], 1);
             assert_eq!(through(text, seen), through(object, seen));
         }
-        assert!(!CaptureSpec::new(b'[', Which::Argument(0), 1, true).is_text());
+        assert!(!CaptureSpec::new(b'[', CaptureSource::Argument(0), 1, true).is_text());
     }
 
     #[test]
     fn text_is_cut_at_a_character_within_the_limit() {
-        let spec = CaptureSpec::new(b'L', Which::Argument(0), 10, true);
+        let spec = CaptureSpec::new(b'L', CaptureSource::Argument(0), 10, true);
         let kept = |text: &str| {
             let units: Vec<u16> = text.encode_utf16().collect();
-            match through(spec, Seen::Text(&units, 99)).remove(0).value {
+            match through(spec, JvmValue::Text(&units, 99)).remove(0).value {
                 Value::Text { text, length: 99 } => text,
                 other => panic!("{other:?}"),
             }
@@ -557,7 +559,9 @@ mod tests {
         assert_eq!(kept("ééééééé"), "ééééé");
         assert_eq!(kept("12345678😀"), "12345678");
         assert_eq!(kept(""), "");
-        let half = through(spec, Seen::Text(&[0xD83D, 65], 2)).remove(0).value;
+        let half = through(spec, JvmValue::Text(&[0xD83D, 65], 2))
+            .remove(0)
+            .value;
         assert_eq!(
             half,
             Value::Text {
@@ -568,10 +572,10 @@ mod tests {
     }
 
     #[test]
-    fn value_without_room_takes_none() {
+    fn value_without_room_takes_no_words() {
         let words: Vec<AtomicU64> = (0..2).map(|_| AtomicU64::new(0)).collect();
-        let spec = CaptureSpec::new(b'L', Which::Argument(0), 80, true);
-        assert_eq!(encode(spec, Seen::Text(&[65; 9], 9), &words), None);
-        assert_eq!(encode(spec, Seen::Number(b'I', 1), &words), Some(2));
+        let spec = CaptureSpec::new(b'L', CaptureSource::Argument(0), 80, true);
+        assert_eq!(encode(spec, JvmValue::Text(&[65; 9], 9), &words), None);
+        assert_eq!(encode(spec, JvmValue::Number(b'I', 1), &words), Some(2));
     }
 }

@@ -1,13 +1,13 @@
 //! Records the ends of Kotlin's suspend function calls, and of calls whose ends were lost.
 
-use super::coroutines::{CallRef, Completed};
+use super::coroutines::{CallRef, CompletedSuspendCall};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::recording;
-use super::stack::Left;
+use super::stack::ExitedCall;
 
 /// Records a call that ended earlier, by an unknown exception.
 #[cold]
-pub(super) fn ended_unseen(jvm: &impl Jvm, here: CurrentThread, span: u32, left: Left) {
+pub(super) fn ended_unseen(jvm: &impl Jvm, here: CurrentThread, span: u32, left: ExitedCall) {
     if let Some(segment) = here.stack.pop_segment() {
         ended(jvm, here, segment.call, None, true, || None);
     } else if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
@@ -74,7 +74,7 @@ pub(super) fn ended(
 fn write(
     jvm: &impl Jvm,
     here: CurrentThread,
-    completed: &Completed,
+    completed: &CompletedSuspendCall,
     captures: Option<(u64, u64)>,
     failed: bool,
     class: impl FnOnce() -> Option<u32>,
@@ -90,7 +90,7 @@ fn write(
             .stage_words(completed.span, false, &completed.captures);
         here.stack.take_staged(completed.span)
     });
-    let left = Left {
+    let left = ExitedCall {
         mode: completed.mode,
         start: completed.start,
         within: completed.within,

@@ -42,7 +42,7 @@ pub trait Continuations {
     fn is(&self, object: &Self::Object, kept: &Kept) -> bool;
 
     /// Checks whether the object was collected.
-    fn is_gone(&self, kept: &Kept) -> bool;
+    fn is_collected(&self, kept: &Kept) -> bool;
 
     /// Ends the reference.
     fn release(&self, kept: Kept);
@@ -72,7 +72,7 @@ pub(crate) struct Segment {
 
 /// The track of a single call, and its depth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TrackPosition {
     /// The number of the coroutine; 0 for the thread itself.
     pub track: u64,
     /// Number of open calls of the coroutine around it.
@@ -81,7 +81,7 @@ pub(crate) struct Place {
 
 /// A call that has ended.
 #[derive(Debug)]
-pub(crate) struct Completed {
+pub(crate) struct CompletedSuspendCall {
     pub span: u32,
     pub mode: u8,
     pub outermost: bool,
@@ -90,14 +90,14 @@ pub(crate) struct Completed {
     pub within: u64,
     /// Values of its arguments, as words of captures.
     pub captures: Vec<u64>,
-    pub place: Place,
+    pub place: TrackPosition,
     /// The call that completes with it, because it passed its own continuation on.
     pub caller: Option<CallRef>,
 }
 
 /// A call at its start.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Begun {
+pub(crate) struct SuspendCallStart {
     pub span: u32,
     /// The mode in force.
     pub mode: u8,
@@ -108,7 +108,7 @@ pub(crate) struct Begun {
 #[derive(Debug)]
 struct Open {
     serial: u64,
-    begun: Begun,
+    begun: SuspendCallStart,
     outermost: bool,
     start: u64,
     /// Time of the spans within it, so far.
@@ -301,7 +301,7 @@ impl State {
         &mut self,
         objects: &C,
         around: Option<Segment>,
-        begun: Begun,
+        begun: SuspendCallStart,
         key: &C::Object,
         moment: impl FnOnce(u64) -> u64,
     ) -> Option<CallRef> {
@@ -382,7 +382,7 @@ impl State {
             return Some(*index);
         }
         if self.coroutines.len() >= MAX_IDLE + self.calls.len() {
-            self.forget_idle(|_| true);
+            self.remove_idle(|_| true);
         }
         let root = objects.keep(root)?;
         self.tracks += 1;
@@ -398,7 +398,7 @@ impl State {
     }
 
     /// Removes the coroutines without an open call for which `is_done` holds.
-    fn forget_idle(&mut self, is_done: impl Fn(&Kept) -> bool) {
+    fn remove_idle(&mut self, is_done: impl Fn(&Kept) -> bool) {
         let idle = self.coroutines.iter();
         let idle = idle.filter(|(_, found)| found.calls.is_empty() && is_done(&found.root));
         let idle: Vec<u32> = idle.map(|(index, _)| index).collect();
@@ -452,24 +452,24 @@ impl State {
     }
 
     /// Adds the time of a call of a normal function within the segment.
-    pub fn spent(&mut self, segment: Segment, ticks: u64) {
+    pub fn add_callee_time(&mut self, segment: Segment, ticks: u64) {
         if let Some(call) = self.call_mut(segment.call) {
             call.within += ticks;
         }
     }
 
     /// Returns the place of calls within a segment; that of the thread if the call has resumed elsewhere.
-    pub fn place(&self, segment: Segment) -> Place {
+    pub fn place(&self, segment: Segment) -> TrackPosition {
         let call = self.call(segment.call);
         let call = call.filter(|call| call.turn == segment.turn);
         call.and_then(|call| self.place_of(segment.call.index, call))
             .unwrap_or_default()
     }
 
-    fn place_of(&self, index: u32, call: &Open) -> Option<Place> {
+    fn place_of(&self, index: u32, call: &Open) -> Option<TrackPosition> {
         let coroutine = self.coroutines.get(call.coroutine)?;
         let depth = coroutine.calls.iter().rposition(|found| *found == index)?;
-        Some(Place {
+        Some(TrackPosition {
             track: coroutine.track,
             depth: depth as u64 + 1,
         })
@@ -489,14 +489,14 @@ impl State {
         &mut self,
         call: CallRef,
         moment: impl FnOnce(u64) -> u64,
-    ) -> Option<(Completed, bool)> {
+    ) -> Option<(CompletedSuspendCall, bool)> {
         let coroutine = self.call(call)?.coroutine;
         let found = self.coroutines.get_mut(coroutine)?;
         let index = found.calls.pop()?;
         let open = self.calls.take(index)?;
         let end = moment(found.last);
         found.last = end;
-        let place = Place {
+        let place = TrackPosition {
             track: found.track,
             depth: found.calls.len() as u64,
         };
@@ -520,7 +520,7 @@ impl State {
         let caller = caller
             .filter(|_| goes_with)
             .and_then(|caller| self.reference(caller));
-        let completed = Completed {
+        let completed = CompletedSuspendCall {
             span: open.begun.span,
             mode: open.begun.mode,
             outermost: open.outermost,
@@ -544,9 +544,9 @@ impl State {
 
     /// Removes the calls that can never resume because nothing refers to their continuations. Returns them as
     /// [`open`](Self::open) does.
-    pub fn forget_gone<C: Continuations>(&mut self, objects: &C) -> Vec<(u64, u32, u8, u64)> {
-        let is_gone = |call: &Open| !call.runs && objects.is_gone(&call.key);
-        let gone = self.calls.iter().filter(|(_, call)| is_gone(call));
+    pub fn remove_collected<C: Continuations>(&mut self, objects: &C) -> Vec<(u64, u32, u8, u64)> {
+        let is_collected = |call: &Open| !call.runs && objects.is_collected(&call.key);
+        let gone = self.calls.iter().filter(|(_, call)| is_collected(call));
         let gone: Vec<u32> = gone.map(|(index, _)| index).collect();
         let mut forgotten = Vec::new();
         for index in gone {
@@ -569,7 +569,7 @@ impl State {
             }
             self.garbage.push(call.key);
         }
-        self.forget_idle(|root| objects.is_gone(root));
+        self.remove_idle(|root| objects.is_collected(root));
         self.spans.retain(|_, same| *same > 0);
         self.release(objects);
         forgotten

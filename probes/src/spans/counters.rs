@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_dense_and_stay() {
+    fn counters_are_dense_and_stable() {
         let counters = Counters::default();
         assert_eq!(counters.of(7), Counter { array: 0, index: 0 });
         assert_eq!(counters.of(3), Counter { array: 0, index: 1 });

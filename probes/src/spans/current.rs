@@ -35,7 +35,7 @@ pub trait Jvm {
 
     /// Runs `body` with a cell of this native thread that is `true` while the agent queries the JVM for a call. Calls
     /// that the thread makes meanwhile are the agent's own work.
-    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R;
+    fn with_query_flag<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R;
 
     /// Returns the stack pointer of this native thread; the stack grows downwards.
     fn stack_pointer(&self) -> u64;
@@ -63,11 +63,11 @@ pub fn unrecorded<R>(jvm: &impl Jvm, body: impl FnOnce() -> R) -> R {
     impl<J: Jvm> Drop for Back<'_, J> {
         fn drop(&mut self) {
             self.0.with_cell(|cell| cell.set(self.1));
-            self.0.with_asks(|asks| asks.set(self.2));
+            self.0.with_query_flag(|flag| flag.set(self.2));
         }
     }
-    let asked = jvm.with_asks(|asks| asks.replace(true));
-    let _back = Back(jvm, jvm.with_cell(Cell::take), asked);
+    let was_set = jvm.with_query_flag(|flag| flag.replace(true));
+    let _back = Back(jvm, jvm.with_cell(Cell::take), was_set);
     body()
 }
 

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use super::current::{CurrentThread, Jvm, unrecorded};
-use super::stack::Left;
+use super::stack::ExitedCall;
 
 /// Checks for lost ends before a call begins: `end` receives the calls that are no longer open, innermost first.
 #[inline(always)]
@@ -25,7 +25,7 @@ pub(super) fn before_entry(
     here: CurrentThread,
     span: u32,
     pointer: u64,
-    end: impl FnMut(u32, Left),
+    end: impl FnMut(u32, ExitedCall),
 ) {
     let Some((_, scarce)) = here.stack.top() else {
         return;
@@ -50,7 +50,7 @@ pub(super) fn before_end(
     here: CurrentThread,
     span: u32,
     failed: bool,
-    end: impl FnMut(u32, Left),
+    end: impl FnMut(u32, ExitedCall),
 ) {
     let Some((innermost, scarce)) = here.stack.top() else {
         return;
@@ -76,7 +76,7 @@ pub(super) fn before_value(
     here: CurrentThread,
     span: u32,
     is_of_entry: bool,
-    end: impl FnMut(u32, Left),
+    end: impl FnMut(u32, ExitedCall),
 ) {
     let Some((innermost, scarce)) = here.stack.top() else {
         return;
@@ -123,7 +123,7 @@ fn end_gone(
     jvm: &impl Jvm,
     here: CurrentThread,
     entering: Option<u32>,
-    end: impl FnMut(u32, Left),
+    end: impl FnMut(u32, ExitedCall),
 ) -> bool {
     let Some(running) = unrecorded(jvm, || jvm.running()) else {
         return false;
@@ -158,7 +158,7 @@ fn end_gone(
     calls > 0
 }
 
-fn abandon(here: CurrentThread, calls: u64, mut end: impl FnMut(u32, Left)) {
+fn abandon(here: CurrentThread, calls: u64, mut end: impl FnMut(u32, ExitedCall)) {
     for _ in 0..calls {
         let Some((span, left)) = here.stack.abandon() else {
             return;

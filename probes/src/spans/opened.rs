@@ -2,10 +2,10 @@
 
 use crate::events::stored_value::{CONSTANT, CYCLE, ELEMENTS, END, ENTRIES, FIELDS, PART, zigzag};
 
-use super::capture::{MAX_TEXT, Seen, utf8};
+use super::capture::{JvmValue, MAX_TEXT, utf8};
 
 /// Maximum length of one opened object, in bytes.
-pub const MOST_OPENED: usize = 4_096;
+pub const MAX_OPENED: usize = 4_096;
 /// Encoded length of an object's end: a byte and a 32-bit number.
 const OF_END: usize = 6;
 /// Stands for an unknown number of parts that were left out.
@@ -110,11 +110,11 @@ impl<'b> OpenedWriter<'b> {
     }
 
     /// Writes a value that is not opened, with at most `limit` bytes of a text.
-    pub fn value(&mut self, value: Seen<'_>, limit: usize) -> bool {
+    pub fn value(&mut self, value: JvmValue<'_>, limit: usize) -> bool {
         match value {
-            Seen::Null => self.put(b"N"),
-            Seen::Unreadable | Seen::NoField(..) | Seen::Opened(_) => self.put(b"?"),
-            Seen::Number(kind, bits) => {
+            JvmValue::Null => self.put(b"N"),
+            JvmValue::Unreadable | JvmValue::NoField(..) | JvmValue::Opened(_) => self.put(b"?"),
+            JvmValue::Number(kind, bits) => {
                 let number = match kind {
                     b'Z' => zigzag((bits & 1) as i64),
                     b'B' => zigzag((bits as i8).into()),
@@ -127,7 +127,7 @@ impl<'b> OpenedWriter<'b> {
                 };
                 self.put(&[kind]) && self.varint(number)
             }
-            Seen::Text(units, length) => {
+            JvmValue::Text(units, length) => {
                 let mut buffer = [0; MAX_TEXT];
                 let text = utf8(units, limit, &mut buffer);
                 self.put(b"T")
@@ -135,18 +135,18 @@ impl<'b> OpenedWriter<'b> {
                     && self.varint(text.len() as u64)
                     && self.put(text)
             }
-            Seen::Constant(units, _) => {
+            JvmValue::Constant(units, _) => {
                 let mut buffer = [0; MAX_TEXT];
                 let name = utf8(units, limit, &mut buffer);
                 self.put(&[CONSTANT]) && self.varint(name.len() as u64) && self.put(name)
             }
-            Seen::Array(class, length) => {
+            JvmValue::Array(class, length) => {
                 self.put(b"[") && self.varint(class.into()) && self.varint(length.into())
             }
-            Seen::Object(class, identity) => {
+            JvmValue::Object(class, identity) => {
                 self.put(b"L") && self.varint(class.into()) && self.varint(identity.into())
             }
-            Seen::Class(class) => self.put(b"K") && self.varint(class.into()),
+            JvmValue::Class(class) => self.put(b"K") && self.varint(class.into()),
         }
     }
 
@@ -203,7 +203,7 @@ mod tests {
             let mut within = 0;
             for number in 0..inner {
                 let mark = writer.mark();
-                if !(writer.part() && writer.value(Seen::Number(b'J', number), 80)) {
+                if !(writer.part() && writer.value(JvmValue::Number(b'J', number), 80)) {
                     writer.undo(mark);
                     break;
                 }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_cut_where_the_room_ends_and_say_how_much_is_left() {
+    fn objects_are_cut_at_the_limit_and_count_missing_parts() {
         assert_eq!(written(200, 2, 3), "[[0, 1, 2], [0, 1, 2]]");
         for room in 0..200 {
             let text = written(room, 9, 9);
@@ -230,18 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_as_they_were_written() {
+    fn values_of_opened_objects_round_trip() {
         let units: Vec<u16> = "\u{e4}\u{1F600}".encode_utf16().collect();
         for (value, expected) in [
-            (Seen::Null, "null"),
-            (Seen::Unreadable, "?"),
-            (Seen::Number(b'Z', 1), "true"),
-            (Seen::Number(b'I', u64::from(u32::MAX)), "-1"),
-            (Seen::Number(b'D', 1.5_f64.to_bits()), "1.5"),
-            (Seen::Text(&units, 9), "\"\u{e4}\u{1F600}\"…"),
-            (Seen::Constant(&units, 3), "\u{e4}\u{1F600}"),
-            (Seen::Object(1, 255), "a@ff"),
-            (Seen::Class(1), "a"),
+            (JvmValue::Null, "null"),
+            (JvmValue::Unreadable, "?"),
+            (JvmValue::Number(b'Z', 1), "true"),
+            (JvmValue::Number(b'I', u64::from(u32::MAX)), "-1"),
+            (JvmValue::Number(b'D', 1.5_f64.to_bits()), "1.5"),
+            (JvmValue::Text(&units, 9), "\"\u{e4}\u{1F600}\"…"),
+            (JvmValue::Constant(&units, 3), "\u{e4}\u{1F600}"),
+            (JvmValue::Object(1, 255), "a@ff"),
+            (JvmValue::Class(1), "a"),
         ] {
             let mut bytes = [0; 64];
             let mut writer = OpenedWriter::new(&mut bytes);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn number_of_parts_that_are_left_may_be_unknown() {
+    fn number_of_missing_parts_may_be_unknown() {
         for (left, expected) in [
             (7, 7),
             (UNKNOWN_LEFT, UNKNOWN_LEFT),

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use conditions::limits::MAX_STACK;
 use conditions::{Call, Datum, Program, Value, Verdict};
 
-use super::capture::{self, CaptureSpec, MAX_TEXT, Seen};
-use super::coroutines::Place;
+use super::capture::{self, CaptureSpec, JvmValue, MAX_TEXT};
+use super::coroutines::TrackPosition;
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm, NewThread, unrecorded};
 use super::entry::{LENGTH_SHIFT, NAMED, THREW, VIRTUAL};
 use super::segments::Pushed;
-use super::stack::Left;
+use super::stack::ExitedCall;
 use super::sums::Timed;
 use super::table::WATCHED;
 use super::threads::ThreadLog;
-use crate::events::Which;
+use crate::events::CaptureSource;
 
 /// Marks the logs of a native thread, one for each session, as ended when the thread ends.
 struct ExitGuard(RefCell<Vec<Exit>>);
@@ -60,7 +60,7 @@ fn find(
     thread: u64,
     begins: Option<u32>,
 ) -> Option<CurrentThread> {
-    if jvm.with_asks(Cell::get) {
+    if jvm.with_query_flag(Cell::get) {
         return None;
     }
     let mut here = here.or_else(|| join(jvm))?;
@@ -111,13 +111,13 @@ pub(super) fn give_back(here: CurrentThread) {
 
 /// A call whose frame is gone, or an event, whose `times` are equal.
 #[derive(Clone, Copy)]
-pub(super) struct Ended {
+pub(super) struct CompletedCall {
     pub span: u32,
     /// The ticks of its start and its end.
     pub times: (u64, u64),
     /// The range of its captures.
     pub captures: (u64, u64),
-    pub place: Place,
+    pub place: TrackPosition,
     /// `true` if an exception left it.
     pub failed: bool,
 }
@@ -128,13 +128,13 @@ pub(super) fn ended(
     jvm: &impl Jvm,
     here: CurrentThread,
     span: u32,
-    left: Left,
+    left: ExitedCall,
     end: u64,
     failed: bool,
     class: impl FnOnce() -> Option<u32>,
 ) {
     let ticks = end.saturating_sub(left.start);
-    let place = spent(here, ticks);
+    let place = attribute_time(here, ticks);
     record(jvm, here, span, left, end, place, failed, class);
 }
 
@@ -157,40 +157,40 @@ impl CurrentThread {
 
 /// Returns the place of the thread's next calls.
 #[inline(always)]
-pub(super) fn place(here: CurrentThread) -> Place {
+pub(super) fn place(here: CurrentThread) -> TrackPosition {
     match here.stack.segment() {
         Some(segment) => {
             let coroutines = &here.log.shared.coroutines;
             coroutines.with(|state| state.place(segment))
         }
-        None => Place::default(),
+        None => TrackPosition::default(),
     }
 }
 
 /// Adds the time of a call to the enclosing one, and returns the place of the call.
 #[inline(always)]
-fn spent(here: CurrentThread, ticks: u64) -> Place {
+fn attribute_time(here: CurrentThread, ticks: u64) -> TrackPosition {
     if here.stack.is_in_segment() {
-        return spent_in_segment(here, ticks);
+        return attribute_time_in_segment(here, ticks);
     }
-    here.stack.spent(ticks);
-    Place::default()
+    here.stack.add_callee_time(ticks);
+    TrackPosition::default()
 }
 
 #[inline(never)]
-fn spent_in_segment(here: CurrentThread, ticks: u64) -> Place {
+fn attribute_time_in_segment(here: CurrentThread, ticks: u64) -> TrackPosition {
     let Some(segment) = here.stack.segment() else {
-        return Place::default();
+        return TrackPosition::default();
     };
     let within = here.stack.open_frames() - segment.depth.min(here.stack.open_frames());
     let mut place = here.log.shared.coroutines.with(|state| {
         if within == 0 {
-            state.spent(segment, ticks);
+            state.add_callee_time(segment, ticks);
         }
         state.place(segment)
     });
     if within > 0 {
-        here.stack.spent(ticks);
+        here.stack.add_callee_time(ticks);
     }
     if place.track != 0 {
         place.depth += within;
@@ -202,15 +202,15 @@ fn spent_in_segment(here: CurrentThread, ticks: u64) -> Place {
 #[inline(always)]
 #[expect(
     clippy::too_many_arguments,
-    reason = "each is in a register; a struct of them would be kept in memory in every mode"
+    reason = "arguments are in registers; a struct would be in memory in every mode"
 )]
 pub(super) fn record(
     jvm: &impl Jvm,
     here: CurrentThread,
     span: u32,
-    left: Left,
+    left: ExitedCall,
     end: u64,
-    place: Place,
+    place: TrackPosition,
     failed: bool,
     class: impl FnOnce() -> Option<u32>,
 ) {
@@ -225,7 +225,7 @@ pub(super) fn record(
     if !here.log.sums.add(span, timed, &here.log.shared.sums_left) {
         here.log.lost.note(|lost| &lost.sums, 1);
     }
-    let ended = Ended {
+    let ended = CompletedCall {
         span,
         times: (left.start, end),
         captures: left.captures,
@@ -245,14 +245,14 @@ pub(super) fn record(
 fn watched(
     jvm: &impl Jvm,
     here: CurrentThread,
-    ended: Ended,
+    ended: CompletedCall,
     nanos: u64,
     class: impl FnOnce() -> Option<u32>,
 ) {
     if let Some(captures) = matching(jvm, here, ended, nanos) {
         let failed = ended.failed;
         let thrown = if failed { unrecorded(jvm, class) } else { None };
-        let ended = Ended { captures, ..ended };
+        let ended = CompletedCall { captures, ..ended };
         push(here, ended, threw(failed), thrown);
     }
 }
@@ -262,7 +262,7 @@ fn watched(
 pub(super) fn matching(
     jvm: &impl Jvm,
     here: CurrentThread,
-    ended: Ended,
+    ended: CompletedCall,
     nanos: u64,
 ) -> Option<(u64, u64)> {
     let lost = &here.log.lost;
@@ -270,7 +270,7 @@ pub(super) fn matching(
         lost.note(|lost| &lost.filtered, 1); // no longer watched
         return None;
     };
-    let call = EndedCall {
+    let call = EvaluatedCall {
         here,
         ended,
         words: here.stack.words(ended.captures),
@@ -296,20 +296,20 @@ pub(super) fn matching(
 }
 
 /// Returns the captures of a call, and the shown values that are read from no object.
-fn with_computed(call: &EndedCall<'_>, captures: (u64, u64), program: &Program) -> (u64, u64) {
+fn with_computed(call: &EvaluatedCall<'_>, captures: (u64, u64), program: &Program) -> (u64, u64) {
     let mut captures = captures;
     for (number, value) in program.computed() {
         let mut buffer = [0; MAX_TEXT];
         let mut units = [0; MAX_TEXT];
         let (kind, seen) = match value {
-            Value::Duration => (b'J', Seen::Number(b'J', call.duration())),
-            Value::Threw => (b'Z', Seen::Number(b'Z', call.threw().into())),
-            Value::Depth => (b'J', Seen::Number(b'J', call.depth())),
-            Value::Arguments => (b'J', Seen::Number(b'J', call.arguments())),
+            Value::Duration => (b'J', JvmValue::Number(b'J', call.duration())),
+            Value::Threw => (b'Z', JvmValue::Number(b'Z', call.threw().into())),
+            Value::Depth => (b'J', JvmValue::Number(b'J', call.depth())),
+            Value::Arguments => (b'J', JvmValue::Number(b'J', call.arguments())),
             Value::Thread => (b'L', thread_of(call, &mut buffer, &mut units)),
             Value::Path(_) => continue, // has a slot
         };
-        let spec = CaptureSpec::new(kind, Which::Shown(number), MAX_TEXT as u32, false);
+        let spec = CaptureSpec::new(kind, CaptureSource::Shown(number), MAX_TEXT as u32, false);
         let write = |words: &[AtomicU64]| capture::encode(spec, seen, words);
         match call.here.stack.extend(captures, write) {
             Some(extended) => captures = extended,
@@ -321,12 +321,12 @@ fn with_computed(call: &EndedCall<'_>, captures: (u64, u64), program: &Program) 
 
 /// Returns the name of a call's thread.
 fn thread_of<'u>(
-    call: &EndedCall<'_>,
+    call: &EvaluatedCall<'_>,
     buffer: &mut [u8; MAX_TEXT],
     units: &'u mut [u16; MAX_TEXT],
-) -> Seen<'u> {
+) -> JvmValue<'u> {
     let Datum::Text(name) = call.thread(buffer) else {
-        return Seen::Unreadable;
+        return JvmValue::Unreadable;
     };
     let mut count = 0;
     for (unit, place) in name.known().encode_utf16().zip(units.iter_mut()) {
@@ -334,7 +334,7 @@ fn thread_of<'u>(
         count += 1;
     }
     let known = units.get(..count).unwrap_or_default();
-    Seen::Text(known, u32::try_from(count).unwrap_or(u32::MAX))
+    JvmValue::Text(known, u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 /// Returns the captures of a call, and as many frames of the call stack as requested.
@@ -360,15 +360,15 @@ fn with_stack(
 }
 
 /// A completed call, as a program evaluates it.
-struct EndedCall<'a> {
+struct EvaluatedCall<'a> {
     here: CurrentThread,
-    ended: Ended,
+    ended: CompletedCall,
     words: &'a [AtomicU64],
     nanos: u64,
     parameters: u8,
 }
 
-impl Call for EndedCall<'_> {
+impl Call for EvaluatedCall<'_> {
     fn duration(&self) -> u64 {
         self.nanos
     }
@@ -428,9 +428,9 @@ fn threw(failed: bool) -> u64 {
 }
 
 /// Writes a call to the thread's segment, or to that of the coroutines if it is on the track of one: flags, start,
-/// end, announced data, captures. Takes no [`Left`]: every other mode would have to keep it in memory, too.
+/// end, announced data, captures. Takes no [`ExitedCall`]: every other mode would have to keep it in memory, too.
 #[inline(never)]
-pub(super) fn push(here: CurrentThread, ended: Ended, mut flags: u64, thrown: Option<u32>) {
+pub(super) fn push(here: CurrentThread, ended: CompletedCall, mut flags: u64, thrown: Option<u32>) {
     let captures = here.stack.words(ended.captures);
     let (track, span) = (ended.place.track, ended.span);
     let mut head = [0, ended.times.0, ended.times.1, 0, 0];

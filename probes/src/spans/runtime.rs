@@ -11,7 +11,7 @@ use super::segments::{Limits, Memory, Queue};
 use super::shared::Shared;
 use super::table::{SpanTable, WATCHED};
 use super::threads::{ThreadLog, Threads};
-use super::waits::{Waited, Waits};
+use super::waits::{CompletedWait, Waits};
 use crate::events::{Aggregate, Call, EventWriter, Lost, Outcome, SpanMode};
 
 /// Number of one thread's segments that are read before those of the next thread.
@@ -105,7 +105,7 @@ impl Runtime {
     }
 
     /// Adds a wait of a thread with open calls, or a collection.
-    pub fn waited(&self, waited: Waited) {
+    pub fn waited(&self, waited: CompletedWait) {
         self.waits.push(waited);
     }
 
@@ -311,7 +311,7 @@ impl Runtime {
     /// those that are stored as single calls, as open calls.
     pub fn abandoned_calls(&self, objects: &impl Continuations, base: u64, now: u64) -> Vec<Call> {
         let coroutines = &self.shared.coroutines;
-        let gone = coroutines.with(|state| state.forget_gone(objects));
+        let gone = coroutines.with(|state| state.remove_collected(objects));
         let scale = self.shared.scale(base);
         let current = self.shared.table.current();
         let is_kept = |(_, span, mode, start): &(u64, u32, u8, u64)| {

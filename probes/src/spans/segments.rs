@@ -63,13 +63,13 @@ impl Default for Limits {
         Self {
             segments: MAX_SEGMENTS,
             full: MAX_FULL,
-            memory: of_the_heap,
+            memory: heap_words,
         }
     }
 }
 
 /// Allocates words on the heap, which are never freed.
-pub fn of_the_heap(length: usize) -> &'static [AtomicU64] {
+pub fn heap_words(length: usize) -> &'static [AtomicU64] {
     let words: Vec<AtomicU64> = (0..length).map(|_| AtomicU64::new(0)).collect();
     words.leak()
 }
@@ -94,7 +94,7 @@ pub(crate) enum Pushed {
 
 /// Space reserved for an entry.
 #[derive(Debug)]
-pub(crate) struct Room<'s, const N: usize> {
+pub(crate) struct ReservedEntry<'s, const N: usize> {
     segment: &'s Segment,
     end: usize,
     words: &'s [AtomicU64; N],
@@ -106,7 +106,7 @@ pub(crate) struct Room<'s, const N: usize> {
 /// Distance, in words, of the prefetched memory after the written words.
 const AHEAD: usize = 64;
 
-impl<const N: usize> Room<'_, N> {
+impl<const N: usize> ReservedEntry<'_, N> {
     /// Returns a word that will be written soon.
     #[inline(always)]
     pub fn ahead(&self) -> Option<&AtomicU64> {
@@ -162,12 +162,12 @@ impl Segments {
         &'s self,
         queue: &Queue,
         tail: &'s [AtomicU64],
-    ) -> Option<Room<'s, N>> {
+    ) -> Option<ReservedEntry<'s, N>> {
         let segment = self.get(queue.writing.load(Ordering::Relaxed))?;
         let at = segment.written.load(Ordering::Relaxed);
         let (words, behind) = segment.words.get(at..)?.split_first_chunk()?;
         let (place, behind) = behind.split_at_checked(tail.len())?;
-        Some(Room {
+        Some(ReservedEntry {
             segment,
             end: at + N + tail.len(),
             words,
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_any_length_are_read_whole_and_in_order() {
+    fn entries_of_any_length_are_read_complete_and_in_order() {
         let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
         let tail: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(9)).collect();
         let mut expected = Vec::new();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn full_memory_refuses_an_entry_and_takes_the_next_when_it_was_read() {
+    fn full_memory_refuses_entries_until_it_is_read() {
         let limits = Limits {
             segments: 5,
             full: 2,
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_were_read_are_shown_and_can_be_written_again() {
+    fn read_segments_are_visited_and_reusable() {
         let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
         let whole = vec![1; WORDS];
         for _ in 0..2 {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn reader_is_called_when_much_waits() {
+    fn reader_is_woken_when_many_segments_are_full() {
         let (segments, queue) = (Segments::new(Limits::default()), Queue::default());
         let whole = vec![1; WORDS];
         let pushed: Vec<Pushed> = (0..MANY_FULL + 2)
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_share_segments_lose_and_mix_nothing() {
+    fn threads_that_share_segments_lose_and_mix_no_entries() {
         const THREADS: usize = 4;
         const ENTRIES: u64 = 200_000;
         let limits = Limits {

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::backoff::Backoff;
 use super::capture::{ARENA, ARENA_OF_OPENED};
 use super::coroutines::Segment;
 use super::limits::MAX_SPANS;
-use super::patience::Patience;
 use super::table::WATCHED;
 use crate::events::SpanMode;
 
@@ -109,7 +109,7 @@ impl Head {
 
 /// The data of a call when it is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct ExitedCall {
     /// The mode at its entry.
     pub mode: u8,
     /// Start tick.
@@ -124,7 +124,7 @@ pub(crate) struct Left {
 
 /// The start of a call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Begin {
+pub(crate) struct CallStart {
     /// The current mode.
     pub mode: u8,
     /// Calls entered before belong to an earlier trace.
@@ -180,9 +180,9 @@ pub(crate) struct ThreadStack {
     /// Last seen number of exceptions that left calls; used while little stack is left.
     unwound: AtomicU64,
     /// Limits the checks after a shorter stack.
-    patience: Patience,
+    backoff: Backoff,
     /// Limits the checks with little stack, because exceptions of any thread are counted.
-    scarce_patience: Patience,
+    scarce_backoff: Backoff,
     /// Set if an end with little stack may have been lost and was not checked for.
     doubt: AtomicBool,
     /// The number, plus one, of the innermost suspend function segment's frame; 0 if there is none.
@@ -287,7 +287,7 @@ impl ThreadStack {
     /// Starts a call; `false` if it is nested too deeply to be recorded. It is counted nevertheless, so that its end
     /// is not mistaken for another's. `now` reads the clock, last, and only in a mode with times.
     #[inline(always)]
-    pub fn enter(&self, span: u32, begin: Begin, now: impl FnOnce() -> u64) -> bool {
+    pub fn enter(&self, span: u32, begin: CallStart, now: impl FnOnce() -> u64) -> bool {
         let depth = get(&self.depth);
         set(&self.depth, depth + 1);
         let Some(frame) = self.frame(depth, true) else {
@@ -328,7 +328,7 @@ impl ThreadStack {
     /// Fast path of [`enter`](Self::enter) for a mode with times. It makes no function call, and does nothing if the
     /// end of a call may have been lost.
     #[inline(always)]
-    pub fn enter_quickly(
+    pub fn enter_fast(
         &self,
         span: u32,
         mode: u8,
@@ -392,10 +392,10 @@ impl ThreadStack {
         })
     }
 
-    /// Fast path of [`leave`](Self::leave) and [`spent`](Self::spent) for this call. Returns the number of ticks
+    /// Fast path of [`leave`](Self::leave) and [`add_callee_time`](Self::spent) for this call. Returns the number of ticks
     /// outside other spans.
     #[inline(always)]
-    pub fn leave_quickly(&self, call: &Plain<'_>, ticks: u64) -> u64 {
+    pub fn leave_fast(&self, call: &Plain<'_>, ticks: u64) -> u64 {
         if call.has_staged {
             set(&self.staged_for, NO_SPAN);
         }
@@ -437,7 +437,7 @@ impl ThreadStack {
 
     /// Ends the innermost open call; `None` if it is of another span, or nested too deeply.
     #[inline(always)]
-    pub fn leave(&self, span: u32) -> Option<Left> {
+    pub fn leave(&self, span: u32) -> Option<ExitedCall> {
         let depth = get(&self.depth).checked_sub(1)?;
         if depth >= MAX_DEPTH {
             set(&self.depth, depth);
@@ -460,7 +460,7 @@ impl ThreadStack {
 
     /// Ends the innermost open call, whose end was lost, and returns its span. Staged captures are kept.
     #[cold]
-    pub fn abandon(&self) -> Option<(u32, Left)> {
+    pub fn abandon(&self) -> Option<(u32, ExitedCall)> {
         let depth = get(&self.depth).checked_sub(1)?;
         let frame = self.frame(depth, false)?;
         let left = self.pop(depth, frame, get(&self.top));
@@ -471,10 +471,10 @@ impl ThreadStack {
     }
 
     #[inline(always)]
-    fn pop(&self, depth: u64, frame: &Frame, end: u64) -> Left {
+    fn pop(&self, depth: u64, frame: &Frame, end: u64) -> ExitedCall {
         let head = frame.head();
         set(&self.depth, depth);
-        Left {
+        ExitedCall {
             mode: head.mode(),
             start: get(&frame.start),
             within: get(&frame.within),
@@ -519,14 +519,14 @@ impl ThreadStack {
     pub fn is_shorter(&self, pointer: u64) -> bool {
         let frame = get(&self.depth).checked_sub(1);
         let frame = frame.and_then(|depth| self.frame(depth, false));
-        frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.patience.is_over()
+        frame.is_some_and(|frame| pointer > get(&frame.mark)) && self.backoff.is_over()
     }
 
     /// Notes the result of a check. If nothing was `found`, the innermost call is still open, so its frame has become
     /// smaller.
     #[cold]
     pub fn looked_into(&self, pointer: u64, found: bool) {
-        self.patience.looked(found);
+        self.backoff.looked(found);
         let frame = get(&self.depth).checked_sub(1);
         if let Some(frame) = frame.and_then(|depth| self.frame(depth, false)) {
             let mark = get(&frame.mark).max(self.mark_at(pointer));
@@ -543,14 +543,14 @@ impl ThreadStack {
 
     /// Checks whether the next search for ends lost with little stack is due; if not, notes the doubt.
     pub fn is_time_to_look(&self) -> bool {
-        let is_time = self.scarce_patience.is_over();
+        let is_time = self.scarce_backoff.is_over();
         self.doubt.store(!is_time, Ordering::Relaxed);
         is_time
     }
 
     /// Notes the result of a search.
     pub fn looked(&self, found: bool) {
-        self.scarce_patience.looked(found);
+        self.scarce_backoff.looked(found);
         self.doubt.store(false, Ordering::Relaxed);
     }
 
@@ -571,7 +571,7 @@ impl ThreadStack {
 
     /// Adds the time of a span within the innermost open call.
     #[inline]
-    pub fn spent(&self, ticks: u64) {
+    pub fn add_callee_time(&self, ticks: u64) {
         let Some(depth) = get(&self.depth).checked_sub(1) else {
             return;
         };
@@ -593,8 +593,8 @@ impl ThreadStack {
         set(&self.depth, 0);
         set(&self.top, 0);
         set(&self.staged_for, NO_SPAN);
-        self.patience.reset();
-        self.scarce_patience.reset();
+        self.backoff.reset();
+        self.scarce_backoff.reset();
         self.doubt.store(false, Ordering::Relaxed);
         set(&self.innermost_segment, 0);
         self.segments().clear();
@@ -652,7 +652,7 @@ impl ThreadStack {
 
     /// Fast path of [`stage`](Self::stage) for an existing arena; `None` without room.
     #[inline(always)]
-    pub fn stage_quickly(
+    pub fn stage_fast(
         &self,
         span: u32,
         (of_entry, first): (bool, bool),
@@ -734,8 +734,8 @@ mod tests {
     use super::*;
 
     /// Returns the start of a call of this mode with plenty of stack.
-    fn begin(mode: u8, base: u64) -> Begin {
-        Begin {
+    fn begin(mode: u8, base: u64) -> CallStart {
+        CallStart {
             mode,
             base,
             pointer: 1 << 20,
@@ -750,7 +750,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_end_in_the_reverse_order_of_their_begin() {
+    fn calls_end_in_reverse_order() {
         let stack = stack();
         for depth in 0..1_000 {
             assert!(stack.enter(depth % 7, begin(TIMED, 0), || u64::from(depth)));
@@ -764,7 +764,7 @@ mod tests {
     }
 
     #[test]
-    fn outermost_call_of_a_span_is_the_one_without_another_around_it() {
+    fn outermost_call_of_a_span_has_no_enclosing_call_of_it() {
         let stack = stack();
         let mode = SpanMode::Aggregate as u8;
         let enter = |span: u32| stack.enter(span, begin(mode, 5), || 10);
@@ -778,7 +778,7 @@ mod tests {
     }
 
     #[test]
-    fn call_that_keeps_no_times_or_belongs_to_an_earlier_trace_is_around_no_other() {
+    fn calls_without_times_or_of_earlier_traces_enclose_no_call() {
         let stack = stack();
         let (off, mode) = (SpanMode::Off as u8, SpanMode::Aggregate as u8);
         stack.enter(1, begin(off, 5), || 0);
@@ -790,7 +790,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_within_one_that_ends_are_abandoned_and_shift_no_others() {
+    fn calls_within_an_ended_call_are_abandoned_without_affecting_others() {
         let stack = stack();
         for span in 0..4 {
             stack.enter(span, begin(TIMED, 0), || u64::from(span));
@@ -805,16 +805,16 @@ mod tests {
     }
 
     #[test]
-    fn call_with_a_shorter_stack_than_one_within_the_innermost_is_noticed() {
+    fn call_with_a_shorter_stack_than_a_callee_is_detected() {
         let stack = stack();
-        let at = |pointer| Begin {
+        let at = |pointer| CallStart {
             pointer,
             ..begin(TIMED, 0)
         };
         assert!(!stack.is_shorter(u64::MAX), "no call is open");
         stack.enter(1, at(1_000), || 0);
         assert!(!stack.is_shorter(900) && !stack.is_shorter(1_000 + SLACK));
-        assert!(stack.enter_quickly(2, TIMED, 2_000, || 1).is_none());
+        assert!(stack.enter_fast(2, TIMED, 2_000, || 1).is_none());
         assert!(stack.is_shorter(2_000));
         stack.looked_into(2_000, false);
         assert!(!stack.is_shorter(2_000), "its frame has become smaller");
@@ -828,27 +828,27 @@ mod tests {
         });
         assert!(
             looks.count() < 10,
-            "what is in vain again and again gets rare"
+            "repeated checks without a result become rare"
         );
     }
 
     #[test]
-    fn nothing_within_a_call_with_scarce_stack_goes_the_quick_way() {
+    fn calls_within_a_call_with_scarce_stack_avoid_the_fast_path() {
         let stack = stack();
-        let scarce = Begin {
+        let scarce = CallStart {
             scarce: true,
             ..begin(TIMED, 0)
         };
         stack.enter(1, scarce, || 0);
         assert_eq!(stack.top(), Some((1, true)));
-        assert!(stack.enter_quickly(2, TIMED, 0, || 1).is_none());
+        assert!(stack.enter_fast(2, TIMED, 0, || 1).is_none());
         assert!(!stack.is_plain(1, true));
         assert_ne!(stack.plain(1).unwrap().mode, TIMED);
         assert_eq!(stack.leave(1).unwrap().mode, TIMED);
     }
 
     #[test]
-    fn depth_beyond_the_limit_is_counted_and_left_again() {
+    fn calls_beyond_the_depth_limit_are_counted() {
         let stack = stack();
         for _ in 0..MAX_DEPTH {
             assert!(stack.enter(1, begin(TIMED, 0), || 5));
@@ -870,7 +870,7 @@ mod tests {
             })
         };
         let words =
-            |left: Left| -> Vec<u64> { stack.words(left.captures).iter().map(get).collect() };
+            |left: ExitedCall| -> Vec<u64> { stack.words(left.captures).iter().map(get).collect() };
         put(9, (true, true), 99); // its call is never entered: no stack was left
         put(1, (true, true), 11);
         put(1, (true, false), 12);
@@ -898,7 +898,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_moments_of_a_thread_are_closer_than_they_may_be() {
+    fn times_of_a_thread_keep_their_minimum_distance() {
         let stack = stack();
         let moments = [7, 7, 3, 20].map(|now| stack.moment(now, 3));
         assert_eq!(moments, [7, 10, 13, 20]);

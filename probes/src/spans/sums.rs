@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_stop_growing_where_the_room_ends() {
+    fn sums_are_limited_in_number() {
         let (sums, room) = (Sums::default(), AtomicUsize::new(2));
         let call = Timed {
             ticks: 10,

@@ -4,11 +4,11 @@
 //! continuation on is not entered again: its call ends when that continuation resumes.
 
 use super::completion::{end_within, ended, ended_unseen, moment};
-use super::coroutines::{Begun, CallRef, Continuations, Segment};
+use super::coroutines::{CallRef, Continuations, Segment, SuspendCallStart};
 use super::current::{AGGREGATE, CurrentThread, Jvm, unrecorded};
 use super::lost_ends;
 use super::recording::{self, give_back, here};
-use super::stack::{Begin, Left};
+use super::stack::{CallStart, ExitedCall};
 
 /// The entry of a suspend function.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub fn begin<C: Continuations>(
         // The values of a further entry are no arguments of the call.
         here.stack.stage_words(span, true, captures);
     }
-    let begin = Begin {
+    let begin = CallStart {
         mode: 0,
         base: 0,
         pointer,
@@ -69,7 +69,7 @@ pub fn begin<C: Continuations>(
 
 fn begin_plainly(jvm: &impl Jvm, here: CurrentThread, span: u32, pointer: u64) {
     let shared = here.log.shared;
-    let begin = Begin {
+    let begin = CallStart {
         mode: shared.mode(span),
         base: shared.base(),
         pointer,
@@ -95,7 +95,7 @@ fn call_of<C: Continuations>(
             .with(|state| state.find(objects, span, key));
         return call.map(|call| (call, true));
     }
-    let begun = Begun {
+    let begun = SuspendCallStart {
         span,
         mode: shared.mode(span),
         base: shared.base(),
@@ -141,7 +141,7 @@ pub fn complete(jvm: &impl Jvm, thread: u64, span: u32) {
 }
 
 /// Records a call without a continuation.
-fn ended_plainly(jvm: &impl Jvm, here: CurrentThread, span: u32, left: Left) {
+fn ended_plainly(jvm: &impl Jvm, here: CurrentThread, span: u32, left: ExitedCall) {
     if left.mode >= AGGREGATE && left.start >= here.log.shared.base() {
         let end = moment(jvm, here, 0);
         recording::ended(jvm, here, span, left, end, false, || None);
@@ -154,7 +154,7 @@ fn left(
     thread: u64,
     span: u32,
     failed: bool,
-) -> Option<(CurrentThread, Left, Option<Segment>)> {
+) -> Option<(CurrentThread, ExitedCall, Option<Segment>)> {
     let here = here(jvm, thread, None)?;
     let lost = |span, left| ended_unseen(jvm, here, span, left);
     lost_ends::before_end(jvm, here, span, failed, lost);

@@ -43,11 +43,11 @@ struct State {
     current: Vec<bool>,
 }
 
-type Key = (String, String, String, String, String, u32, Kind);
+type Key = (String, String, String, String, String, u32, SpanKind);
 
 /// The kind of item that a number identifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum SpanKind {
     Span,
     Count,
     Event,
@@ -55,13 +55,13 @@ enum Kind {
 
 /// The reason why a span gets no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TooMany {
+pub enum TooManySpans {
     /// The JVM has [`MAX_SPANS`] spans already.
-    #[error("one JVM can have at most {MAX_SPANS} spans, and has them; select fewer methods")]
+    #[error("this JVM has the maximum of {MAX_SPANS} spans; select fewer methods")]
     Spans,
     /// The JVM had [`MAX_PROGRAMS`] different conditions already.
     #[error(
-        "one JVM can have at most {MAX_PROGRAMS} different conditions, and had them; use one of those, or none"
+        "this JVM has had the maximum of {MAX_PROGRAMS} different conditions; use one of them, or none"
     )]
     Conditions,
 }
@@ -111,7 +111,7 @@ impl SpanTable {
     ///
     /// # Errors
     /// When there are too many.
-    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooMany> {
+    pub fn register(&self, span: &SpanInfo) -> Result<u32, TooManySpans> {
         self.register_watched(span, None, 0)
     }
 
@@ -124,7 +124,7 @@ impl SpanTable {
         span: &SpanInfo,
         program: Option<&Arc<Program>>,
         parameters: u8,
-    ) -> Result<u32, TooMany> {
+    ) -> Result<u32, TooManySpans> {
         let mut state = self.state();
         let key = key(span);
         let id = match state.by_key.get(&key) {
@@ -132,7 +132,7 @@ impl SpanTable {
             None => {
                 let id = u32::try_from(state.spans.len()).unwrap_or(MAX_SPANS);
                 if id >= MAX_SPANS {
-                    return Err(TooMany::Spans);
+                    return Err(TooManySpans::Spans);
                 }
                 state.by_key.insert(key, id);
                 state.spans.push(SpanInfo {
@@ -151,7 +151,7 @@ impl SpanTable {
             state.changed.push(id);
         }
         if !self.watches.set(id, &span.plugin, program, parameters) {
-            return Err(TooMany::Conditions);
+            return Err(TooManySpans::Conditions);
         }
         if let Some(known) = state.spans.get_mut(id as usize)
             && (known.when != span.when
@@ -277,7 +277,7 @@ impl SpanTable {
     }
 
     /// Resets the limits of this plugin, or of all plugins: total and per-second numbers of stored calls and events.
-    pub fn forget_limits(&self, plugin: Option<&str>) {
+    pub fn reset_limits(&self, plugin: Option<&str>) {
         self.watches.begin_again(plugin);
         let state = self.state();
         let spans = state.spans.iter().filter(|span| span.event.is_some());
@@ -326,9 +326,9 @@ impl SpanTable {
 
 fn key(span: &SpanInfo) -> Key {
     let kind = match span.event {
-        Some(_) => Kind::Event,
-        None if span.mode == SpanMode::Count => Kind::Count,
-        None => Kind::Span,
+        Some(_) => SpanKind::Event,
+        None if span.mode == SpanMode::Count => SpanKind::Count,
+        None => SpanKind::Span,
     };
     (
         span.class.clone(),
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn span_and_counter_of_a_method_are_two() {
+    fn span_and_counter_of_a_method_are_distinct() {
         let table = SpanTable::default();
         let span_of_all = table.register(&span("f", SpanMode::Aggregate)).unwrap();
         let counter = table.register(&span("f", SpanMode::Count)).unwrap();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn next_trace_knows_only_the_spans_that_are_asked_for_again() {
+    fn next_trace_has_only_spans_requested_again() {
         let table = SpanTable::default();
         table.register(&span("f", SpanMode::Count)).unwrap();
         let again = table.register(&span("g", SpanMode::Events)).unwrap();
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_switched_by_what_the_span_is() {
+    fn modes_are_switched_by_properties_of_spans() {
         let table = SpanTable::default();
         table.register(&span("f", SpanMode::Aggregate)).unwrap();
         table.register(&span("g", SpanMode::Aggregate)).unwrap();
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn class_that_comes_too_early_is_remembered() {
+    fn class_without_its_spans_is_remembered() {
         let table = SpanTable::default();
         assert!(table.is_open() && !table.take_postponed());
         table.hold(true);

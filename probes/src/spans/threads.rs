@@ -68,8 +68,8 @@ pub(crate) struct Losses {
 impl Losses {
     /// Adds losses; called by the owning thread only.
     #[cold]
-    pub fn note(&self, which: fn(&Losses) -> &AtomicU64, count: u64) {
-        raise(which(self), count);
+    pub fn note(&self, field: fn(&Losses) -> &AtomicU64, count: u64) {
+        raise(field(self), count);
     }
 
     /// Adds the losses to `out`.

@@ -142,11 +142,11 @@ impl VirtualStacks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stack::Begin;
+    use super::super::stack::CallStart;
     use super::*;
 
-    fn begin() -> Begin {
-        Begin {
+    fn begin() -> CallStart {
+        CallStart {
             mode: 2,
             base: 0,
             pointer: 0,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn virtual_threads_of_one_group_find_their_own_stacks_until_it_is_full() {
+    fn virtual_threads_find_their_stacks_until_their_group_is_full() {
         let stacks = VirtualStacks::default();
         let ids: Vec<u64> = (0..=GROUP as u64).map(|n| 7 + n * GROUPS as u64).collect();
         for id in &ids[..GROUP] {
@@ -181,7 +181,7 @@ mod tests {
 
     /// Short-lived threads take no more memory than those that exist at once.
     #[test]
-    fn stacks_are_used_again_by_threads_of_other_groups() {
+    fn stacks_are_reused_by_threads_of_other_groups() {
         let stacks = VirtualStacks::default();
         std::thread::scope(|scope| {
             for carrier in 0..4 {

@@ -10,11 +10,11 @@ use super::table::SpanTable;
 use crate::events::{EventWriter, Wait, WaitKind};
 
 /// Maximum number of buffered waits.
-const MOST: usize = 1 << 15;
+const MAX_WAITS: usize = 1 << 15;
 
 /// A completed wait, as the agent reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waited {
+pub struct CompletedWait {
     /// Java's id of the thread; 0 for a collection.
     pub thread: u64,
     /// `true` for a virtual thread.
@@ -39,15 +39,15 @@ pub(crate) struct Waits(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    waits: Vec<Waited>,
+    waits: Vec<CompletedWait>,
     lost: u64,
 }
 
 impl Waits {
     /// Adds a wait, or counts it if there is no room.
-    pub fn push(&self, waited: Waited) {
+    pub fn push(&self, waited: CompletedWait) {
         let mut state = self.state();
-        match state.waits.len() < MOST {
+        match state.waits.len() < MAX_WAITS {
             true => state.waits.push(waited),
             false => state.lost += 1,
         }
@@ -92,7 +92,7 @@ impl Waits {
     }
 }
 
-impl Waited {
+impl CompletedWait {
     /// Converts the times to those of a trace.
     fn on(self, scale: Scale) -> Wait {
         let end = scale.time(self.tick).saturating_sub(self.ago);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conditions::{Comparison, Condition, Literal, Operand, Program, Test};
 
-use super::capture::Seen;
+use super::capture::JvmValue;
 use super::limits::{MAX_PROGRAMS, MAX_SPANS};
 use super::rates::{InSecond, raise};
 
@@ -24,14 +24,14 @@ pub(crate) struct Watches {
     /// By span: the program number plus one in the low half, the number of parameters in the high half.
     spans: OnceLock<Box<[AtomicU32]>>,
     /// Held while a program is added.
-    known: Mutex<Known>,
+    known: Mutex<ProgramIndex>,
     /// Set when a value is found present or absent for the first time.
     noted: AtomicBool,
 }
 
 /// Numbers and counts of programs, by plugin and text.
 #[derive(Debug, Default)]
-struct Known {
+struct ProgramIndex {
     /// The number of each program.
     numbers: HashMap<String, u32>,
     /// The counts of each watch.
@@ -44,12 +44,12 @@ pub(crate) struct Watched {
     pub program: Arc<Program>,
     plugin: String,
     limits: Arc<Limits>,
-    values: Box<[Sought]>,
+    values: Box<[FieldValue]>,
 }
 
 /// A value of a program that is reached through fields.
 #[derive(Debug, Default)]
-struct Sought {
+struct FieldValue {
     /// [`UNSEEN`], [`ABSENT`] or [`FOUND`].
     state: AtomicU8,
     /// While the value was never present: classes without a field, the field, and the fields that they have.
@@ -57,7 +57,7 @@ struct Sought {
 }
 
 /// Maximum number of noted classes for a value.
-const MOST_ABSENT: usize = 64;
+const MAX_ABSENT: usize = 64;
 
 const UNSEEN: u8 = 0;
 const ABSENT: u8 = 1;
@@ -186,24 +186,28 @@ impl Watches {
             program: Arc::clone(program),
             plugin: plugin.to_owned(),
             limits,
-            values: program.slots().iter().map(|_| Sought::default()).collect(),
+            values: program
+                .slots()
+                .iter()
+                .map(|_| FieldValue::default())
+                .collect(),
         });
         known.numbers.insert(text, number);
         Some(number)
     }
 
     /// Notes once that a value is present, or the reason why it is absent.
-    pub fn note(&self, watched: &Watched, number: u8, seen: Seen<'_>) {
+    pub fn note(&self, watched: &Watched, number: u8, seen: JvmValue<'_>) {
         let Some(value) = watched.values.get(usize::from(number)) else {
             return;
         };
         let state = value.state.load(Ordering::Relaxed);
         match seen {
-            Seen::Unreadable => {}
-            Seen::NoField(class, field, fields) if state != FOUND => {
+            JvmValue::Unreadable => {}
+            JvmValue::NoField(class, field, fields) if state != FOUND => {
                 let mut absent = value.absent();
                 let one = (class, field, fields);
-                if absent.len() < MOST_ABSENT && !absent.contains(&one) {
+                if absent.len() < MAX_ABSENT && !absent.contains(&one) {
                     absent.push(one);
                     let (was, now) = (UNSEEN, ABSENT);
                     let (set, kept) = (Ordering::Release, Ordering::Relaxed);
@@ -211,7 +215,7 @@ impl Watches {
                     self.noted.store(true, Ordering::Release);
                 }
             }
-            Seen::NoField(..) => {}
+            JvmValue::NoField(..) => {}
             _ if state == FOUND => {}
             _ => {
                 value.state.store(FOUND, Ordering::Relaxed);
@@ -225,7 +229,7 @@ impl Watches {
         self.noted.load(Ordering::Relaxed) && self.noted.swap(false, Ordering::Acquire)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ProgramIndex> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,7 +239,7 @@ impl Watches {
     }
 }
 
-impl Sought {
+impl FieldValue {
     fn absent(&self) -> MutexGuard<'_, Vec<(u32, u32, u32)>> {
         self.absent.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_programs_of_two_plugins_have_limits_of_their_own() {
+    fn equal_programs_of_two_plugins_have_separate_limits() {
         let watches = Watches::default();
         for (span, plugin) in [(1, "p"), (2, "q")] {
             assert!(watches.set(span, plugin, Some(&program(Some(1), None)), 0));
@@ -340,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_at_most_so_many_programs() {
+    fn number_of_programs_is_limited() {
         let watches = Watches::default();
         let set = |calls| watches.set(1, "p", Some(&program(Some(calls), None)), 0);
         assert!((0..MAX_PROGRAMS as u64).all(set));
@@ -348,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_limited_in_all_and_in_each_second() {
+    fn calls_are_limited_in_total_and_per_second() {
         let watches = Watches::default();
         assert!(watches.set(1, "p", Some(&program(Some(5), Some(2))), 0));
         let (watched, _) = watches.of(1).expect("set");

@@ -163,7 +163,9 @@ fn full_disk_is_reported_once_and_the_program_goes_on() {
         run.assert_success();
         assert_eq!(run.stdout, plain.stdout, "{}", run.report());
         assert_eq!(
-            run.stderr.matches("they are kept and tried again").count(),
+            run.stderr
+                .matches("they are kept and written later")
+                .count(),
             1,
             "{}",
             run.report()

@@ -5,7 +5,7 @@
 use e2e_tests::java::Java;
 use e2e_tests::jdks::Jdk;
 use e2e_tests::{javac, traced, workspace};
-use probes::events::{Call, EventKind, Outcome, Trace, Value, Which};
+use probes::events::{BoundaryKind, Call, CaptureSource, Outcome, Trace, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -137,11 +137,11 @@ fn name(span: &probes::events::SpanInfo) -> String {
     }
 }
 
-fn line(kind: EventKind, call: &Call, names: &HashMap<u32, String>) -> Line {
+fn line(kind: BoundaryKind, call: &Call, names: &HashMap<u32, String>) -> Line {
     let values = || {
         call.captures
             .iter()
-            .filter(|capture| capture.which != Which::Returned)
+            .filter(|capture| capture.source != CaptureSource::Returned)
     };
     let number = values().find_map(|capture| match capture.value {
         Value::Long(number) => Some(number),
@@ -154,16 +154,16 @@ fn line(kind: EventKind, call: &Call, names: &HashMap<u32, String>) -> Line {
     let returned = call
         .captures
         .iter()
-        .find(|capture| capture.which == Which::Returned);
+        .find(|capture| capture.source == CaptureSource::Returned);
     let (kind, what) = match (kind, &call.outcome) {
-        (EventKind::Enter, _) => (
+        (BoundaryKind::Enter, _) => (
             'E',
             depth.map(|depth| depth.to_string()).unwrap_or_default(),
         ),
-        (EventKind::Exit, Outcome::Threw(class)) => {
+        (BoundaryKind::Exit, Outcome::Threw(class)) => {
             ('F', class.as_deref().unwrap_or("?").to_owned())
         }
-        (EventKind::Exit, _) => (
+        (BoundaryKind::Exit, _) => (
             'X',
             returned
                 .map(|capture| capture.value.to_string())

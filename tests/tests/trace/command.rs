@@ -9,7 +9,7 @@ use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, time_line, workspace};
 use probes::Snapshot;
-use probes::events::{Event, EventKind, Trace};
+use probes::events::{BoundaryKind, CallBoundary, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -101,8 +101,11 @@ fn the_time_line_of_a_real_program_is_one_that_viewers_can_read() {
         for thread in trace.calls.iter().map(|call| call.thread) {
             calls.entry(thread).or_insert_with(|| {
                 let events = trace.events(thread);
-                let entries = events.iter().filter(|event| event.kind == EventKind::Enter);
-                let call = |event: &Event<'_>| (event.call.start, event.call.end, event.depth);
+                let entries = events
+                    .iter()
+                    .filter(|event| event.kind == BoundaryKind::Enter);
+                let call =
+                    |event: &CallBoundary<'_>| (event.call.start, event.call.end, event.depth);
                 entries.map(call).collect()
             });
         }

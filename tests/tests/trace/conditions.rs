@@ -5,7 +5,7 @@ use crate::support::agent::noise;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::{javac, scratch, workspace};
-use probes::events::{Call, Outcome, Trace, Value, Which};
+use probes::events::{Call, CaptureSource, Outcome, Trace, Value};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tempfile::TempDir;
@@ -58,7 +58,7 @@ fn shown<'t>(trace: &'t Trace, call: &'t Call, name: &str) -> &'t Value {
     let slot = span.shown.iter().position(|shown| shown == name);
     let slot = slot.unwrap_or_else(|| panic!("{name} is not among {:?}", span.shown)) as u8;
     let mut captures = call.captures.iter();
-    let found = captures.find(|capture| capture.which == Which::Shown(slot));
+    let found = captures.find(|capture| capture.source == CaptureSource::Shown(slot));
     &found
         .unwrap_or_else(|| panic!("no {name} in {call:?}"))
         .value
@@ -234,7 +234,10 @@ fn recursion_has_a_depth_and_a_stack() {
         found.sort();
         assert_eq!(found, ["0 0", "2 2", "3 3"]);
         for call in &trace.calls {
-            let stack = call.captures.iter().find(|it| it.which == Which::Stack);
+            let stack = call
+                .captures
+                .iter()
+                .find(|it| it.source == CaptureSource::Stack);
             let Some(Value::Stack(frames)) = stack.map(|it| &it.value) else {
                 panic!("no stack in {call:?}");
             };
@@ -268,7 +271,7 @@ fn primitive_arguments_are_compared() {
         let arguments: Vec<String> = trace.calls[0]
             .captures
             .iter()
-            .filter(|capture| matches!(capture.which, Which::Argument(_)))
+            .filter(|capture| matches!(capture.source, CaptureSource::Argument(_)))
             .map(|capture| capture.value.to_string())
             .collect();
         assert_eq!(arguments, ["6", "3.0", "-6", "true", "'x'", "int[6]"]);
@@ -300,7 +303,10 @@ fn virtual_threads_have_their_own_calls_and_stacks() {
                 .all(|call| is_virtual(call) == (jdk.feature >= 21))
         );
         for call in &trace.calls {
-            let stack = call.captures.iter().find(|it| it.which == Which::Stack);
+            let stack = call
+                .captures
+                .iter()
+                .find(|it| it.source == CaptureSource::Stack);
             let Some(Value::Stack(frames)) = stack.map(|it| &it.value) else {
                 panic!("no stack in {call:?}");
             };

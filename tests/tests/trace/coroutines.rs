@@ -4,7 +4,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{artifacts, programs, scratch, workspace};
-use probes::events::{Call, Outcome, Trace, Value, Which};
+use probes::events::{Call, CaptureSource, Outcome, Trace, Value};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ fn recorded(trace: &Trace) -> HashMap<(&str, i32), &Call> {
             .captures
             .iter()
             .find_map(|capture| match capture.value {
-                Value::Int(number) if capture.which == Which::Argument(0) => Some(number),
+                Value::Int(number) if capture.source == CaptureSource::Argument(0) => Some(number),
                 _ => None,
             });
         let name = trace.spans[&call.span].method.as_str();

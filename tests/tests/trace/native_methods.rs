@@ -5,7 +5,7 @@ use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::{EndedServant, Servant};
 use e2e_tests::{javac, native, scratch, workspace};
-use probes::events::{EventKind, Outcome, Trace};
+use probes::events::{BoundaryKind, Outcome, Trace};
 use std::path::{Path, PathBuf};
 
 /// The program and its library.
@@ -82,18 +82,18 @@ fn story(trace: &Trace) -> Vec<String> {
         let values = |returned: bool| -> String {
             let captures = event.call.captures.iter();
             let wanted = captures.filter(|capture| {
-                matches!(capture.which, probes::events::Which::Returned) == returned
+                matches!(capture.source, probes::events::CaptureSource::Returned) == returned
             });
             wanted
                 .map(|capture| format!(" {}", capture.value))
                 .collect()
         };
         Some(match (event.kind, &event.call.outcome) {
-            (EventKind::Enter, _) => format!(">{}{}", span.method, values(false)),
-            (EventKind::Exit, Outcome::Threw(class)) => {
+            (BoundaryKind::Enter, _) => format!(">{}{}", span.method, values(false)),
+            (BoundaryKind::Exit, Outcome::Threw(class)) => {
                 format!("!{} {}", span.method, class.as_deref().unwrap_or("?"))
             }
-            (EventKind::Exit, _) => format!("<{}{}", span.method, values(true)),
+            (BoundaryKind::Exit, _) => format!("<{}{}", span.method, values(true)),
         })
     });
     lines.collect()

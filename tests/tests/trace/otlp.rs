@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::{Metric, number_data_point};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
-use probes::events::{EventKind, Trace};
+use probes::events::{BoundaryKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -272,7 +272,7 @@ fn placed_in_file(trace: &Trace) -> BTreeSet<Placed> {
     for thread in trace.threads.keys() {
         let mut open: Vec<u64> = Vec::new();
         for event in trace.events(*thread) {
-            if event.kind == EventKind::Enter {
+            if event.kind == BoundaryKind::Enter {
                 open.truncate(event.depth);
                 let call = event.call;
                 let thread = i64::try_from(*thread).expect("a small number");

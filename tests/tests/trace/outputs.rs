@@ -49,7 +49,7 @@ fn full_disk_is_in_every_output_and_in_the_exit_code() {
         run.assert_exit(3).assert_stderr("error[H0651]");
         run.assert_stderr("No space left on device");
         assert!(
-            run.stdout.contains("\nincomplete: what the JVM "),
+            run.stdout.contains("\nincomplete: data of the JVM "),
             "{}",
             run.report()
         );

@@ -9,7 +9,7 @@ use e2e_tests::jdks;
 use e2e_tests::patience::await_that;
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
-use probes::events::{EventKind, Trace};
+use probes::events::{BoundaryKind, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
@@ -102,7 +102,7 @@ fn depth(trace: &Trace) -> usize {
     let threads = trace.calls.chunk_by(|one, next| one.thread == next.thread);
     let depths = threads.flat_map(|calls| {
         let events = trace.events(calls[0].thread).into_iter();
-        let begins = events.filter(|event| event.kind == EventKind::Enter);
+        let begins = events.filter(|event| event.kind == BoundaryKind::Enter);
         begins.map(|event| event.depth).collect::<Vec<_>>()
     });
     depths.max().unwrap_or(0)

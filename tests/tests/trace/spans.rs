@@ -6,7 +6,7 @@ use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::patience::await_that;
 use e2e_tests::{javac, scratch, workspace};
-use probes::events::{Call, EventKind, Outcome, Trace};
+use probes::events::{BoundaryKind, Call, Outcome, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -92,11 +92,11 @@ fn method<'t>(trace: &'t Trace, call: &Call) -> &'t str {
 /// Returns `>name` and `<name` (`!name` for an exception) of one thread, in order.
 fn story(trace: &Trace, thread: u64) -> Vec<String> {
     let events = trace.events(thread);
-    let line = |event: &probes::events::Event<'_>| {
+    let line = |event: &probes::events::CallBoundary<'_>| {
         let sign = match (event.kind, &event.call.outcome) {
-            (EventKind::Enter, _) => '>',
-            (EventKind::Exit, Outcome::Threw(_)) => '!',
-            (EventKind::Exit, _) => '<',
+            (BoundaryKind::Enter, _) => '>',
+            (BoundaryKind::Exit, Outcome::Threw(_)) => '!',
+            (BoundaryKind::Exit, _) => '<',
         };
         format!("{sign}{}", method(trace, event.call))
     };

@@ -19,7 +19,7 @@ use encoding::Bytes;
 use types::{ALLOCATION, COLLECTION, ENTER, EXECUTION, JVM, PARK, THROW, WAIT};
 
 /// Maximum number of events without times, some 12 bytes each.
-const MOST_UNTIMED: u64 = 1 << 22;
+const MAX_UNTIMED: u64 = 1 << 22;
 /// Length of a chunk's header in bytes.
 const HEADER: usize = 68;
 /// Type ids of a chunk's own events.
@@ -192,7 +192,7 @@ impl<'r> Chunk<'r> {
 
     /// Adds the events without known times: they share the rest of the sum.
     fn untimed(&mut self, key: Key, sum: Sum, gaps: &mut Gaps) {
-        let room = MOST_UNTIMED - gaps.untimed;
+        let room = MAX_UNTIMED - gaps.untimed;
         let count = sum.count.min(room);
         for number in 0..count {
             let part = |number| {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_without_times_are_events_at_the_end_and_are_counted() {
+    fn samples_without_times_are_counted_events_at_the_end() {
         let moment = |what, amount| Moment {
             what,
             at_ns: 7,

@@ -154,7 +154,7 @@ mod tests {
     use observations::stacks::{Frame, Node, Stacks};
 
     #[test]
-    fn waits_end_when_they_were_told_and_names_are_escaped() {
+    fn waits_end_when_they_were_reported_and_names_are_escaped() {
         let moment = |what, amount| Moment {
             what,
             at_ns: 5_000,

@@ -80,7 +80,7 @@ pub fn text(recorded: &Recorded, layout: Layout) -> String {
 }
 
 /// The note below CPU samples.
-const SAFEPOINTS: &str = "samples show where threads could be stopped (safepoint bias): a hot loop may appear at its end or caller;\nasync-profiler asks the kernel instead, and shows native code as well\n";
+const SAFEPOINTS: &str = "samples are taken at safepoints (safepoint bias): a hot loop may appear at its end or in its caller;\nasync-profiler uses the kernel instead, and shows native code as well\n";
 
 struct Printed<'a> {
     recorded: &'a Recorded,
@@ -129,7 +129,7 @@ impl Printed<'_> {
             let off = (100.0 / (samples as f64).sqrt()).round();
             let _ = writeln!(
                 self.text,
-                "few samples: of {samples}, the part of a row may be {off} points off; more come of a longer recording or a shorter interval"
+                "few samples: with {samples}, the share of a row may be {off} points off; record longer, or use a shorter interval"
             );
         }
     }
@@ -227,7 +227,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         heading: format!(
             "ALLOCATION SITES{}: {}, {every}",
             if is_live {
-                " BY WHAT IS ALIVE AT THE END"
+                " BY LIVE OBJECTS AT THE END"
             } else {
                 ""
             },
@@ -239,7 +239,7 @@ fn allocations(recorded: &Recorded) -> Table<'static> {
         },
         name: "class",
         rows: rows.collect(),
-        nothing: "nothing of this was recorded",
+        nothing: "no data",
         samples: Some(samples).filter(|_| recorded.subscription.allocations != Some(0)),
         whole: None,
     }
@@ -360,7 +360,7 @@ fn exceptions(recorded: &Recorded) -> Table<'static> {
         heading: match swallowed {
             0 => format!("EXCEPTIONS: {}", counted(times, "throw")),
             _ => format!(
-                "EXCEPTIONS: {}, {} of them swallowed: what catches them never looks at them",
+                "EXCEPTIONS: {}, {} of them swallowed: their handlers never use them",
                 counted(times, "throw"),
                 thousands(swallowed)
             ),
@@ -393,7 +393,7 @@ fn collections(recorded: &Recorded) -> String {
     text.push('\n');
     if all.is_empty() {
         text.push_str(
-            "  collections that work beside the program, as those of ZGC and Shenandoah, are not among them\n",
+            "  concurrent collections, such as those of ZGC and Shenandoah, are not included\n",
         );
     }
     let last = all
@@ -420,7 +420,7 @@ pub fn missing(recorded: &Recorded) -> String {
         (
             lost.rows,
             "event",
-            "were of more kinds of stacks than there is room for",
+            "had more different stacks than the table holds",
         ),
         (
             lost.untracked,
@@ -445,14 +445,14 @@ pub fn missing(recorded: &Recorded) -> String {
     if lost.moments > 0 {
         let _ = writeln!(
             text,
-            "time line: {} had no room on it and are in the tables alone",
+            "time line: {} had no room and are only in the tables",
             counted(lost.moments, "event")
         );
     }
     if lost.turns > 0 {
         let _ = writeln!(
             text,
-            "late: {} at the threads left out; CPU time is of the whole time all the same",
+            "late: {} at the threads left out; CPU time still covers the whole recording",
             counted(lost.turns, "look")
         );
     }

@@ -32,7 +32,7 @@ struct Family {
 const FAMILIES: [Family; 3] = [
     Family {
         name: "classhook.calls",
-        description: "Calls that ended; of methods that are only counted, calls that began.",
+        description: "Completed calls; entries of methods in count mode.",
         unit: "{call}",
         value: |row| Some(whole(row.calls)),
     },
@@ -44,7 +44,7 @@ const FAMILIES: [Family; 3] = [
     },
     Family {
         name: "classhook.call.self",
-        description: "Time in the method without the traced methods that were called.",
+        description: "Time in the method, without traced callees.",
         unit: "s",
         value: |row| Some(Value::AsDouble(seconds(row.sums.as_ref()?.own))),
     },
@@ -89,7 +89,7 @@ pub fn metrics(
     };
     let chunks = summary.rows.chunks(METHODS);
     let mut requests: Vec<_> = chunks.map(|rows| request(of_rows(rows, times))).collect();
-    requests.push(request(what_is_missing(&summary, times)));
+    requests.push(request(loss_metrics(&summary, times)));
     requests
 }
 
@@ -104,7 +104,7 @@ fn of_rows(rows: &[Row], times: Times) -> Vec<Metric> {
     });
     metrics.push(Metric {
         name: "classhook.call.duration".to_owned(),
-        description: "Durations of calls; in the sum, of calls within calls of the same method the outermost.".to_owned(),
+        description: "Durations of calls; in the sum recursive calls count once.".to_owned(),
         unit: "s".to_owned(),
         data: Some(Data::Histogram(Histogram {
             data_points: points.collect(),
@@ -183,17 +183,17 @@ fn histogram(sums: &Aggregate, attributes: Vec<KeyValue>, times: Times) -> Histo
 }
 
 /// Returns the metrics of lost and unwritten data.
-fn what_is_missing(summary: &Summary, times: Times) -> Vec<Metric> {
+fn loss_metrics(summary: &Summary, times: Times) -> Vec<Metric> {
     let lost = losses(&summary.lost).into_iter().map(|loss| {
         let reason = vec![text("classhook.reason", loss.reason)];
         point(whole(loss.number), reason, times)
     });
-    let description = "Calls and values that could not be kept, by reason.";
+    let description = "Lost calls and values, by reason.";
     let lost = counter("classhook.lost", description, "{call}", lost.collect());
     let is_incomplete = u64::from(!summary.incomplete.is_empty());
     let incomplete = Metric {
         name: "classhook.incomplete".to_owned(),
-        description: "1 if something could not be written, else 0.".to_owned(),
+        description: "1 if data could not be written, else 0.".to_owned(),
         data: Some(Data::Gauge(Gauge {
             data_points: vec![point(whole(is_incomplete), Vec::new(), times)],
         })),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn many_methods_go_in_several_requests() {
+    fn many_methods_are_sent_in_several_requests() {
         let mut trace = trace();
         for id in 10..2_500 {
             let span = SpanInfo {

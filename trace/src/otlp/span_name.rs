@@ -76,10 +76,10 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::{Capture, Outcome, Which};
+    use probes::events::{Capture, CaptureSource, Outcome};
 
     #[test]
-    fn name_is_made_of_values_and_is_that_of_the_method_where_one_is_missing() {
+    fn name_contains_values_and_falls_back_to_the_method() {
         let method = SpanInfo {
             class: "com/acme/Store".to_owned(),
             method: "find".to_owned(),
@@ -103,8 +103,8 @@ mod tests {
             captures,
         };
         let named = |value| {
-            let which = Which::Shown(0);
-            template.of(&call(vec![Capture { which, value }]), &method)
+            let source = CaptureSource::Shown(0);
+            template.of(&call(vec![Capture { source, value }]), &method)
         };
         let text = |text: &str| Value::Text {
             text: text.to_owned(),

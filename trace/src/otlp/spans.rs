@@ -14,7 +14,7 @@ use super::span_name::SpanName;
 use crate::names::{class, printable};
 use crate::perfetto::thread_name;
 use crate::tasks::CallId;
-use crate::trees::Placed;
+use crate::trees::PlacedCall;
 use crate::values::{captured, shown, stack};
 
 /// Sampled, and the parent is known to be in the same process (`SpanFlags`).
@@ -45,7 +45,7 @@ impl Spans {
         &self,
         service: &Service,
         trace: &Trace,
-        calls: &[Placed],
+        calls: &[PlacedCall],
     ) -> ExportTraceServiceRequest {
         let spans = calls.iter().map(|call| self.span(trace, call)).collect();
         let scope_spans = vec![ScopeSpans {
@@ -63,7 +63,7 @@ impl Spans {
         }
     }
 
-    fn span(&self, trace: &Trace, placed: &Placed) -> Span {
+    fn span(&self, trace: &Trace, placed: &PlacedCall) -> Span {
         let call = &placed.call;
         let unknown = SpanInfo::default();
         let method = trace.spans.get(&call.span).unwrap_or(&unknown);
@@ -123,7 +123,7 @@ fn thrown(call: &Call, begun: u64) -> (Option<String>, Vec<Event>) {
     (Some(name), vec![event])
 }
 
-fn attributes(trace: &Trace, placed: &Placed, method: &SpanInfo) -> Vec<KeyValue> {
+fn attributes(trace: &Trace, placed: &PlacedCall, method: &SpanInfo) -> Vec<KeyValue> {
     let call = &placed.call;
     let unnamed = ThreadInfo {
         is_virtual: placed.is_virtual,
@@ -185,7 +185,7 @@ fn valued(key: String, value: &Value) -> Option<KeyValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::{Capture, Which};
+    use probes::events::{Capture, CaptureSource};
     use std::collections::HashSet;
 
     fn trace() -> Trace {
@@ -203,14 +203,14 @@ mod tests {
         trace
     }
 
-    fn placed(start: u64, caller: Option<u64>, outcome: Outcome) -> Placed {
-        let capture = |which, value| Capture { which, value };
+    fn placed(start: u64, caller: Option<u64>, outcome: Outcome) -> PlacedCall {
+        let capture = |source, value| Capture { source, value };
         let id = |start| CallId { thread: 3, start };
         let text = Value::Text {
             text: "ab".to_owned(),
             length: 9,
         };
-        Placed {
+        PlacedCall {
             call: Call {
                 thread: 3,
                 span: 7,
@@ -218,10 +218,10 @@ mod tests {
                 end: start + 5,
                 outcome,
                 captures: vec![
-                    capture(Which::Argument(0), Value::Int(-4)),
-                    capture(Which::Argument(1), text),
-                    capture(Which::Argument(2), Value::Missing),
-                    capture(Which::Returned, Value::Null),
+                    capture(CaptureSource::Argument(0), Value::Int(-4)),
+                    capture(CaptureSource::Argument(1), text),
+                    capture(CaptureSource::Argument(2), Value::Missing),
+                    capture(CaptureSource::Returned, Value::Null),
                 ],
             },
             is_virtual: true,

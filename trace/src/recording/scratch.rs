@@ -12,9 +12,9 @@ const IN_MEMORY: usize = 8 << 20;
 
 /// Stored bytes, addressed by offset. Clones share them.
 #[derive(Clone)]
-pub struct Scratch(Arc<Mutex<Room>>);
+pub struct Scratch(Arc<Mutex<ScratchFile>>);
 
-struct Room {
+struct ScratchFile {
     file: SpooledTempFile,
     length: u64,
 }
@@ -30,18 +30,18 @@ impl Scratch {
     /// Uses this folder once the data is too large for memory.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
-        Self(Arc::new(Mutex::new(Room {
+        Self(Arc::new(Mutex::new(ScratchFile {
             file: tempfile::spooled_tempfile_in(IN_MEMORY, folder),
             length: 0,
         })))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Room) -> io::Result<T>) -> io::Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut ScratchFile) -> io::Result<T>) -> io::Result<T> {
         let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut room).map_err(|error| {
             io::Error::new(
                 error.kind(),
-                format!("temporary files have no room (TMPDIR chooses a folder): {error}"),
+                format!("no space for temporary files: {error}; set TMPDIR to another folder"),
             )
         })
     }

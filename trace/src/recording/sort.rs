@@ -80,7 +80,7 @@ impl Sorter {
         });
         self.count += 1;
         if self.bytes.len() >= RUN || self.records.len() >= RECORDS {
-            self.put_away()?;
+            self.store()?;
         }
         Ok(())
     }
@@ -98,7 +98,7 @@ impl Sorter {
     /// # Errors
     /// If there is no room.
     pub fn finish(mut self) -> io::Result<Sorted> {
-        self.put_away()?;
+        self.store()?;
         let Self {
             scratch,
             mut runs,
@@ -124,7 +124,7 @@ impl Sorter {
         })
     }
 
-    fn put_away(&mut self) -> io::Result<()> {
+    fn store(&mut self) -> io::Result<()> {
         if self.records.is_empty() {
             return Ok(());
         }
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_many_runs_come_in_their_order_as_often_as_they_are_asked_for() {
+    fn records_of_many_runs_are_sorted_on_each_reading() {
         let mut sorter = Sorter::new(&Scratch::default());
         sorter.push([9; 3], |_| ()).unwrap();
         sorter.clear();
@@ -486,7 +486,7 @@ mod tests {
                 .push(key, |out| out.extend_from_slice(&bytes))
                 .unwrap();
             if number % 3 == 0 {
-                sorter.put_away().unwrap();
+                sorter.store().unwrap();
             }
             expected.push((key, bytes));
         }
@@ -499,14 +499,14 @@ mod tests {
     }
 
     #[test]
-    fn record_of_a_number_is_found_from_any_other() {
+    fn record_is_found_by_number_from_any_position() {
         let mut sorter = Sorter::new(&Scratch::default());
         let count = 3 * MARKED + 10;
         for number in 0..count {
             let key = [number / 100, number / 10, number];
             sorter.push(key, |out| out.push(number as u8)).unwrap();
             if number % 5_000 == 0 {
-                sorter.put_away().unwrap();
+                sorter.store().unwrap();
             }
         }
         let sorted = sorter.finish().unwrap();
@@ -537,13 +537,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sorted_into_nothing() {
+    fn empty_input_is_sorted() {
         let sorted = Sorter::new(&Scratch::default()).finish().unwrap();
         assert_eq!((sorted.count(), records(&sorted).len()), (0, 0));
     }
 
     #[test]
-    fn numbers_are_read_as_they_were_written() {
+    fn numbers_round_trip() {
         for number in [0, 127, 128, 1 << 40, u64::MAX] {
             let (mut bytes, mut at) = (Vec::new(), 0);
             write_varint(&mut bytes, number);

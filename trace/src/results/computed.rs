@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_or_missing_is_said() {
+    fn empty_and_failed_tables_are_mentioned() {
         let empty = text(|out| table(&[]).write(9, out));
         assert_eq!(empty, "p: slowest\nno rows\n");
         let missing = Table::NotComputed {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use probes::events::{Column, SpanInfo, ThreadInfo};
 use serde_json::{Map, json};
 
-use super::rows::{EventRow, EventRows, JvmOfRows};
+use super::rows::{EventRow, EventRows, RowJvm};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::{class, printable};
@@ -95,7 +95,7 @@ fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
             let name = thread_name(&thread.name, thread.is_virtual, thread.id);
             (thread.id, Arc::<str>::from(name))
         };
-        jvms.push(JvmOfRows {
+        jvms.push(RowJvm {
             pid: trace.meta.pid,
             file: Arc::clone(recording.file()),
             cells,
@@ -209,7 +209,7 @@ impl EventTable {
         });
         let other = self
             .others_missing
-            .then(|| "some were lost or went with the oldest calls".to_owned());
+            .then(|| "some were lost or removed with the oldest calls".to_owned());
         let mut causes: Vec<String> = limit.into_iter().chain(other).collect();
         if causes.is_empty() {
             causes.push("they were only counted, or the JVM ended before they were written".into());

@@ -7,7 +7,7 @@ use crate::results::Table;
 use crate::sheet::{Cell, Sheet};
 
 /// Maximum number of rows of a table on the page; browsers have trouble with many more.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 const STYLE: &str = include_str!("results.css");
 const SCRIPT: &str = include_str!("results.js");
@@ -29,7 +29,7 @@ pub fn write(tables: &[Table], missing: &str, out: &mut dyn Write) -> io::Result
         writeln!(out, "<p class=missing>{}", text(missing.trim_end()))?;
     }
     for table in tables {
-        section(&table.sheet(MOST_ROWS)?, out)?;
+        section(&table.sheet(MAX_ROWS)?, out)?;
     }
     writeln!(out, "<script>\n{SCRIPT}</script>")
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_sorted_by_what_they_are_and_texts_are_escaped() {
+    fn numbers_are_sorted_by_value_and_texts_are_escaped() {
         let row = Row {
             cells: vec!["a < b && \u{1b}c".to_owned(), "3".to_owned()],
             count: 2,
@@ -120,20 +120,20 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_too_many_and_tables_without_any_are_said() {
+    fn omitted_rows_and_empty_tables_are_mentioned() {
         let rows = vec![
             Row {
                 cells: vec![String::new(), "1".to_owned()],
                 count: 1,
                 sums: None,
             };
-            MOST_ROWS + 2
+            MAX_ROWS + 2
         ];
         let page = page(&[table(rows), table(Vec::new())], "");
-        assert_eq!(page.matches("<tr><td>").count(), MOST_ROWS);
+        assert_eq!(page.matches("<tr><td>").count(), MAX_ROWS);
         assert!(page.contains("<small>10,002 rows</small>"));
         assert!(page.contains("<p>… and 2 more rows\n"));
-        assert!(page.contains("<small>0 rows</small></h2>\n<p>nothing was counted or timed\n"));
+        assert!(page.contains("<small>0 rows</small></h2>\n<p>no counts and no times\n"));
         assert!(!page.contains("class=missing"));
     }
 }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Sorts a table by the column whose title was pressed: numbers the highest first, the second time the other way round.
+// Sorts a table by the pressed column: highest numbers first, reversed on the second press.
 const value = (row, column) => {
   const cell = row.cells[column];
   const number = Number(cell.dataset.number ?? cell.textContent.trim());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use probes::events::{Capture, EventFile, Value as Captured, Which};
+use probes::events::{Capture, CaptureSource, EventFile, Value as Captured};
 
 use crate::recording::restored_moment;
 use crate::recording::sort::{Cursor, Key, Sorted};
@@ -30,7 +30,7 @@ impl EventRow {
     /// Returns a value by its index among those of the table.
     #[must_use]
     pub fn value(&self, place: usize) -> Option<&Captured> {
-        let is_it = |capture: &&Capture| matches!(capture.which, Which::Shown(slot) if usize::from(slot) == place);
+        let is_it = |capture: &&Capture| matches!(capture.source, CaptureSource::Shown(slot) if usize::from(slot) == place);
         self.captures.iter().find(is_it).map(|found| &found.value)
     }
 
@@ -50,14 +50,14 @@ enum Rows {
     Few(Vec<EventRow>),
     /// Stored rows, by the number of their JVM, their time and their thread.
     Sorted {
-        jvms: Vec<JvmOfRows>,
+        jvms: Vec<RowJvm>,
         sorted: Sorted,
         cursor: Mutex<Cursor>,
     },
 }
 
 /// The common data of a JVM's rows.
-pub(super) struct JvmOfRows {
+pub(super) struct RowJvm {
     pub pid: u32,
     pub file: Arc<EventFile>,
     /// The keys of the rows, by place.
@@ -73,7 +73,7 @@ impl From<Vec<EventRow>> for EventRows {
 
 impl EventRows {
     /// Wraps records sorted by the number of their JVM, time and thread.
-    pub(super) fn of(jvms: Vec<JvmOfRows>, sorted: Sorted) -> Self {
+    pub(super) fn of(jvms: Vec<RowJvm>, sorted: Sorted) -> Self {
         let cursor = Mutex::new(Cursor::default());
         Self(Arc::new(Rows::Sorted {
             jvms,
@@ -144,8 +144,8 @@ impl EventRows {
 }
 
 /// Restores a stored row.
-fn row(jvms: &[JvmOfRows], [jvm, nanos, thread]: Key, stored: &[u8]) -> io::Result<EventRow> {
-    let unknown = || io::Error::other("a row of a JVM that is not known");
+fn row(jvms: &[RowJvm], [jvm, nanos, thread]: Key, stored: &[u8]) -> io::Result<EventRow> {
+    let unknown = || io::Error::other("a row of an unknown JVM");
     let jvm = jvms.get(jvm as usize).ok_or_else(unknown)?;
     let (moment, is_virtual) = restored_moment(&jvm.file, thread, nanos, stored)?;
     let named = jvm.threads.get(&thread).cloned();

@@ -45,7 +45,7 @@ pub fn lines(trace: &Trace, names: &Names, slow: &SlowCall) -> String {
     shown.put(&slow.root, "", "", &mut text);
     if slow.lacks_collections {
         let missing = format!(
-            "{:>WIDTH$}  {:>WIDTH$}  … earlier collections are not known\n",
+            "{:>WIDTH$}  {:>WIDTH$}  … earlier collections are unknown\n",
             "", ""
         );
         text.push_str(&missing);

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use probes::events::{Capture, SpanInfo, SpanMode, Step, Task, ThreadInfo, Trace, Value, Which};
+use probes::events::{
+    Capture, CaptureSource, SpanInfo, SpanMode, Step, Task, ThreadInfo, Trace, Value,
+};
 
 use super::*;
 use crate::names::Names;
@@ -82,7 +84,7 @@ const TREE: &str = "\
 ";
 
 #[test]
-fn tree_is_the_same_whatever_the_order_of_calls_and_waits() {
+fn tree_is_independent_of_the_order_of_calls_and_waits() {
     let calls = [
         call(2, 210, 211),
         call(1, 110, 210),
@@ -121,7 +123,7 @@ fn tree_is_the_same_whatever_the_order_of_calls_and_waits() {
 
 /// The times of a parked thread are inexact: the middle of its wait determines its call.
 #[test]
-fn wait_that_seems_to_begin_before_its_call_is_in_it() {
+fn wait_with_an_inexact_start_belongs_to_its_call() {
     let mut slow = SlowCalls::new(100 * MS);
     slow.call(&call(1, 100, 200), false);
     slow.wait(wait(WaitKind::Park, 90, 210, ""));
@@ -132,12 +134,12 @@ fn wait_that_seems_to_begin_before_its_call_is_in_it() {
 }
 
 #[test]
-fn values_and_exceptions_stand_behind_the_method() {
+fn values_and_exceptions_follow_the_method() {
     let mut slow = SlowCalls::new(MS);
     let mut thrown = call(3, 0, 5);
     thrown.outcome = Outcome::Threw(Some("a/Broken".into()));
     thrown.captures.push(Capture {
-        which: Which::Argument(1),
+        source: CaptureSource::Argument(1),
         value: Value::Int(7),
     });
     slow.call(&thrown, false);
@@ -149,7 +151,7 @@ fn values_and_exceptions_stand_behind_the_method() {
 }
 
 #[test]
-fn calls_within_open_ones_are_no_trees_and_fast_ones_are_none() {
+fn calls_within_open_calls_and_fast_calls_are_no_trees() {
     let mut slow = SlowCalls::new(200 * MS);
     slow.call(&call(1, 5, 405), false);
     slow.call(&open(0, 1, 1_000), false);
@@ -174,7 +176,7 @@ fn calls_within_open_ones_are_no_trees_and_fast_ones_are_none() {
 
 /// A caller that began before a long call was seen open when the call ends; waits may be reported a little later.
 #[test]
-fn long_call_is_whole_soon_after_its_end() {
+fn long_call_is_complete_soon_after_its_end() {
     let mut slow = SlowCalls::new(200 * MS);
     slow.call(&call(0, 0, 10_000), false);
     slow.settle(10_400 * MS);
@@ -184,7 +186,7 @@ fn long_call_is_whole_soon_after_its_end() {
 }
 
 #[test]
-fn call_that_has_not_ended_is_shown_at_the_end_alone() {
+fn open_call_is_shown_only_at_the_end() {
     let mut slow = SlowCalls::new(200 * MS);
     slow.call(&open(0, 0, 900), false);
     slow.call(&open(1, 100, 900), false);
@@ -237,7 +239,7 @@ fn deep_recursion_is_cut_and_counted() {
 }
 
 #[test]
-fn deep_recursion_that_has_not_ended_is_cut_too() {
+fn open_deep_recursion_is_cut() {
     let mut slow = SlowCalls::new(MS);
     (0..10_000).for_each(|at| slow.call(&open(0, at, 20_000), false));
     let tree = finished(&mut slow).concat();
@@ -318,7 +320,7 @@ fn memory_does_not_grow_with_slow_calls_and_each_is_found() {
 fn long_values_take_more_room() {
     let mut slow = SlowCalls::new(MS);
     let text = Capture {
-        which: Which::Argument(0),
+        source: CaptureSource::Argument(0),
         value: Value::Text {
             text: "x".repeat(1 << 16),
             length: 1 << 16,
@@ -359,21 +361,18 @@ fn open_call_keeps_a_bounded_number_of_long_calls() {
 }
 
 #[test]
-fn collections_that_are_forgotten_are_told() {
+fn discarded_collections_are_mentioned() {
     let mut slow = SlowCalls::new(MS);
     for at in 0..COLLECTIONS as u64 + 1 {
         slow.wait(wait(WaitKind::Collection, 10 * at, 10 * at + 1, ""));
     }
     slow.call(&call(0, 0, 1), false);
     let tree = finished(&mut slow).concat();
-    assert!(
-        tree.contains("… earlier collections are not known"),
-        "{tree}"
-    );
+    assert!(tree.contains("… earlier collections are unknown"), "{tree}");
 }
 
 #[test]
-fn reset_forgets_everything() {
+fn reset_discards_all_data() {
     let mut slow = SlowCalls::new(MS);
     slow.call(&call(0, 0, 100), false);
     slow.reset();
@@ -415,7 +414,7 @@ const TASKS: &str = "\
 /// A task runs during and after its submitting call. It submits another one, which runs when all others have ended. A
 /// third one is short.
 #[test]
-fn calls_of_tasks_are_below_the_call_that_submitted_them() {
+fn calls_of_tasks_are_shown_below_their_submitter() {
     let calls = [
         on(1, 1, 150, 250),
         on(1, 0, 100, 500),
@@ -449,7 +448,7 @@ fn calls_of_tasks_are_below_the_call_that_submitted_them() {
 
 /// The submitting call was shown already, or is not slow.
 #[test]
-fn slow_task_without_a_tree_above_it_says_who_submitted_it() {
+fn slow_task_without_an_enclosing_tree_names_its_submitter() {
     let mut slow = SlowCalls::new(200 * MS);
     slow.call(&on(1, 0, 100, 110), false);
     slow.step(&step(1, 105, Step::Submitted, 1));
@@ -468,7 +467,7 @@ fn slow_task_without_a_tree_above_it_says_who_submitted_it() {
 
 /// A call stays open while tasks that it submitted come and go.
 #[test]
-fn tree_of_an_open_call_stays_small_however_many_tasks_it_submits() {
+fn tree_of_an_open_call_with_many_tasks_stays_small() {
     let mut slow = SlowCalls::new(100 * MS);
     slow.call(&open(0, 1, 60_000), false);
     let count = 20_000;
@@ -492,7 +491,7 @@ fn long_value_is_cut_with_a_mark() {
     let mut call = call(0, 1, 200);
     let text = "ä".repeat(700);
     call.captures.push(Capture {
-        which: Which::Argument(0),
+        source: CaptureSource::Argument(0),
         value: Value::Text { length: 700, text },
     });
     slow.call(&call, false);

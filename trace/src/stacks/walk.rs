@@ -7,7 +7,7 @@ use probes::events::Call;
 
 use super::{Side, Stacks};
 use crate::names::Names;
-use crate::recording::{Happening, Recording};
+use crate::recording::{Recording, TimelineItem};
 use crate::tasks::{Caller, Callers};
 
 /// The open calls at the current position in a thread's calls.
@@ -103,11 +103,11 @@ impl Stacks {
         let mut callers: Callers<Frame> = Callers::default();
         recording.each_happening(false, &mut |happening| {
             match happening {
-                Happening::Entry(placed) => callers.enter(placed.call, |caller| {
+                TimelineItem::Entry(placed) => callers.enter(placed.call, |caller| {
                     self.add_frame(side, placed.call, number(placed.call), caller)
                 }),
-                Happening::Step(step) => callers.step(step),
-                Happening::End(_) | Happening::Moment(..) => {}
+                TimelineItem::Step(step) => callers.step(step),
+                TimelineItem::End(_) | TimelineItem::Moment(..) => {}
             }
             Ok(())
         })?;

@@ -3,13 +3,13 @@
 use super::{Run, Submitted};
 
 /// An item with a start and an end.
-pub(crate) trait Lasts {
+pub(crate) trait TimeRange {
     /// Returns start and end.
-    fn lasts(&self) -> (u64, u64);
+    fn range(&self) -> (u64, u64);
 }
 
-impl Lasts for (u64, u64) {
-    fn lasts(&self) -> (u64, u64) {
+impl TimeRange for (u64, u64) {
+    fn range(&self) -> (u64, u64) {
         *self
     }
 }
@@ -25,8 +25,8 @@ pub(crate) struct TaskRun<C> {
     pub submitted: Submitted<C>,
 }
 
-impl<C> Lasts for TaskRun<C> {
-    fn lasts(&self) -> (u64, u64) {
+impl<C> TimeRange for TaskRun<C> {
+    fn range(&self) -> (u64, u64) {
         (self.begun, self.ended)
     }
 }
@@ -60,7 +60,7 @@ impl<C: Clone> Runs<C> {
     }
 
     /// Removes the runs that ended before a time.
-    pub fn forget_before(&mut self, nanos: u64) {
+    pub fn remove_before(&mut self, nanos: u64) {
         self.0.retain(|run| run.ended >= nanos);
     }
 
@@ -83,7 +83,7 @@ pub(crate) struct Around<'t, T> {
     around: Vec<&'t T>,
 }
 
-impl<'t, T: Lasts> Around<'t, T> {
+impl<'t, T: TimeRange> Around<'t, T> {
     /// Traverses items sorted by start.
     pub fn new(all: &'t [T]) -> Self {
         Self {
@@ -96,10 +96,10 @@ impl<'t, T: Lasts> Around<'t, T> {
     /// Returns the items that enclose a time, outermost first.
     pub fn at(&mut self, nanos: u64) -> &[&'t T] {
         let leave = |around: &mut Vec<&'t T>, now: u64| {
-            while around.pop_if(|one| one.lasts().1 < now).is_some() {}
+            while around.pop_if(|one| one.range().1 < now).is_some() {}
         };
         while let Some(next) = self.all.get(self.next) {
-            let (begin, _) = next.lasts();
+            let (begin, _) = next.range();
             if begin > nanos {
                 break;
             }

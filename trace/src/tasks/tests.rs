@@ -50,7 +50,7 @@ fn of_task(thread: u64, nanos: u64, by: u64) -> Option<Caller<u64>> {
 }
 
 #[test]
-fn call_of_a_task_belongs_to_the_call_that_submitted_it() {
+fn call_of_a_task_belongs_to_its_submitter() {
     let mut callers = Callers::default();
     enter(&mut callers, &call(1, 10, 20));
     callers.step(&step(1, 12, Step::Submitted, 'a'));
@@ -66,7 +66,7 @@ fn call_of_a_task_belongs_to_the_call_that_submitted_it() {
 /// A task that another task without calls submits belongs to the first call. A task that runs within a call belongs
 /// to the call that submitted it.
 #[test]
-fn tasks_are_followed_over_tasks_and_within_calls() {
+fn tasks_are_linked_through_tasks_and_within_calls() {
     let mut callers = Callers::default();
     enter(&mut callers, &call(1, 10, 100));
     callers.step(&step(1, 12, Step::Submitted, 'a'));
@@ -117,7 +117,7 @@ fn runs_take_submissions_in_order() {
 /// A stage is registered by one call and submitted at the end of the previous stage; a task is periodic; a run
 /// consists of two JDK methods.
 #[test]
-fn first_submission_wins_and_that_of_a_schedule_stays() {
+fn first_submission_wins_and_schedules_repeat() {
     let at = |by: u64| {
         move |_: &Tasks<u64>| {
             Some(Submitted {
@@ -154,7 +154,7 @@ fn first_submission_wins_and_that_of_a_schedule_stays() {
 }
 
 #[test]
-fn steps_wait_until_all_before_them_is_known() {
+fn steps_wait_until_preceding_calls_are_known() {
     let mut steps = Steps::default();
     for nanos in [30, 10, 20, 40] {
         steps.take(&step(1, nanos, Step::Begun, 'a'));
@@ -175,7 +175,7 @@ fn steps_wait_until_all_before_them_is_known() {
 
 /// The agent was attached late: tasks are already waiting or running.
 #[test]
-fn runs_of_tasks_that_nobody_saw_submitted_have_no_caller() {
+fn task_runs_without_a_recorded_submission_have_no_caller() {
     let mut callers = Callers::default();
     callers.step(&step(2, 5, Step::Ended, 'a'));
     callers.step(&step(2, 6, Step::Begun, 'b'));
@@ -187,7 +187,7 @@ fn runs_of_tasks_that_nobody_saw_submitted_have_no_caller() {
 }
 
 #[test]
-fn of_too_many_tasks_the_oldest_are_counted_and_not_followed() {
+fn oldest_of_too_many_tasks_are_dropped_and_counted() {
     let mut tasks: Tasks<u64> = Tasks::default();
     let most = WAITING as u64;
     let task = |number: u64, kind| {

@@ -5,7 +5,9 @@ use std::sync::{Barrier, Mutex};
 
 use super::*;
 use crate::Meta;
-use crate::events::{EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value, Which};
+use crate::events::{
+    CaptureSource, EventWriter, Outcome, SpanInfo, SpanMode, ThreadInfo, Trace, Value,
+};
 use crate::spans::segments::Limits;
 use crate::spans::{Drained, MethodName, NewThread, Runtime, SpanTable, ThreadCell, frame_word};
 
@@ -84,7 +86,7 @@ impl Jvm for Fake {
         THREAD.with(body)
     }
 
-    fn with_asks<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
+    fn with_query_flag<R>(&self, body: impl FnOnce(&Cell<bool>) -> R) -> R {
         ASKS.with(body)
     }
 
@@ -184,28 +186,28 @@ impl Bench {
     }
 }
 
+mod fast_path;
 mod lost_ends;
 mod moments;
-mod quick;
 mod suspend_functions;
 mod watched;
 
 const BOTH: [SpanMode; 2] = [SpanMode::Events, SpanMode::Aggregate];
 
 #[test]
-fn nested_calls_are_kept_with_self_times_errors_and_captures() {
+fn nested_calls_are_recorded_with_self_times_errors_and_captures() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
-        let spec = |which, first| CaptureSpec::new(b'I', which, 80, first);
-        let number = || Seen::Number(b'I', 42);
-        capture(jvm, 5, 0, spec(Which::Argument(1), true), number);
+        let spec = |source, first| CaptureSpec::new(b'I', source, 80, first);
+        let number = || JvmValue::Number(b'I', 42);
+        capture(jvm, 5, 0, spec(CaptureSource::Argument(1), true), number);
         enter(jvm, 5, 0); // at 10
-        capture(jvm, 5, 1, spec(Which::Argument(0), true), || {
+        capture(jvm, 5, 1, spec(CaptureSource::Argument(0), true), || {
             unreachable!("not kept")
         });
         enter(jvm, 5, 1); // at 20
         fail(jvm, 5, 1, || unreachable!("not kept")); // at 30
-        capture(jvm, 5, 0, spec(Which::Returned, true), number);
+        capture(jvm, 5, 0, spec(CaptureSource::Returned, true), number);
         exit(jvm, 5, 0); // at 40
         enter(jvm, 5, 0); // at 50
         fail(jvm, 5, 0, || Some(jvm.runtime.class("a/E"))); // at 60
@@ -222,12 +224,15 @@ fn nested_calls_are_kept_with_self_times_errors_and_captures() {
         found,
         [(0, 10, 40, &Outcome::Returned), (0, 50, 60, &threw)]
     );
-    let which: Vec<_> = trace.calls[0]
+    let source: Vec<_> = trace.calls[0]
         .captures
         .iter()
-        .map(|capture| capture.which)
+        .map(|capture| capture.source)
         .collect();
-    assert_eq!(which, [Which::Argument(1), Which::Returned]);
+    assert_eq!(
+        source,
+        [CaptureSource::Argument(1), CaptureSource::Returned]
+    );
     assert!(
         trace.calls[0]
             .captures
@@ -246,7 +251,7 @@ fn nested_calls_are_kept_with_self_times_errors_and_captures() {
 
 /// Ticks are unsigned, and a clock that goes back produces no negative duration.
 #[test]
-fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
+fn durations_are_right_across_clock_overflow_and_never_negative() {
     const HALF: u64 = 1 << 63;
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
@@ -267,7 +272,7 @@ fn calls_across_half_of_the_clocks_range_and_back_in_time_have_their_length() {
 
 /// A call and its caller begin at the same reading of a slow clock.
 #[test]
-fn calls_that_begin_at_one_reading_of_the_clock_are_two() {
+fn calls_with_the_same_clock_reading_are_distinct() {
     let modes = [SpanMode::Events, SpanMode::Events];
     // Three ticks to the nanosecond.
     let mut bench = Bench::with_clock(&modes, Limits::default(), (1 << 32) / 3);
@@ -290,7 +295,7 @@ fn calls_that_begin_at_one_reading_of_the_clock_are_two() {
 }
 
 #[test]
-fn switching_in_the_middle_of_calls_keeps_pairs_whole() {
+fn mode_switch_during_calls_keeps_entries_and_exits_paired() {
     let mut bench = Bench::new(&BOTH);
     let table = bench.table;
     bench.thread(1, |jvm| {
@@ -344,7 +349,7 @@ fn full_memory_drops_whole_calls_and_counts_them() {
 
 /// Losses in one trace or before a reset do not count for the next one.
 #[test]
-fn losses_are_those_since_the_trace_began() {
+fn losses_count_from_the_start_of_the_trace() {
     let limits = Limits {
         segments: 4,
         full: 2,
@@ -380,7 +385,7 @@ fn losses_are_those_since_the_trace_began() {
 }
 
 #[test]
-fn total_of_calls_within_one_another_is_that_of_the_outermost() {
+fn total_of_recursive_calls_is_that_of_the_outermost() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(1, |jvm| {
         enter(jvm, 1, 0); // at 10
@@ -400,7 +405,7 @@ fn total_of_calls_within_one_another_is_that_of_the_outermost() {
 }
 
 #[test]
-fn call_that_moves_to_another_native_thread_is_one_call() {
+fn call_that_changes_its_native_thread_is_one_call() {
     let mut bench = Bench::new(&BOTH);
     let (runtime, step) = (bench.runtime, Barrier::new(2));
     let carrier = |id: u64, now: u64| Fake::new(runtime, id, now);
@@ -438,7 +443,7 @@ fn call_that_moves_to_another_native_thread_is_one_call() {
 }
 
 #[test]
-fn ended_thread_leaves_its_calls_and_its_place() {
+fn calls_of_an_ended_thread_are_read_and_its_log_is_reused() {
     let mut bench = Bench::new(&BOTH);
     for id in 1..=20 {
         bench.thread(id, |jvm| {
@@ -455,7 +460,7 @@ fn ended_thread_leaves_its_calls_and_its_place() {
 }
 
 #[test]
-fn drain_beside_busy_threads_loses_nothing_it_does_not_count() {
+fn drain_beside_busy_threads_counts_every_loss() {
     let mut bench = Bench::new(&BOTH);
     const CALLS: u64 = 60_000;
     let runtime = bench.runtime;
@@ -486,7 +491,7 @@ fn drain_beside_busy_threads_loses_nothing_it_does_not_count() {
 }
 
 #[test]
-fn open_calls_are_told_of_and_ended_later() {
+fn open_calls_are_reported_and_end_later() {
     let mut bench = Bench::new(&BOTH);
     let (runtime, table) = (bench.runtime, bench.table);
     let writer = &mut bench.writer;

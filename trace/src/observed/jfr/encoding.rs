@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn size_of_an_event_counts_itself() {
+    fn size_of_an_event_includes_itself() {
         for length in [0, 1, 125, 126, 127, 128, 16_380, 16_381, 16_382] {
             let mut bytes = Bytes::default();
             bytes.event(5, &vec![9; length]);

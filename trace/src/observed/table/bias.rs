@@ -17,7 +17,7 @@ pub fn sampler_bias(recorded: &Recorded) -> Option<String> {
         .parse()
         .ok()?;
     let line = format!(
-        "the sampler of JDK {feature} is biased if large arrays come between small objects: up to half too few bytes of large arrays, half too many of small objects; JDK {UNBIASED} is right, and --alloc-interval 0 counts everything\n"
+        "the sampler of JDK {feature} is biased if large arrays come between small objects: up to half too few bytes of large arrays, half too many of small objects; JDK {UNBIASED} is correct, and --alloc-interval 0 counts everything\n"
     );
     (is_sampled && feature < UNBIASED).then_some(line)
 }
@@ -29,7 +29,7 @@ mod tests {
     use observations::recorded::Jvm;
 
     #[test]
-    fn bias_is_told_of_samples_of_releases_that_have_it() {
+    fn bias_is_reported_for_samples_of_biased_releases() {
         let line = |version: &str, interval| {
             sampler_bias(&Recorded {
                 jvm: Jvm {

@@ -7,7 +7,7 @@ use observations::recorded::Cpu;
 use observations::stacks::NATIVE;
 use observations::system_threads::Work;
 
-use super::rows::{Hottest, Row, Table, percent};
+use super::rows::{HeaviestStack, Row, Table, percent};
 use crate::numbers::{counted, thousands};
 use crate::observed::names::{NO_JAVA, method};
 use crate::table::duration;
@@ -27,14 +27,14 @@ pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         titles: &["count", "cpu"],
         name: "method",
         rows: rows.collect(),
-        nothing: "nothing of this was recorded",
+        nothing: "no data",
         samples: Some(samples),
         whole: Some(process(recorded) as f64),
     }
 }
 
 fn of_java(recorded: &Recorded) -> Vec<Row> {
-    let mut methods: HashMap<String, (u64, u64, Hottest)> = HashMap::new();
+    let mut methods: HashMap<String, (u64, u64, HeaviestStack)> = HashMap::new();
     for row in &recorded.cpu {
         let innermost = recorded.stacks.innermost(row.node);
         let name = match innermost {
@@ -48,7 +48,7 @@ fn of_java(recorded: &Recorded) -> Vec<Row> {
         hottest.see(row.node, row.cpu_ns);
     }
     let methods = methods.into_iter();
-    let row = |(name, (samples, nanos, hottest)): (String, (u64, u64, Hottest))| Row {
+    let row = |(name, (samples, nanos, hottest)): (String, (u64, u64, HeaviestStack))| Row {
         weight: nanos as f64,
         then: 0.0,
         cells: vec![thousands(samples), duration(nanos)],
@@ -139,7 +139,7 @@ mod tests {
     use observations::stacks::{Frame, Node, Stacks};
 
     #[test]
-    fn parts_are_those_of_the_process_and_native_time_is_told_apart() {
+    fn shares_are_relative_to_the_process_and_native_time_is_separate() {
         let frame = |method: &str, line| Frame {
             class: "a/B".to_owned(),
             method: method.to_owned(),

@@ -35,7 +35,7 @@ pub(super) fn table(recorded: &Recorded) -> Table<'static> {
     let rows =
         rows.map(|((class, node, holder), numbers)| row(recorded, (class, node, holder), numbers));
     let mut heading = format!(
-        "LOCKS: threads were parked {}, {} in all, as looks every 20 ms saw it",
+        "LOCKS: threads were parked {}, {} in all, sampled every 20 ms",
         counted(times, "time"),
         duration(nanos)
     );
@@ -81,7 +81,7 @@ mod tests {
     use observations::recorded::{LockWait, Wait};
 
     #[test]
-    fn waits_are_added_up_for_each_holder() {
+    fn waits_are_added_up_for_each_owner() {
         let wait = |thread, holder, total_ns| LockWait {
             wait: Wait {
                 thread,

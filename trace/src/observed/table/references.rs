@@ -96,7 +96,7 @@ mod tests {
     use observations::recorded::{OtherReferences, Reference};
 
     #[test]
-    fn places_are_sorted_out_whose_references_are_all_deleted() {
+    fn places_without_open_references_are_left_out() {
         let reference = |thread, node, is_weak, created, open| Reference {
             thread,
             class: u32::from(created == 9),

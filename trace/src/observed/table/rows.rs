@@ -8,7 +8,7 @@ pub(super) struct Row {
     pub weight: f64,
     /// The second sort key.
     pub then: f64,
-    /// The cells between rank and shares, and the last cell.
+    /// The cells after rank and shares, except the last one.
     pub cells: Vec<String>,
     /// The stack of the row.
     pub node: Option<u32>,
@@ -32,12 +32,12 @@ pub(super) struct Table<'a> {
 
 /// The stack with the largest number.
 #[derive(Default)]
-pub(super) struct Hottest {
+pub(super) struct HeaviestStack {
     pub node: Option<u32>,
     pub most: u64,
 }
 
-impl Hottest {
+impl HeaviestStack {
     pub fn see(&mut self, node: Option<u32>, amount: u64) {
         if amount >= self.most {
             (self.node, self.most) = (node, amount);

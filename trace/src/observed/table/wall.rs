@@ -6,14 +6,14 @@ use observations::Recorded;
 use observations::stacks::NATIVE;
 use observations::thread_state::ThreadState;
 
-use super::rows::{Hottest, Row, Table, percent};
+use super::rows::{HeaviestStack, Row, Table, percent};
 use crate::numbers::{counted, thousands};
 use crate::observed::names::{NO_JAVA, method};
 use crate::table::duration;
 
 /// Tabulates the methods of running or waiting threads, by the time of these threads.
 pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
-    let mut methods: HashMap<(String, ThreadState), (u64, u64, Hottest)> = HashMap::new();
+    let mut methods: HashMap<(String, ThreadState), (u64, u64, HeaviestStack)> = HashMap::new();
     for row in &recorded.wall {
         let name = match recorded.stacks.innermost(row.node) {
             None => NO_JAVA.to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn table(recorded: &Recorded, interval_ms: u128) -> Table<'static> {
         titles: &["count", "time", "state"],
         name: "method",
         rows: rows.collect(),
-        nothing: "nothing of this was recorded",
+        nothing: "no data",
         samples: Some(samples),
         whole: None,
     }

@@ -67,7 +67,7 @@ fn counts(trace: &Trace) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn recursion_that_overflows_leaves_no_call_open() {
+fn stack_overflow_leaves_no_call_open() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
         let mut program = Program::new(jvm, 5);
@@ -85,7 +85,7 @@ fn recursion_that_overflows_leaves_no_call_open() {
 }
 
 #[test]
-fn call_after_an_overflow_without_a_single_end_is_at_no_depth() {
+fn call_after_an_overflow_without_any_end_has_depth_zero() {
     let mut bench = Bench::watched("depth == 0", None, (None, None));
     let recursive = SpanInfo {
         method: "g".to_owned(),
@@ -106,7 +106,7 @@ fn call_after_an_overflow_without_a_single_end_is_at_no_depth() {
 }
 
 #[test]
-fn end_that_does_not_match_ends_the_calls_within_its_own() {
+fn unmatched_end_ends_the_calls_within_its_call() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
         let mut program = Program::new(jvm, 5);
@@ -123,7 +123,7 @@ fn end_that_does_not_match_ends_the_calls_within_its_own() {
 }
 
 #[test]
-fn call_with_a_shorter_stack_than_those_within_the_last_one_ends_it() {
+fn call_with_a_shorter_stack_ends_the_last_open_call() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
         let mut program = Program::new(jvm, 5);
@@ -139,7 +139,7 @@ fn call_with_a_shorter_stack_than_those_within_the_last_one_ends_it() {
 }
 
 #[test]
-fn frames_from_before_a_method_was_traced_end_no_call() {
+fn frames_older_than_the_instrumentation_end_no_call() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
         let mut program = Program::new(jvm, 5);
@@ -155,7 +155,7 @@ fn frames_from_before_a_method_was_traced_end_no_call() {
 }
 
 #[test]
-fn while_other_threads_throw_the_frames_are_seldom_counted_and_no_call_is_left_open() {
+fn exceptions_of_other_threads_rarely_cause_frame_counts_and_leave_no_call_open() {
     let mut bench = Bench::new(&BOTH);
     bench.thread(5, |jvm| {
         let mut program = Program::new(jvm, 5);
@@ -175,7 +175,7 @@ fn while_other_threads_throw_the_frames_are_seldom_counted_and_no_call_is_left_o
 
 /// A program calls, returns, throws and catches at random; the ends of some calls with little stack get lost.
 #[test]
-fn random_overflows_lose_no_call_and_leave_none_open() {
+fn random_overflows_lose_no_calls_and_leave_none_open() {
     [0, 1, 5].into_iter().for_each(random_overflows);
 }
 

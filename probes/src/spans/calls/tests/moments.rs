@@ -22,17 +22,17 @@ fn bench(per_second: Option<u32>) -> Bench {
 
 /// The event is reached on `thread`, with two values.
 fn reach(jvm: &Fake, thread: u64, value: u64) {
-    let spec = |slot, first| CaptureSpec::new(b'I', Which::Shown(slot), 80, first);
+    let spec = |slot, first| CaptureSpec::new(b'I', CaptureSource::Shown(slot), 80, first);
     number(jvm, thread, 1, spec(0, true), value);
-    capture(jvm, thread, 1, spec(1, false), || Seen::Null);
+    capture(jvm, thread, 1, spec(1, false), || JvmValue::Null);
     event(jvm, thread, 1);
 }
 
 #[test]
-fn events_are_moments_with_their_values_within_calls_and_on_virtual_threads() {
+fn events_have_values_within_calls_and_on_virtual_threads() {
     let mut bench = bench(None);
     bench.thread(5, |jvm| {
-        let spec = CaptureSpec::new(b'I', Which::Argument(0), 80, true);
+        let spec = CaptureSpec::new(b'I', CaptureSource::Argument(0), 80, true);
         number(jvm, 5, 0, spec, 9);
         enter(jvm, 5, 0); // at 10
         reach(jvm, 5, 1); // at 20
@@ -48,13 +48,13 @@ fn events_are_moments_with_their_values_within_calls_and_on_virtual_threads() {
         .collect();
     assert_eq!(moments, [(5, 20, 2), (5, 30, 0), (77, 50, 2)]);
     let values: Vec<_> = (trace.moments[2].captures.iter())
-        .map(|capture| (capture.which, capture.value.clone()))
+        .map(|capture| (capture.source, capture.value.clone()))
         .collect();
     assert_eq!(
         values,
         [
-            (Which::Shown(0), Value::Int(2)),
-            (Which::Shown(1), Value::Null)
+            (CaptureSource::Shown(0), Value::Int(2)),
+            (CaptureSource::Shown(1), Value::Null)
         ]
     );
     assert_eq!(trace.calls.len(), 1);
@@ -66,7 +66,7 @@ fn events_are_moments_with_their_values_within_calls_and_on_virtual_threads() {
 }
 
 #[test]
-fn events_beyond_the_limit_of_a_second_are_counted_and_not_kept() {
+fn events_above_the_limit_per_second_are_counted_and_dropped() {
     let mut bench = bench(Some(2));
     bench.thread(1, |jvm| {
         for second in 1..=3 {
@@ -79,7 +79,10 @@ fn events_beyond_the_limit_of_a_second_are_counted_and_not_kept() {
     let trace = bench.drain();
     assert_eq!((trace.moments.len(), trace.lost.over_rate), (6, 9));
     assert_eq!(trace.reached[&1], 15);
-    assert!(trace.lost.is_none(), "what was not wanted is no loss");
+    assert!(
+        trace.lost.is_none(),
+        "dropped events above the limit are no loss"
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Continuations for Numbers {
         *object as usize == kept.0
     }
 
-    fn is_gone(&self, kept: &Kept) -> bool {
+    fn is_collected(&self, kept: &Kept) -> bool {
         self.gone.borrow().contains(&(kept.0 as u64))
     }
 
@@ -137,7 +137,7 @@ fn call_lasts_from_its_first_entry_to_its_completion_on_another_thread() {
 }
 
 #[test]
-fn call_that_goes_on_before_it_has_returned_is_one() {
+fn call_that_resumes_before_it_has_returned_is_one_call() {
     let mut bench = Bench::new(&THREE);
     let runtime = bench.runtime;
     bench.thread(1, |jvm| {
@@ -169,7 +169,7 @@ fn call_that_goes_on_before_it_has_returned_is_one() {
 }
 
 #[test]
-fn call_that_passes_its_continuation_on_ends_when_that_goes_on() {
+fn call_that_passed_its_continuation_on_ends_when_it_resumes() {
     let mut bench = Bench::new(&THREE);
     bench.thread(1, |jvm| {
         begin(jvm, 0, 1_000, false);
@@ -192,7 +192,7 @@ fn call_that_passes_its_continuation_on_ends_when_that_goes_on() {
 }
 
 #[test]
-fn call_completes_with_the_one_to_which_it_passed_its_continuation() {
+fn call_completes_with_the_callee_that_got_its_continuation() {
     let mut bench = Bench::new(&THREE);
     bench.thread(1, |jvm| {
         begin(jvm, 0, 1_000, false); // passes on
@@ -214,7 +214,7 @@ fn call_completes_with_the_one_to_which_it_passed_its_continuation() {
 }
 
 #[test]
-fn coroutine_within_another_on_one_thread_has_a_track_of_its_own() {
+fn nested_coroutine_on_one_thread_has_a_separate_track() {
     let mut bench = Bench::new(&THREE);
     bench.thread(1, |jvm| {
         begin(jvm, 0, 1_000, false);
@@ -236,7 +236,7 @@ fn coroutine_within_another_on_one_thread_has_a_track_of_its_own() {
 }
 
 #[test]
-fn call_that_never_completes_is_open_and_one_that_never_can_takes_no_memory() {
+fn uncompleted_call_is_open_and_abandoned_call_takes_no_memory() {
     let mut bench = Bench::new(&THREE);
     let numbers = Numbers::default();
     let runtime = bench.runtime;
@@ -272,14 +272,14 @@ fn call_that_never_completes_is_open_and_one_that_never_can_takes_no_memory() {
 }
 
 #[test]
-fn values_of_arguments_are_those_of_the_first_entry() {
+fn arguments_are_captured_at_the_first_entry() {
     let mut bench = Bench::new(&THREE);
     fn number(jvm: &Fake, spec: CaptureSpec, number: u64) {
         super::number(jvm, jvm.thread, 0, spec, number);
     }
     bench.thread(1, |jvm| {
-        let argument = CaptureSpec::new(b'I', Which::Argument(0), 80, true);
-        let returned = CaptureSpec::new(b'I', Which::Returned, 80, true);
+        let argument = CaptureSpec::new(b'I', CaptureSource::Argument(0), 80, true);
+        let returned = CaptureSpec::new(b'I', CaptureSource::Returned, 80, true);
         number(jvm, argument, 7);
         begin(jvm, 0, 1_000, false);
         number(jvm, returned, 99); // that it suspends
@@ -293,11 +293,11 @@ fn values_of_arguments_are_those_of_the_first_entry() {
     let found: Vec<_> = trace.calls[0]
         .captures
         .iter()
-        .map(|it| (it.which, it.value.clone()))
+        .map(|it| (it.source, it.value.clone()))
         .collect();
     let expected = [
-        (Which::Argument(0), Value::Int(7)),
-        (Which::Returned, Value::Int(8)),
+        (CaptureSource::Argument(0), Value::Int(7)),
+        (CaptureSource::Returned, Value::Int(8)),
     ];
     assert_eq!(found, expected);
 }

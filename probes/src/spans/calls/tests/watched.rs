@@ -5,7 +5,7 @@ use std::sync::Arc;
 use conditions::{Condition, Program, Root, Watch};
 
 use super::*;
-use crate::events::{Lost, Value, Which};
+use crate::events::{CaptureSource, Lost, Value};
 use crate::spans::calls::capture_read_from;
 
 impl Bench {
@@ -50,9 +50,9 @@ impl Bench {
 }
 
 /// Captures a value from which the program reads; `read` returns the value at a path, by its text.
-fn root<'v>(jvm: &Fake, spec: CaptureSpec, read: impl Fn(&str) -> Seen<'v>) {
+fn root<'v>(jvm: &Fake, spec: CaptureSpec, read: impl Fn(&str) -> JvmValue<'v>) {
     capture_read_from(jvm, jvm.thread, 0, spec, |_, path, _, keep| {
-        keep(path.map_or(Seen::Null, |path| read(&path.to_string())));
+        keep(path.map_or(JvmValue::Null, |path| read(&path.to_string())));
     });
 }
 
@@ -62,7 +62,7 @@ fn starts(trace: &Trace) -> Vec<u64> {
 
 /// An open call is among the single calls if nothing can exclude it at its end.
 #[test]
-fn open_calls_are_given_where_each_is_kept_or_their_duration_has_passed() {
+fn open_calls_are_listed_if_their_end_will_be_stored() {
     for (when, limits, given) in [
         ("", (None, None), true),
         ("duration >= 50ns", (None, None), true),
@@ -81,7 +81,7 @@ fn open_calls_are_given_where_each_is_kept_or_their_duration_has_passed() {
 }
 
 #[test]
-fn calls_that_do_not_match_are_counted_and_in_the_sums() {
+fn unmatched_calls_are_counted_and_in_the_sums() {
     let mut bench = Bench::watched("duration >= 20ns || threw", None, (None, None));
     bench.thread(5, |jvm| {
         enter(jvm, 5, 0); // 5,000,010 to 5,000,020
@@ -115,12 +115,12 @@ fn values_are_read_at_entry_and_end_and_are_in_the_file() {
         let name: Vec<u16> = name.encode_utf16().collect();
         let argument = CaptureSpec::read_from(b'L', Root::Argument(0), 80, true, true);
         root(jvm, argument, |path| match path {
-            "arg[0]" => Seen::Object(jvm.runtime.class("a/Order"), 9),
-            _ => Seen::Text(&name, name.len() as u32),
+            "arg[0]" => JvmValue::Object(jvm.runtime.class("a/Order"), 9),
+            _ => JvmValue::Text(&name, name.len() as u32),
         });
         enter(jvm, jvm.thread, 0);
         let this = CaptureSpec::read_from(b'L', Root::This, 80, true, false);
-        root(jvm, this, |_| Seen::Number(b'I', size));
+        root(jvm, this, |_| JvmValue::Number(b'I', size));
         exit(jvm, jvm.thread, 0);
     };
     bench.thread(5, |jvm| {
@@ -134,21 +134,21 @@ fn values_are_read_at_entry_and_end_and_are_in_the_file() {
     let [call] = &trace.calls[..] else {
         panic!("{:?}", trace.calls);
     };
-    let shown: Vec<(Which, String)> = call
+    let shown: Vec<(CaptureSource, String)> = call
         .captures
         .iter()
-        .map(|capture| (capture.which, capture.value.to_string()))
+        .map(|capture| (capture.source, capture.value.to_string()))
         .collect();
     let expected = [
-        (Which::Argument(0), "null"),
-        (Which::Shown(0), "\"x\""),
-        (Which::Shown(2), "a.Order@9"),
-        (Which::Shown(1), "2"),
-        (Which::Stack, "a.Inner.f:7 < a.Outer.g"),
+        (CaptureSource::Argument(0), "null"),
+        (CaptureSource::Shown(0), "\"x\""),
+        (CaptureSource::Shown(2), "a.Order@9"),
+        (CaptureSource::Shown(1), "2"),
+        (CaptureSource::Stack, "a.Inner.f:7 < a.Outer.g"),
     ];
     assert_eq!(
         shown,
-        expected.map(|(which, text)| (which, text.to_owned()))
+        expected.map(|(source, text)| (source, text.to_owned()))
     );
     assert_eq!(
         trace.spans[&0].shown,
@@ -163,7 +163,7 @@ fn classes_are_compared_by_their_names() {
     bench.thread(5, |jvm| {
         for class in ["a/Thrown$1", "a/Other"] {
             enter(jvm, 5, 0);
-            root(jvm, thrown, |_| Seen::Class(jvm.runtime.class(class)));
+            root(jvm, thrown, |_| JvmValue::Class(jvm.runtime.class(class)));
             fail(jvm, 5, 0, || None);
         }
         enter(jvm, 5, 0);
@@ -177,10 +177,10 @@ fn classes_are_compared_by_their_names() {
 }
 
 #[test]
-fn value_that_is_not_there_is_said() {
+fn absent_value_is_reported() {
     let mut bench = Bench::watched("arg[1] == 5 || duration > 1s", None, (None, None));
     bench.thread(5, |jvm| {
-        for value in [Seen::Number(b'I', 5), Seen::Unreadable] {
+        for value in [JvmValue::Number(b'I', 5), JvmValue::Unreadable] {
             let spec = CaptureSpec::read_from(b'I', Root::Argument(1), 80, true, false);
             root(jvm, spec, |_| value);
             enter(jvm, 5, 0);
@@ -193,7 +193,7 @@ fn value_that_is_not_there_is_said() {
 }
 
 #[test]
-fn calls_beyond_the_limit_are_counted_and_the_next_trace_has_its_own() {
+fn calls_above_the_limit_are_counted_and_the_next_trace_starts_anew() {
     let mut bench = Bench::watched("depth == 0", None, (Some(2), None));
     let five = |jvm: &Fake| {
         (0..5).for_each(|_| {
@@ -215,7 +215,7 @@ fn calls_beyond_the_limit_are_counted_and_the_next_trace_has_its_own() {
 
 /// A method that keeps running from an earlier trace is no caller in a later one.
 #[test]
-fn depth_counts_the_calls_of_this_trace_alone() {
+fn depth_counts_only_calls_of_this_trace() {
     let mut bench = Bench::watched("depth == 0", None, (None, None));
     let (runtime, table) = (bench.runtime, bench.table);
     let jvm = Fake::new(runtime, 5, 0);
@@ -235,7 +235,7 @@ fn depth_counts_the_calls_of_this_trace_alone() {
 }
 
 #[test]
-fn span_whose_condition_is_taken_away_keeps_every_call() {
+fn span_with_a_removed_condition_stores_every_call() {
     let mut bench = Bench::watched("threw", None, (None, None));
     let one = |jvm: &Fake| {
         enter(jvm, 5, 0);

@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Maximum number of skipped checks.
-const MOST: u64 = 1_023;
+const MAX_SKIPPED: u64 = 1_023;
 
 /// Doubles the number of skipped checks after each check without a result.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(super) struct Backoff {
     left: AtomicU64,
     next: AtomicU64,
 }
 
-impl Patience {
+impl Backoff {
     /// Checks whether the next check is due; if not, counts a skipped one.
     #[cold]
     pub fn is_over(&self) -> bool {
@@ -26,7 +26,7 @@ impl Patience {
     pub fn looked(&self, found: bool) {
         let next = match found {
             true => 0,
-            false => (self.next.load(Ordering::Relaxed) * 2 + 1).min(MOST),
+            false => (self.next.load(Ordering::Relaxed) * 2 + 1).min(MAX_SKIPPED),
         };
         self.next.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
@@ -43,13 +43,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_get_seldom_until_something_is_found() {
-        let patience = Patience::default();
+    fn checks_become_rarer_until_one_finds_something() {
+        let backoff = Backoff::default();
         let look = |occasions: u64, found: bool| {
             let looks = (0..occasions).filter(|_| {
-                let looks = patience.is_over();
+                let looks = backoff.is_over();
                 if looks {
-                    patience.looked(found);
+                    backoff.looked(found);
                 }
                 looks
             });
@@ -57,7 +57,7 @@ mod tests {
         };
         assert_eq!(look(1_000, false), 9);
         assert_eq!(look(100_000, false), 98);
-        patience.reset();
+        backoff.reset();
         assert_eq!(look(100, true), 100);
     }
 }

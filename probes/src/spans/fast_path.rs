@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use super::capture::{self, CaptureSpec, Seen};
+use super::capture::{self, CaptureSpec, JvmValue};
 use super::current::{AGGREGATE, CurrentThread, EVENTS, Jvm};
 use super::entry::LENGTH_SHIFT;
 use super::sums::Timed;
@@ -32,7 +32,7 @@ pub(super) fn enter(jvm: &impl Jvm, thread: u64, span: u32, pointer: u64) -> Opt
     }
     let apart = log.shared.apart();
     let now = || stack.moment(jvm.counter(), apart);
-    stack.enter_quickly(span, mode, pointer, now)
+    stack.enter_fast(span, mode, pointer, now)
 }
 
 /// Records the return of a call on a platform thread.
@@ -61,7 +61,7 @@ pub(super) fn exit(jvm: &impl Jvm, thread: u64, span: u32) -> Option<()> {
         let head = u64::from(span) | (length as u64) << LENGTH_SHIFT;
         room.fill([head, call.start, end]);
     }
-    let own = stack.leave_quickly(&call, ticks);
+    let own = stack.leave_fast(&call, ticks);
     sum.add_fresh(Timed {
         ticks,
         own,
@@ -85,7 +85,7 @@ pub(super) fn number(
     if log.shared.mode(span) < EVENTS || !stack.is_plain(span, spec.is_of_end()) {
         return None;
     }
-    let value = Seen::Number(spec.kind(), bits);
+    let value = JvmValue::Number(spec.kind(), bits);
     let write = |words: &_| capture::encode(spec, value, words);
-    stack.stage_quickly(span, (spec.is_of_entry(), spec.is_first()), write)
+    stack.stage_fast(span, (spec.is_of_entry(), spec.is_first()), write)
 }

@@ -66,8 +66,8 @@ fn recorded(steps: &[Step], has_counter: bool) -> String {
                     open.truncate(at.unwrap_or(open.len()));
                 }
                 Step::Capture(span) => {
-                    let (first, last) = (Which::Argument(0), Which::Argument(1));
-                    let spec = |which, first| CaptureSpec::new(b'I', which, 80, first);
+                    let (first, last) = (CaptureSource::Argument(0), CaptureSource::Argument(1));
+                    let spec = |source, first| CaptureSpec::new(b'I', source, 80, first);
                     number(&jvm, 1, span, spec(first, true), 7);
                     number(&jvm, 1, span, spec(last, false), 8);
                 }
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn calls_at_any_depth_are_recorded_quickly_as_they_are_in_every_case() {
+fn fast_path_and_general_path_record_the_same_calls() {
     for depth in [1, 15, 16, 17, 40, MAX_DEPTH as usize + 2] {
         let enters = std::iter::repeat_n([0, 1, 2], depth).flatten().take(depth);
         let mut steps: Vec<Step> = enters.map(Step::Enter).collect();
