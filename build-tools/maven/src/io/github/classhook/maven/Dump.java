@@ -68,7 +68,7 @@ public final class Dump extends Goal {
     private Tools.Ended asked(List<String> words) throws IOException {
         for (int left = retryCount; true; left--) {
             Tools.Ended ended = command(words);
-            if (left <= 0 || ended.lines.stream().noneMatch(line -> line.contains("nobody listens there"))) {
+            if (left <= 0 || ended.lines.stream().noneMatch(line -> line.contains("no process listens at this address"))) {
                 return ended;
             }
             getLog().info("Nothing listens at " + words.get(1) + " yet; trying again.");
