@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: exactly the checks of the CI.
 
 use crate::workspace::{Workspace, say, step};
-use crate::{plugins, setup, test, tidy};
+use crate::{guide, plugins, setup, test, tidy};
 use anyhow::{Result, anyhow};
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     tidy::run(workspace, &tidy::Options::default())?;
     let linting = workspace.compiled_by(".ci/rustc-and-lints");
     set_up(&linting)?;
+    guide::run(&linting)?;
     let tests = test::Options {
         offline: true,
         ..test::Options::default()

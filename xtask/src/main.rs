@@ -17,6 +17,7 @@ mod ci;
 mod corpus;
 mod demo;
 mod docs;
+mod guide;
 mod jdks;
 mod maven_plugin;
 mod metadata;
@@ -62,7 +63,7 @@ enum Task {
     Runtime,
     /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
     Corpus,
-    /// Build the documentation of all crates, with target/doc/index.html as its first page
+    /// Build the guide in target/book, check its links, and build the documentation of all crates in target/doc
     Docs,
     /// Check rules that no compiler checks: layers, circles among modules, sizes, unsafe code, links in documents
     Tidy(tidy::Options),
@@ -92,7 +93,7 @@ fn run(task: Task) -> Result<()> {
         Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
-        Task::Docs => docs::run(&workspace),
+        Task::Docs => guide::run(&workspace).and_then(|()| docs::run(&workspace)),
         Task::Tidy(options) => tidy::run(&workspace, &options),
     }
 }

@@ -11,6 +11,7 @@ mod debian_jvms;
 mod javascript;
 mod jvms;
 mod maven_repository;
+mod mdbook;
 mod python;
 mod registry;
 mod report_readers;
@@ -55,6 +56,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     maven_repository::fill(&e2e_tests::maven::files())?;
     tmux::require()?;
     clang::fetch(workspace)?;
+    mdbook::provide(workspace)?;
     list_jdks()
 }
 
@@ -76,6 +78,12 @@ pub fn for_building(workspace: &Workspace) -> Result<()> {
             ..Options::default()
         },
     )
+}
+
+/// Returns mdBook, which makes the guide, and builds it if it is missing.
+pub fn mdbook(workspace: &Workspace) -> Result<std::path::PathBuf> {
+    let _lock = lock(workspace)?;
+    mdbook::provide(workspace)
 }
 
 /// Fetches the test artifact of this name, and returns its path.

@@ -1,15 +1,24 @@
 //! Commands and code in the documents work as shown.
 
-use crate::support::documents::{assert_shown, blocks, shell, shell_with};
+use crate::support::documents::{assert_shown, assert_similar, blocks, shell, shell_with};
 use crate::support::projects::{Shared, cargo, place};
 use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::{scratch, workspace};
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
+/// The first pages of the guide, whose commands go on in one folder in this order.
+const FIRST_STEPS: [&str; 4] = [
+    "docs/get-started/coverage.md",
+    "docs/get-started/trace.md",
+    "docs/get-started/patch.md",
+    "docs/get-started/profile.md",
+];
 /// The pages about plugins, whose commands go on in one folder in this order.
-const PLUGIN_GUIDE: [&str; 3] = [
+const PLUGIN_GUIDE: [&str; 4] = [
+    "docs/get-started/plugin.md",
     "docs/plugins.md",
     "docs/how-to/plugin-languages.md",
     "docs/how-to/plugins-of-others.md",
@@ -42,40 +51,99 @@ fn assert_holds(file: &Path, text: &str) {
 }
 
 #[test]
-fn first_steps_measure_the_bank_with_and_without_the_command() {
-    let mut commands = blocks("docs/get-started.md", "sh");
-    // the tasks take too long here, and only a reader can choose a JVM to attach to
-    commands.retain(|block| !block.contains("cargo xtask") && !block.contains(" PID "));
-    let [measure, record_and_report, statically] = commands.as_slice() else {
-        panic!("expected three blocks of commands, found {commands:?}");
-    };
-    let [summary] = blocks("docs/get-started.md", "text")
-        .try_into()
-        .expect("one block of output");
+fn first_steps_do_what_their_pages_show() {
     for jdk in jdks::main_two() {
         let folder = checkout();
-        let target = folder.path().join("target");
-        let printed = shell(&jdk, folder.path(), measure);
-        for line in summary.lines() {
-            assert!(
-                printed.lines().any(|found| found == line),
-                "on {jdk}: {line}\n{printed}"
+        for page in FIRST_STEPS {
+            // A command that fails must not leave the program behind that runs in the background.
+            let script = format!(
+                "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{}",
+                blocks(page, "sh").join("\n")
             );
+            let printed = shell(&jdk, folder.path(), &script);
+            assert_shown(page, &printed);
+            assert_similar(page, &printed);
         }
-        assert_holds(&target.join("hello/html/index.html"), "bank");
-        shell(&jdk, folder.path(), record_and_report);
-        assert_holds(&target.join("recorded/html/index.html"), "bank");
-        assert_holds(
-            &target.join("recorded/jacoco.xml"),
-            "<class name=\"bank/Account\"",
-        );
-        let printed = shell(&jdk, folder.path(), statically);
-        let total = summary.lines().last().expect("a table has a last line");
-        assert!(
-            printed.lines().any(|found| found == total),
-            "on {jdk}: {total}\n{printed}"
-        );
+        let hello = folder.path().join("target/hello");
+        assert_holds(&hello.join("recorded/html/index.html"), "bank");
+        assert_holds(&hello.join("jacoco.xml"), "<class name=\"bank/Account\"");
+        assert_holds(&hello.join("lcov.info"), "SF:");
+        assert_holds(&hello.join("loaded/html/index.html"), "bank");
+        assert_holds(&hello.join("trace.svg"), "bank.Bank.transfer");
+        assert_holds(&hello.join("cpu.svg"), "Numbers.isPrime");
     }
+}
+
+#[test]
+fn first_steps_without_an_agent_measure_the_same() {
+    let recipe = blocks("docs/static.md", "sh").swap_remove(0);
+    let summary = blocks(FIRST_STEPS[0], "text").swap_remove(0);
+    let total = summary.lines().last().expect("a table has a last line");
+    let jdk = jdks::newest();
+    let folder = checkout();
+    let compile = "javac -g -d target/hello/classes examples/bank/src/bank/*.java examples/bank/src-11/bank/*.java";
+    let printed = shell(&jdk, folder.path(), &format!("{compile}\n{recipe}"));
+    assert!(
+        printed.lines().any(|found| found == total),
+        "{total}\n{printed}"
+    );
+}
+
+#[test]
+fn commands_of_the_guide_have_the_options_that_they_show() {
+    let mut checked = 0;
+    for page in pages() {
+        for command in commands(&page) {
+            let (subcommand, options) = options_of(&command);
+            let help = Command::new(workspace::classhook())
+                .args(&subcommand)
+                .arg("--help")
+                .env("COLUMNS", "1000")
+                .output()
+                .expect("the command runs");
+            let help = String::from_utf8_lossy(&help.stdout);
+            for option in options {
+                checked += 1;
+                let is_listed = help
+                    .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+                    .any(|word| word == option);
+                assert!(is_listed, "{page}: {command}: no {option} in\n{help}");
+            }
+        }
+    }
+    assert!(checked > 150, "{checked}");
+}
+
+/// Returns the pages of the guide, from its table of contents.
+fn pages() -> Vec<String> {
+    let summary = std::fs::read_to_string(workspace::root().join("docs/SUMMARY.md"));
+    let summary = summary.expect("the table of contents");
+    let links = summary.split("](").skip(1);
+    let files = links.filter_map(|rest| rest.split(')').next());
+    files.map(|file| format!("docs/{file}")).collect()
+}
+
+/// Returns the commands of a page that start with `classhook`, each on one line.
+fn commands(page: &str) -> Vec<String> {
+    let blocks = ["sh", "text", "bash"].map(|language| blocks(page, language).join("\n"));
+    let text = blocks.join("\n").replace("\\\n", " ");
+    let lines = text.lines().map(|line| line.trim_start_matches("$ "));
+    lines
+        .filter(|line| line.starts_with("classhook ") && !line.starts_with("classhook PID"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the subcommand of a command, and its own options without their values.
+fn options_of(command: &str) -> (Vec<&str>, Vec<&str>) {
+    let own = command.split(" -- ").next().unwrap_or_default();
+    let own = own.split(['|', '#', '>']).next().unwrap_or_default();
+    let words: Vec<&str> = own.split_whitespace().skip(1).collect();
+    let count = if words[0] == "plugin" { 2 } else { 1 };
+    let (subcommand, rest) = words.split_at(count);
+    let options = rest.iter().filter(|word| word.starts_with("--"));
+    let names = options.filter_map(|word| word.split('=').next());
+    (subcommand.to_vec(), names.collect())
 }
 
 #[test]
@@ -140,6 +208,7 @@ fn guide_leads_from_an_empty_folder_to_a_plugin_that_counts() {
 fn code_of_the_guide_equals_an_example() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let sources = [
+        "cli/templates/rust/src/lib.rs",
         "examples/plugins/allocations/src/lib.rs",
         "examples/plugins/deprecated-api/src/lib.rs",
         "examples/plugins/exit-guard/src/lib.rs",

@@ -63,3 +63,25 @@ pub fn assert_shown(document: &str, printed: &str) {
         );
     }
 }
+
+/// Asserts that a script has printed a line for each line of the `console` blocks, with other numbers and times.
+#[track_caller]
+pub fn assert_similar(document: &str, printed: &str) {
+    let units = ["ns", "µs", "ms", "s", "-"];
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split_whitespace();
+        let words = words.filter(|word| !units.contains(word));
+        let words = words.filter(|word| !word.starts_with(|letter: char| letter.is_ascii_digit()));
+        let words = words.map(|word| word.replace(|letter: char| letter.is_ascii_digit(), ""));
+        words.collect()
+    };
+    let printed: Vec<_> = printed.lines().map(words).collect();
+    let shown = blocks(document, "console").join("\n");
+    for line in shown.lines().filter(|line| !line.is_empty()) {
+        let expected = words(line);
+        assert!(
+            printed.contains(&expected),
+            "{document}: expected {line}\n{printed:#?}"
+        );
+    }
+}

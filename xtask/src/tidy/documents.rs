@@ -4,6 +4,9 @@ use super::finding::Finding;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
+/// The table of contents of the guide.
+const CONTENTS: &str = "docs/SUMMARY.md";
+
 /// Checks every Markdown file of the project.
 pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
     for file in files
@@ -14,7 +17,26 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
             .with_context(|| format!("failed to read {}", file.display()))?;
         check_text(root, file, &text, findings);
     }
+    let contents = std::fs::read_to_string(root.join(CONTENTS))
+        .with_context(|| format!("failed to read {CONTENTS}"))?;
+    check_contents(&contents, files, findings);
     Ok(())
+}
+
+/// Checks that each page of the guide is in its table of contents, once.
+fn check_contents(contents: &str, files: &[PathBuf], findings: &mut Vec<Finding>) {
+    let listed: Vec<&str> = links(contents).collect();
+    let pages = files.iter().filter_map(|file| {
+        let page = file.strip_prefix("docs").ok()?.to_str()?;
+        (page.ends_with(".md") && page != "SUMMARY.md").then_some(page)
+    });
+    for page in pages {
+        let times = listed.iter().filter(|listed| **listed == page).count();
+        if times != 1 {
+            let what = format!("docs/{page} is there {times} times, expected once");
+            findings.push(Finding::new(CONTENTS, what));
+        }
+    }
 }
 
 fn check_text(root: &Path, file: &Path, text: &str, findings: &mut Vec<Finding>) {
@@ -174,6 +196,25 @@ mod tests {
             ]
         );
         assert!(findings("`there.md`, `target/x/`, `gone.rs`, `/tmp/`, `a(b)/c.rs`").is_empty());
+    }
+
+    #[test]
+    fn page_that_the_contents_lack_is_found() {
+        let files = ["docs/a.md", "docs/in/b.md", "docs/SUMMARY.md", "c.md"].map(PathBuf::from);
+        let of = |contents: &str| {
+            let mut findings = Vec::new();
+            check_contents(contents, &files, &mut findings);
+            let findings = findings.iter().map(ToString::to_string);
+            findings.collect::<Vec<_>>()
+        };
+        assert!(of("- [A](a.md)\n  - [B](in/b.md)\n").is_empty());
+        assert_eq!(
+            of("- [A](a.md)\n- [A](a.md)\n"),
+            [
+                "docs/SUMMARY.md: docs/a.md is there 2 times, expected once",
+                "docs/SUMMARY.md: docs/in/b.md is there 0 times, expected once"
+            ]
+        );
     }
 
     #[test]
