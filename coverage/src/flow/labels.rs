@@ -136,7 +136,7 @@ impl Labels {
         all.filter_map(|(flags, bci)| (*flags & BOTH == BOTH).then_some(bci))
     }
 
-    /// Returns `true` on the first call for this label since [`clear_visits`](Self::forget_visits).
+    /// Returns `true` on the first call for this label since [`clear_visits`](Self::clear_visits).
     pub(crate) fn first_visit(&mut self, bci: u16) -> bool {
         first_visit(&mut self.flags, bci)
     }

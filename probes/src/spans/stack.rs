@@ -392,8 +392,8 @@ impl ThreadStack {
         })
     }
 
-    /// Fast path of [`leave`](Self::leave) and [`add_callee_time`](Self::spent) for this call. Returns the number of ticks
-    /// outside other spans.
+    /// Fast path of [`leave`](Self::leave) and [`add_callee_time`](Self::add_callee_time) for this call. Returns the
+    /// number of ticks outside other spans.
     #[inline(always)]
     pub fn leave_fast(&self, call: &Plain<'_>, ticks: u64) -> u64 {
         if call.has_staged {

@@ -24,7 +24,7 @@ pub(super) fn write(
     }
 }
 
-/// Checks for lines that [`write`] shows.
+/// Checks for lines that [`write()`] shows.
 pub(super) fn has_lines(file: &SourceFileCoverage, source: Option<&str>) -> bool {
     source.is_some() || !file.lines.is_empty()
 }
