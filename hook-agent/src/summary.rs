@@ -77,7 +77,7 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     }
 }
 
-/// `plan cache: 812 known, 4 asked, 93012 bytes read`.
+/// `plan cache: 812 hits, 4 misses, 93012 bytes read`.
 fn plan_cache(plans: Option<PlanCounts>) -> String {
     let Some(plans) = plans else {
         return "plan cache: off".to_owned();
@@ -91,7 +91,7 @@ fn plan_cache(plans: Option<PlanCounts>) -> String {
         count => format!(", {count} could not be stored"),
     };
     format!(
-        "plan cache: {} known, {} asked, {} bytes read{damaged}{unwritten}",
+        "plan cache: {} hits, {} misses, {} bytes read{damaged}{unwritten}",
         plans.hits, plans.misses, plans.read
     )
 }

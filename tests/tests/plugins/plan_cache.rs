@@ -21,23 +21,23 @@ fn life(folder: &Path, cache: &Path, more: &str) -> Run {
     run
 }
 
-/// Returns `known` and `asked` from the line at the end.
+/// Returns the hits and misses in the line at the end.
 #[track_caller]
 fn counts(run: &Run) -> (u32, u32) {
     let (_, line) = run.stderr.split_once("plan cache: ").expect(&run.stderr);
-    let (known, rest) = line.split_once(" known, ").expect(line);
-    let (asked, _) = rest.split_once(" asked").expect(line);
+    let (hits, rest) = line.split_once(" hits, ").expect(line);
+    let (misses, _) = rest.split_once(" misses").expect(line);
     let number = |text: &str| text.parse().expect("a number");
-    (number(known), number(asked))
+    (number(hits), number(misses))
 }
 
 #[test]
 fn second_jvm_calls_no_plugin_for_a_known_class() {
     let (first, second, off) = (scratch(), scratch(), scratch());
     let cache = first.path().join("cache");
-    let (known, asked) = counts(&life(first.path(), &cache, ""));
-    assert!(known == 0 && asked > 0, "{known} {asked}");
-    assert_eq!(counts(&life(second.path(), &cache, "")), (asked, 0));
+    let (hits, misses) = counts(&life(first.path(), &cache, ""));
+    assert!(hits == 0 && misses > 0, "{hits} {misses}");
+    assert_eq!(counts(&life(second.path(), &cache, "")), (misses, 0));
     let probes = |folder: &Path| {
         let snapshot = snapshot(&folder.join("out"));
         let classes = snapshot.classes.into_iter();
@@ -69,6 +69,6 @@ fn jvm_uses_plans_of_offline_instrumentation() {
         .argument(folder.path().join("classes"))
         .run();
     instrumented.assert_success();
-    let (known, asked) = counts(&life(folder.path(), &cache, ""));
-    assert!(known > 0 && asked == 0, "{known} {asked}");
+    let (hits, misses) = counts(&life(folder.path(), &cache, ""));
+    assert!(hits > 0 && misses == 0, "{hits} {misses}");
 }
