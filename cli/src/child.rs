@@ -1,4 +1,4 @@
-//! Child processes of this program: `classhook child-process TASK …`, served by [`crate::child_tasks`].
+//! Child processes of this program: `classhook child-process TASK …`, served by `child_tasks`.
 
 use std::path::PathBuf;
 use std::process::Command;

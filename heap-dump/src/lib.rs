@@ -4,10 +4,10 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`records`] | the records of an HPROF file |
-//! | [`graph`] | the objects of the dump and the references between them |
-//! | [`dominators`] | the last object on every path to another |
-//! | [`retainers`] | the retained size of each object, and the table |
+//! | `records` | the records of an HPROF file |
+//! | `graph` | the objects of the dump and the references between them |
+//! | `dominators` | the last object on every path to another |
+//! | `retainers` | the retained size of each object, and the table |
 
 mod dominators;
 mod graph;

@@ -22,7 +22,7 @@ pub fn compile(wasm: &[u8]) -> wasmtime::Result<Vec<u8>> {
 /// `folder/IN.digest`.
 ///
 /// # Errors
-/// If a file cannot be read or written, and the errors of [`compile`].
+/// If a file cannot be read or written, and the errors of the compiler.
 pub fn compile_file(component: &Path, folder: &Path) -> wasmtime::Result<()> {
     let wasm = fs::read(component)?;
     let digest = format!("{} {}\n", plugin_code::sha256_hex(&wasm), wasm.len());

@@ -2,14 +2,14 @@
 //!
 //! The compiler is most of wasmtime's code. It may take minutes and gigabytes for a component that is made for it.
 //! So the agent does not hold it: the agent and the command start `classhook child-process compile`, which calls
-//! [`serve`] (`host::compiler`).
+//! `serve` (`host::compiler`).
 //!
 //! | module | |
 //! |---|---|
-//! | [`service`] | one component on standard input, the answer on standard output |
-//! | [`compiler`] | the engine's own compiler |
-//! | [`wrapping`] | a component from the core module that a compiler of C or Go makes |
-//! | [`confinement`] | limits, and files that are closed |
+//! | `service` | one component on standard input, the answer on standard output |
+//! | `compiler` | the engine's own compiler |
+//! | `wrapping` | a component from the core module that a compiler of C or Go makes |
+//! | `confinement` | limits, and files that are closed |
 
 mod compiler;
 mod confinement;

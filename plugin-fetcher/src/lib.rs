@@ -2,9 +2,9 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`http`] | requests, their limits, and the trusted certificates |
-//! | [`registry`] | the requests of the OCI distribution specification, for a [`mod@reference`], with [`credentials`] |
-//! | [`failure`] | reasons why no component was fetched |
+//! | `http` | requests, their limits, and the trusted certificates |
+//! | `registry` | the requests of the OCI distribution specification, for a `reference`, with `credentials` |
+//! | `failure` | reasons why no component was fetched |
 
 mod credentials;
 mod failure;

@@ -5,17 +5,17 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`address`] | the address of a receiver |
-//! | [`mod@token`] | the shared secret, and the proof by which each side shows that it has it |
-//! | [`channel`] | an encrypted or local connection, with a time limit for each step |
-//! | [`mod@deadline`] | the end of a recording and the deadline after it |
-//! | [`frame`] | the wire format: `docs/wire-format.md` |
-//! | [`link`] | the sender's end of a connection |
-//! | [`source`] | a file that grows or is replaced, on the sender's side |
-//! | [`mod@send`] | the sender |
-//! | [`store`] | the receiver's files |
-//! | [`mod@collect`] | the receiver |
-//! | [`repeat_log`] | the receiver's log, without repeats |
+//! | `address` | the address of a receiver |
+//! | `token` | the shared secret, and the proof by which each side shows that it has it |
+//! | `channel` | an encrypted or local connection, with a time limit for each step |
+//! | `deadline` | the end of a recording and the deadline after it |
+//! | `frame` | the wire format: `docs/wire-format.md` |
+//! | `link` | the sender's end of a connection |
+//! | `source` | a file that grows or is replaced, on the sender's side |
+//! | `send` | the sender |
+//! | `store` | the receiver's files |
+//! | `collect` | the receiver |
+//! | `repeat_log` | the receiver's log, without repeats |
 
 mod address;
 mod channel;
