@@ -1,7 +1,10 @@
-//! Packs the SDKs for `classhook plugin new`. That for Rust: the sources of the crates that plugins and their tests are
-//! built of, and the versions of what these take from the registry. That for C: its sources, and the bindings that are
-//! generated of the interface, so that nobody needs the generator. Those for Python and JavaScript: a module, and the interface.
-//! And has the linker fold functions.
+//! Packs the SDKs for `classhook plugin new`, and lets the linker fold functions.
+//!
+//! - Rust: the sources of the crates for plugins and their tests, and the versions of their
+//!   registry dependencies.
+//! - C: its sources, and the bindings generated from the interface, so that authors do not need the
+//!   generator.
+//! - Python and JavaScript: a module, and the interface.
 
 #[path = "build/folding.rs"]
 mod folding;
@@ -30,11 +33,11 @@ const CRATES: [&str; 8] = [
     "sdk/testkit",
 ];
 
-/// What is taken as it is, of the SDK for Rust and of all.
+/// Files that are packed unchanged: for the Rust SDK, and for all.
 const LOCK: &str = "Cargo.lock";
 const COMMON: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"];
 
-/// The parts of a manifest that building the crate for a plugin does not need.
+/// Sections of a manifest that a plugin's build does not need.
 const LEFT_OUT: [&str; 5] = [
     "[dev-dependencies]",
     "[[bench]]",
@@ -46,7 +49,7 @@ const LEFT_OUT: [&str; 5] = [
 /// A path below the SDK's folder, and the contents.
 type Packed = (String, Vec<u8>);
 
-/// The world that plugins are written for, and the folder of the interface.
+/// The worlds of plugins, and the folder of the interface.
 const WORLD: &str = "transform-plugin";
 const REPORT_WORLD: &str = "report-plugin";
 const WIT: &str = "wit";
@@ -54,7 +57,8 @@ const WIT: &str = "wit";
 const C: &str = "sdk/c";
 const PYTHON: &str = "sdk/python";
 const JS: &str = "sdk/js";
-/// The interfaces whose names begin those of C; longer ones would begin with the package's.
+/// Interfaces whose names prefix the C names; otherwise the prefix would include the package's
+/// name.
 const INTERFACES: [&str; 14] = [
     "class-file",
     "declarations",
@@ -92,7 +96,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Leaves the files compressed in a file of its own; the text of a constant with this name.
+/// Writes the compressed files to a separate file. Returns the text of a constant with this name.
 fn archive(name: &str, packed: &[Packed], out: &Path) -> io::Result<String> {
     let index: String = packed
         .iter()
@@ -118,13 +122,13 @@ fn rust(root: &Path) -> io::Result<Vec<Packed>> {
     Ok(packed)
 }
 
-/// Files as they are.
+/// Reads unchanged files.
 fn files(root: &Path, names: &[&str]) -> io::Result<Vec<Packed>> {
     let file = |name: &&str| Ok(((*name).to_owned(), read(&root.join(name))?));
     names.iter().map(file).collect()
 }
 
-/// An SDK's sources.
+/// Reads an SDK's sources.
 fn sources(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
     let mut packed = Vec::new();
     println!("cargo::rerun-if-changed={}", root.join(sources).display());
@@ -142,7 +146,7 @@ fn c(root: &Path) -> Result<Vec<Packed>> {
     let options = wit_bindgen_c::Opts {
         rename: renamed.to_vec(),
         rename_world: Some("classhook".to_owned()),
-        // What a function borrows is given back when it ends; who writes it could forget to.
+        // A function's borrowed handles are dropped at its end, because authors could forget that.
         autodrop_borrows: wit_bindgen_c::Enabled::Yes,
         ..wit_bindgen_c::Opts::default()
     };
@@ -157,7 +161,8 @@ fn c(root: &Path) -> Result<Vec<Packed>> {
     Ok(packed)
 }
 
-/// The world of what a plugin in C may export besides, as a section of whichever source includes this.
+/// Returns the world of a C plugin's optional exports, as a section of every source that includes
+/// this.
 fn report_type(root: &Path) -> Result<String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(root.join(WIT))?;
@@ -172,13 +177,13 @@ fn report_type(root: &Path) -> Result<String> {
     Ok(text + "        \"  .text\\n\");\n")
 }
 
-/// Reads a file, and has this run again when it changes.
+/// Reads a file, and reruns the build script when it changes.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     println!("cargo::rerun-if-changed={}", path.display());
     std::fs::read(path)
 }
 
-/// A workspace of the packed crates, with what they inherit.
+/// Returns the manifest of a workspace with the packed crates and their inherited settings.
 fn workspace(root: &Path) -> io::Result<String> {
     let manifest = String::from_utf8_lossy(&read(&root.join("Cargo.toml"))?).into_owned();
     let inherited = ["[workspace.package]", "[workspace.dependencies]"];
@@ -188,7 +193,7 @@ fn workspace(root: &Path) -> io::Result<String> {
     ))
 }
 
-/// The parts of a manifest whose first lines are wanted.
+/// Returns the sections of a manifest whose first lines are wanted.
 fn parts(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> String {
     let mut taken = false;
     let mut text = String::new();
@@ -217,7 +222,7 @@ fn add_crate(root: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Result<()
     add_sources(&folder.join("src"), &format!("{name}/src"), packed)
 }
 
-/// All files below a folder; `name` is that of the folder among what is packed.
+/// Adds all files below a folder; `name` is the folder's path in the package.
 fn add_sources(folder: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Result<()> {
     for entry in entries(folder)? {
         let last = entry.file_name().unwrap_or_default().to_string_lossy();
@@ -232,7 +237,7 @@ fn add_sources(folder: &Path, name: &str, packed: &mut Vec<Packed>) -> io::Resul
     Ok(())
 }
 
-/// A source without the unit tests at its end, which nothing of a plugin is built of.
+/// Removes the unit tests at the end of a source, which a plugin's build does not need.
 fn without_unit_tests(mut source: Vec<u8>) -> Vec<u8> {
     let begin = b"\n#[cfg(test)]\nmod tests {\n";
     let tests = source.windows(begin.len()).position(|found| found == begin);

@@ -1,13 +1,14 @@
-//! Functions whose code is the same stand once in the command, where the linker can: it is 2 % smaller then.
+//! Folds functions with identical code, if the linker supports it. The command is 2 % smaller then.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Told to the linker by the compiler.
+/// The linker's option, passed by the compiler.
 const FOLD: &str = "-Wl,--icf=all";
 
-/// Tells the linker to fold where it knows how: the one of Rust's own toolchains does, GNU's does not.
+/// Passes the option if the linker supports it: the linker of Rust's own toolchains does, GNU's
+/// does not.
 pub fn ask_for_it(out: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     if linker_knows(out)? {
@@ -16,7 +17,7 @@ pub fn ask_for_it(out: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Links a program that does nothing.
+/// Checks the option by linking an empty program.
 fn linker_knows(out: &Path) -> io::Result<bool> {
     let source = out.join("nothing.rs");
     std::fs::write(&source, "fn main() {}\n")?;

@@ -1,4 +1,4 @@
-//! A plugin that asks for nothing, which `classhook plugin bench` measures beside others: the least that any plugin costs.
+//! An empty plugin for `classhook plugin bench`, which measures the minimum cost of any plugin.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-/// Functions that are imported: each gives up a handle that was lent for the call.
+/// Imported functions: each drops a handle that was lent for the call.
 const DROPS: [(&str, &str); 2] = [
     (
         "classhook:plugin/class-file@0.1.0",
@@ -14,7 +14,7 @@ const DROPS: [(&str, &str); 2] = [
     ),
     ("classhook:plugin/plans@0.1.0", "[resource-drop]plan"),
 ];
-/// What is exported: a memory, and functions by the numbers that follow those of the imported ones.
+/// Exports: a memory, and functions by the numbers that follow those of the imports.
 const EXPORTS: [(&str, u8, u8); 4] = [
     ("memory", 2, 0),
     ("classhook:plugin/transformer@0.1.0#configure", 0, 2),
@@ -24,13 +24,14 @@ const EXPORTS: [(&str, u8, u8); 4] = [
 /// `(i32)`, `(i32, i32) -> i32` and `(i32, i32, i32, i32) -> i32`.
 const TYPES: &[u8] =
     b"\x03\x60\x01\x7f\x00\x60\x02\x7f\x7f\x01\x7f\x60\x04\x7f\x7f\x7f\x7f\x01\x7f";
-/// At address 16 there are zeros, which mean success and an empty list; from 65,536 on there is room for a text.
+/// Address 16 holds zeros, which mean success and an empty list. A text fits from address 65,536
+/// on.
 const CODE: &[u8] = b"\x03\
     \x04\x00\x41\x10\x0b\
     \x0c\x00\x20\x00\x10\x00\x20\x01\x10\x01\x41\x10\x0b\
     \x06\x00\x41\x80\x80\x04\x0b";
 
-/// The component.
+/// Returns the component.
 pub fn component(wit: &Path, world: &str) -> Result<Vec<u8>> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(wit)?;
@@ -78,7 +79,7 @@ fn text(text: &str, out: &mut Vec<u8>) {
     out.extend(text.as_bytes());
 }
 
-/// LEB128.
+/// Appends a number as LEB128.
 fn number(mut value: usize, out: &mut Vec<u8>) {
     while value > 0x7f {
         out.push(value as u8 | 0x80);

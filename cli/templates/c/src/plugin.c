@@ -1,14 +1,14 @@
 // Counts the calls of methods.
 #include "sdk.h"
 
-// What the plugin finds, for `classhook plugin run` and `classhook report`: a row for each method.
+// The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 static const text_t table = TEXT("calls");
 static results_column_t columns[] = {
     {TEXT("class"), TEXT("class")},
     {TEXT("method"), TEXT("method")},
 };
 
-// The setting `classes`: which classes, for example `com.acme.**`; all if there are none.
+// Selects classes by the setting `classes`, for example `com.acme.**`; all without it.
 bool configure(text_t settings, texts_t *selectors, text_t *why) {
   setting_t known[] = {{.name = TEXT("classes")}};
   if (!settings_read(settings, ALL(known), why)) {
@@ -18,7 +18,7 @@ bool configure(text_t settings, texts_t *selectors, text_t *why) {
   return true;
 }
 
-// A count at the entry of a method, which is a row of the table.
+// Counts the entries of a method. The count is a row of the table.
 static bool count(class_t of, plan_t to, text_t class_name, const class_file_method_summary_t *method, text_t *why) {
   types_failure_t failure;
   text_t cells[] = {class_name, method->name};
@@ -29,7 +29,7 @@ static bool count(class_t of, plan_t to, text_t class_name, const class_file_met
   if (!results_row(&name, &keys, &key, &row, &failure)) {
     return refused(&failure, why);
   }
-  class_file_place_t entry = method->index; // of the kind 0
+  class_file_place_t entry = method->index; // a place of kind 0
   class_file_list_place_t places = {&entry, 1};
   class_file_list_site_t sites;
   if (!class_file_method_class_view_sites(of, &places, &sites, &failure)) {

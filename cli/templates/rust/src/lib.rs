@@ -3,7 +3,7 @@
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
 
-/// What the plugin finds, for `classhook plugin run` and `classhook report`: a row for each method.
+/// The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 const CALLS: Table = Table {
     name: "calls",
     columns: &[("class", Kind::Class), ("method", Kind::Method)],
@@ -12,7 +12,7 @@ const CALLS: Table = Table {
 /// The plugin's settings.
 #[derive(Config)]
 pub struct Settings {
-    /// Which methods: `com.acme.**`, `com.acme.Store.find*`; all if there are none.
+    /// Selects methods: `com.acme.**`, `com.acme.Store.find*`; all without it.
     #[config(default)]
     methods: Vec<String>,
 }
@@ -32,7 +32,7 @@ impl Transformer for MyPlugin {
         Ok(Self { methods })
     }
 
-    /// Other classes are never shown to the plugin.
+    /// Selects the classes that the host shows to the plugin.
     fn select(&self) -> Vec<String> {
         let patterns = self.methods.iter();
         patterns

@@ -1,4 +1,4 @@
-//! What the plugin asks for, without a JVM: `cargo test`, or `classhook plugin test`.
+//! Tests of the plugin's plan, without a JVM: `cargo test`, or `classhook plugin test`.
 
 use classhook_testkit::Harness;
 use my_plugin::MyPlugin;
